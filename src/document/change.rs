@@ -1,0 +1,426 @@
+//! `ChangeSet`: how one text becomes another, with CodeMirror's exact semantics.
+//!
+//! Ported from codemirror/state `src/change.ts` (MIT, by Marijn Haverbeke and others); functions name the one they follow. Laws, for sets
+//! `A` and `B` that start at the same text:
+//!
+//! - `A.compose(B.map(A, After)) == B.compose(A.map(B, Before))` in what they do to the text;
+//! - `A.invert(text)` undoes `A`;
+//! - a set keeps adjacent changes apart on purpose (delete then insert is not a replacement: positions map differently).
+
+use std::ops::Range;
+
+use super::text::{PositionError, Text, normalize_breaks, utf16_len};
+
+/// What a change may be at most; beyond it a client is refused, not served slowly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Sections of one change set.
+    pub max_sections: usize,
+    /// UTF-16 units inserted by one change set.
+    pub max_inserted: usize,
+    /// UTF-16 units of the text a change may lead to; a change that makes a longer text shorter is fine.
+    pub max_length: usize,
+}
+
+impl Limits {
+    /// Only what the representation itself can hold.
+    pub const NONE: Self =
+        Self { max_sections: usize::MAX, max_inserted: MAX_UNITS, max_length: MAX_UNITS };
+}
+
+/// The largest length there is: positions fit an `i32`, as in a browser's small integers.
+pub(super) const MAX_UNITS: usize = i32::MAX as usize;
+
+/// Why a change was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// Not the JSON of a change set.
+    #[error("expected {expected} at byte {at}")]
+    Malformed {
+        /// Byte offset into the JSON.
+        at: usize,
+        /// What should have stood there.
+        expected: &'static str,
+    },
+    /// A string that is not text, for example half a surrogate pair.
+    #[error("invalid string at byte {at}: {source}")]
+    InvalidString {
+        /// Byte offset into the JSON.
+        at: usize,
+        /// What `serde_json` says about it.
+        source: serde_json::Error,
+    },
+    /// A line holds a line break; lines must be separate strings.
+    #[error("line break inside a line at byte {at}")]
+    LineBreakInLine {
+        /// Byte offset into the JSON.
+        at: usize,
+    },
+    /// A form that CodeMirror never writes: an empty section, or two neighbours it would have joined.
+    #[error("section ending at byte {at} is empty or should be joined with the one before")]
+    NotCanonical {
+        /// Byte offset into the JSON.
+        at: usize,
+    },
+    /// More sections than allowed.
+    #[error("more than {max} sections")]
+    TooManySections {
+        /// The limit.
+        max: usize,
+    },
+    /// More inserted text than allowed.
+    #[error("more than {max} units inserted")]
+    TooMuchInserted {
+        /// The limit.
+        max: usize,
+    },
+    /// The text would become too long.
+    #[error("the text would be longer than {max} units")]
+    TooLong {
+        /// The limit.
+        max: usize,
+    },
+    /// The change is for a text of another length.
+    #[error("change for a text of length {change} used where the length is {text}")]
+    LengthMismatch {
+        /// Length the change set starts from.
+        change: usize,
+        /// Length it should start from.
+        text: usize,
+    },
+    /// A boundary of the change is not a place in the text.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+}
+
+/// One replacement in a text: `[from, to)` becomes `insert`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Start in UTF-16 units.
+    pub from: usize,
+    /// End in UTF-16 units; equal to `from` for an insertion.
+    pub to: usize,
+    /// New text; its line breaks are normalised.
+    pub insert: String,
+}
+
+/// A changed range of the old text (`a`) and of the new text (`b`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedRange<'a> {
+    /// Start in the old text.
+    pub from_a: usize,
+    /// End in the old text.
+    pub to_a: usize,
+    /// Start in the new text.
+    pub from_b: usize,
+    /// End in the new text.
+    pub to_b: usize,
+    /// What stands in the new range.
+    pub insert: &'a str,
+}
+
+/// A change from one text to another, as sections over the whole old text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    pub(super) sections: Vec<Section>,
+    /// Inserted text of all sections, one after the other.
+    pub(super) inserted: String,
+}
+
+/// `len` units of the old text are kept (`ins == KEEP`) or replaced by `ins` units, which take `bytes` bytes of the inserted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Section {
+    pub len: u32,
+    pub ins: i32,
+    pub bytes: u32,
+}
+
+/// `ins` of a section that stays as it is.
+pub(super) const KEEP: i32 = -1;
+
+/// Whether a change becomes part of the section before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    /// Only if both keep, both only delete, or both only insert.
+    Alike,
+    /// Always: both are pieces of the same replacement.
+    Always,
+}
+
+impl ChangeSet {
+    /// The set that changes nothing in a text of `len` units.
+    pub fn identity(len: usize) -> Self {
+        let mut set = Self::default();
+        set.keep(len);
+        set
+    }
+
+    /// The set that makes all `edits`, whose positions are all of the same text of `len` units (`ChangeSet.of`).
+    pub fn of(len: usize, edits: &[Edit]) -> Result<Self, ChangeError> {
+        let mut total = None;
+        let (mut set, mut pos) = (Self::default(), 0);
+        for Edit { from, to, insert } in edits {
+            let (from, to, insert) = (*from, *to, normalize_breaks(insert));
+            if from > to || to > len {
+                return Err(PositionError::OutOfRange { from, to, len }.into());
+            }
+            if from == to && insert.is_empty() {
+                continue;
+            }
+            if from < pos {
+                total = Some(std::mem::take(&mut set).joined(total, pos, len)?);
+                pos = 0;
+            }
+            set.keep(from - pos);
+            set.change(to - from, &insert, Join::Alike);
+            pos = to;
+        }
+        match total {
+            Some(total) if set.sections.is_empty() => Ok(total),
+            total => set.joined(total, pos, len),
+        }
+    }
+
+    /// Length of the text before the change.
+    pub fn len(&self) -> usize {
+        self.sections.iter().map(|section| section.len as usize).sum()
+    }
+
+    /// Length of the text after the change.
+    pub fn new_len(&self) -> usize {
+        self.sections.iter().map(|section| section.new_len() as usize).sum()
+    }
+
+    /// Whether nothing changes (`ChangeDesc.empty`; the length says nothing about that).
+    pub fn is_empty(&self) -> bool {
+        match self.sections.as_slice() {
+            [] => true,
+            [only] => only.ins == KEEP,
+            _ => false,
+        }
+    }
+
+    /// Changes the text; leaves it as it is if any boundary is not a place in it (`ChangeSet.apply`).
+    pub fn apply(&self, text: &mut Text) -> Result<(), ChangeError> {
+        self.starts_from(text.len())?;
+        Ok(text.replace_all(self.changed_ranges())?)
+    }
+
+    /// As [`Self::apply`], unless the text would grow past the limit.
+    pub(super) fn apply_within(&self, text: &mut Text, limits: &Limits) -> Result<(), ChangeError> {
+        let new_len = self.new_len();
+        if new_len > limits.max_length && new_len > text.len() {
+            return Err(ChangeError::TooLong { max: limits.max_length });
+        }
+        self.apply(text)
+    }
+
+    /// The set that turns the changed text back into `before` (`ChangeSet.invert`).
+    pub fn invert(&self, before: &Text) -> Result<Self, ChangeError> {
+        self.starts_from(before.len())?;
+        let (mut sections, mut inserted) = (Vec::with_capacity(self.sections.len()), String::new());
+        let mut pos = 0;
+        for &Section { len, ins, bytes } in &self.sections {
+            let end = pos + len as usize;
+            sections.push(if ins == KEEP {
+                Section { len, ins, bytes }
+            } else {
+                let deleted = before.slice(pos..end)?;
+                inserted.push_str(&deleted);
+                Section {
+                    len: ins.cast_unsigned(),
+                    ins: len.cast_signed(),
+                    bytes: deleted.len() as u32,
+                }
+            });
+            pos = end;
+        }
+        Ok(Self { sections, inserted })
+    }
+
+    /// Where the old text changes, from left to right, adjacent changes apart (`iterChangedRanges` with `individual`).
+    pub fn changed_sections(&self) -> impl Iterator<Item = Range<usize>> + Clone {
+        let sections = self.sections.iter().scan(0, |pos, section| {
+            let from = *pos;
+            *pos += section.len as usize;
+            Some((section.ins != KEEP, from..*pos))
+        });
+        sections.filter_map(|(changed, range)| changed.then_some(range))
+    }
+
+    /// The changed ranges from left to right; adjacent changes are reported as one (`iterChanges`).
+    pub fn changed_ranges(&self) -> impl Iterator<Item = ChangedRange<'_>> + Clone {
+        let (mut sections, mut inserted) = (self.sections.as_slice(), self.inserted.as_str());
+        let (mut pos_a, mut pos_b) = (0, 0);
+        std::iter::from_fn(move || {
+            let (from_a, from_b, mut bytes) = loop {
+                let (section, rest) = sections.split_first()?;
+                if section.ins != KEEP {
+                    break (pos_a, pos_b, 0);
+                }
+                sections = rest;
+                pos_a += section.len as usize;
+                pos_b += section.len as usize;
+            };
+            while let Some((section, rest)) = sections.split_first().filter(|(s, _)| s.ins != KEEP)
+            {
+                sections = rest;
+                pos_a += section.len as usize;
+                pos_b += section.new_len() as usize;
+                bytes += section.bytes as usize;
+            }
+            let (insert, rest) = inserted.split_at(bytes);
+            inserted = rest;
+            Some(ChangedRange { from_a, to_a: pos_a, from_b, to_b: pos_b, insert })
+        })
+    }
+
+    /// Fails unless the set is for a text of `text` units.
+    pub(super) fn starts_from(&self, text: usize) -> Result<(), ChangeError> {
+        let change = self.len();
+        if change == text { Ok(()) } else { Err(ChangeError::LengthMismatch { change, text }) }
+    }
+
+    /// Adds a stretch that stays as it is (`addSection` with -1).
+    pub(super) fn keep(&mut self, len: usize) {
+        if len > 0 {
+            self.add(Section { len: len as u32, ins: KEEP, bytes: 0 }, Join::Alike);
+        }
+    }
+
+    /// Adds a change of `len` units to the text `insert` (`addSection` and `addInsert`).
+    pub(super) fn change(&mut self, len: usize, insert: &str, join: Join) {
+        let units = utf16_len(insert) as u32;
+        self.change_measured(len as u32, units.cast_signed(), insert, join);
+    }
+
+    /// As [`Self::change`], when the length of `insert` in UTF-16 units, `ins`, is known already.
+    pub(super) fn change_measured(&mut self, len: u32, ins: i32, insert: &str, join: Join) {
+        if len > 0 || ins > 0 {
+            self.inserted.push_str(insert);
+            self.add(Section { len, ins, bytes: insert.len() as u32 }, join);
+        }
+    }
+
+    fn add(&mut self, new: Section, join: Join) {
+        match self.sections.last_mut() {
+            Some(last) if new.ins == KEEP && last.ins == KEEP => last.len += new.len,
+            Some(last) if join == Join::Always || last.is_alike(new) => {
+                last.len += new.len;
+                last.ins += new.ins;
+                last.bytes += new.bytes;
+            }
+            _ => self.sections.push(new),
+        }
+    }
+
+    /// Completes the set, which reaches `pos`, and puts it after `total`, which starts at the same text (`flush` in `ChangeSet.of`).
+    fn joined(mut self, total: Option<Self>, pos: usize, len: usize) -> Result<Self, ChangeError> {
+        self.keep(len - pos);
+        match total {
+            None => Ok(self),
+            Some(total) => total.compose(&self.map(&total, super::Order::After)?),
+        }
+    }
+}
+
+impl Section {
+    /// Length in the new text.
+    pub fn new_len(self) -> u32 {
+        if self.ins == KEEP { self.len } else { self.ins.cast_unsigned() }
+    }
+
+    /// Whether both only delete, or both only insert.
+    pub(super) fn is_alike(self, other: Self) -> bool {
+        self.ins == other.ins && other.ins <= 0 || self.len == 0 && other.len == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(from: usize, to: usize, insert: &str) -> Edit {
+        Edit { from, to, insert: insert.into() }
+    }
+
+    fn applied(text: &str, edits: &[Edit]) -> String {
+        let mut text = Text::new(text);
+        ChangeSet::of(text.len(), edits).unwrap().apply(&mut text).unwrap();
+        text.to_string()
+    }
+
+    #[test]
+    fn edits_of_one_text_are_made_together() {
+        assert_eq!(
+            applied("hello world", &[edit(0, 5, "HELLO"), edit(6, 6, "big ")]),
+            "HELLO big world"
+        );
+    }
+
+    #[test]
+    fn edits_need_not_be_sorted() {
+        assert_eq!(
+            applied("hello world", &[edit(6, 6, "big "), edit(0, 5, "HELLO")]),
+            "HELLO big world"
+        );
+        assert_eq!(applied("abc", &[edit(1, 2, ""), edit(1, 2, "X")]), "aXc");
+    }
+
+    #[test]
+    fn deleting_and_then_inserting_stay_two_sections() {
+        let set = ChangeSet::of(4, &[edit(1, 3, ""), edit(3, 3, "xy")]).unwrap();
+        assert_eq!(set.to_json(), r#"[1,[2],[0,"xy"],1]"#);
+        assert_eq!(set.changed_ranges().count(), 1);
+    }
+
+    #[test]
+    fn line_breaks_of_insertions_are_normalised() {
+        let set = ChangeSet::of(0, &[edit(0, 0, "a\r\nb\rc")]).unwrap();
+        assert_eq!((set.to_json(), set.new_len()), (r#"[[0,"a","b","c"]]"#.into(), 5));
+    }
+
+    #[test]
+    fn a_set_for_another_length_is_not_applied() {
+        let error = ChangeSet::identity(3).apply(&mut Text::new("ab")).unwrap_err();
+        assert!(matches!(error, ChangeError::LengthMismatch { change: 3, text: 2 }), "{error}");
+    }
+
+    #[test]
+    fn a_set_that_splits_a_character_changes_nothing() {
+        let mut text = Text::new("ab😀cd");
+        let set = ChangeSet::of(6, &[edit(0, 1, "X"), edit(3, 4, "")]).unwrap();
+        let error = set.apply(&mut text).unwrap_err();
+        assert!(
+            matches!(error, ChangeError::Position(PositionError::InsideCharacter { at: 3 })),
+            "{error}"
+        );
+        assert_eq!(text.to_string(), "ab😀cd");
+    }
+
+    #[test]
+    fn the_inverse_restores_the_text() {
+        let before = Text::new("one 😀 two\nthree");
+        let set =
+            ChangeSet::of(before.len(), &[edit(0, 3, "1"), edit(4, 6, "🎉🎉"), edit(10, 11, "")])
+                .unwrap();
+        let mut text = before.clone();
+        set.apply(&mut text).unwrap();
+        set.invert(&before).unwrap().apply(&mut text).unwrap();
+        assert_eq!(text, before);
+    }
+
+    #[test]
+    fn changed_ranges_carry_both_positions_and_the_new_text() {
+        let set = ChangeSet::of(10, &[edit(1, 3, "abc"), edit(8, 8, "é")]).unwrap();
+        let ranges: Vec<_> = set.changed_ranges().collect();
+        assert_eq!(
+            ranges[0],
+            ChangedRange { from_a: 1, to_a: 3, from_b: 1, to_b: 4, insert: "abc" }
+        );
+        assert_eq!(
+            ranges[1],
+            ChangedRange { from_a: 8, to_a: 8, from_b: 9, to_b: 10, insert: "é" }
+        );
+    }
+}

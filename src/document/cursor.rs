@@ -1,0 +1,122 @@
+//! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state `change.ts`).
+
+use super::change::{ChangeError, ChangeSet, KEEP, Section};
+use super::text::PositionError;
+
+/// `ins` past the last section.
+const END: i32 = -2;
+
+/// A place in a change set: the rest of one section.
+pub(super) struct Cursor<'a> {
+    sections: &'a [Section],
+    /// The inserted text after the current section's.
+    later: &'a str,
+    /// The inserted text of the current section, of which `text_off` bytes have been taken.
+    text: &'a str,
+    text_off: usize,
+    /// Units of the old text left in this section.
+    pub len: u32,
+    /// Units it inserts, [`KEEP`], or past the end.
+    pub ins: i32,
+    /// Units of this section that have been passed.
+    pub off: u32,
+    /// Number of the current section, from 1; stays at the end.
+    pub number: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(set: &'a ChangeSet) -> Self {
+        let mut cursor = Self {
+            sections: &set.sections,
+            later: &set.inserted,
+            text: "",
+            text_off: 0,
+            len: 0,
+            ins: END,
+            off: 0,
+            number: 0,
+        };
+        cursor.next();
+        cursor
+    }
+
+    pub fn done(&self) -> bool {
+        self.ins == END
+    }
+
+    /// To the next section.
+    pub fn next(&mut self) {
+        self.off = 0;
+        self.text_off = 0;
+        if let Some((&Section { len, ins, bytes }, rest)) = self.sections.split_first() {
+            (self.len, self.ins, self.sections) = (len, ins, rest);
+            (self.text, self.later) = self.later.split_at(bytes as usize);
+            self.number += 1;
+        } else {
+            (self.len, self.ins, self.text) = (0, END, "");
+        }
+    }
+
+    /// Units of the new text left in this section, unless it is past the end.
+    pub fn new_len(&self) -> u32 {
+        if self.ins < 0 { self.len } else { self.ins.cast_unsigned() }
+    }
+
+    /// All the text this section inserts.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Over `len` units of the old text.
+    pub fn forward(&mut self, len: u32) {
+        if len == self.len {
+            self.next();
+        } else {
+            self.len -= len;
+            self.off += len;
+        }
+    }
+
+    /// Over `len` units of the new text; gives what this section inserts there.
+    pub fn forward_new(&mut self, len: u32) -> Result<&'a str, ChangeError> {
+        if self.ins == KEEP {
+            self.forward(len);
+            return Ok("");
+        }
+        let piece = self.piece(len)?;
+        if len.cast_signed() == self.ins {
+            self.next();
+        } else {
+            self.ins -= len.cast_signed();
+            self.off += len;
+            self.text_off += piece.len();
+        }
+        Ok(piece)
+    }
+
+    /// The next `len` units of inserted text (`textBit`).
+    fn piece(&self, len: u32) -> Result<&'a str, ChangeError> {
+        let rest = &self.text[self.text_off..];
+        // Either the rest of the section, or as many bytes as units: both spare a walk.
+        if len.cast_signed() == self.ins {
+            return Ok(rest);
+        }
+        if rest.len() == self.new_len() as usize {
+            return Ok(&rest[..len as usize]);
+        }
+        let mut units = 0;
+        for (byte, char) in rest.char_indices() {
+            if units >= len {
+                break_inside(units, len)?;
+                return Ok(&rest[..byte]);
+            }
+            units += char.len_utf16() as u32;
+        }
+        break_inside(units, len)?;
+        Ok(rest)
+    }
+}
+
+fn break_inside(units: u32, len: u32) -> Result<(), PositionError> {
+    if units == len { Ok(()) } else { Err(PositionError::InsideCharacter { at: len as usize }) }
+}

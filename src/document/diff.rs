@@ -1,0 +1,63 @@
+//! Text to text as changes a person wants to take one at a time: blocks, then sentences, then words.
+//!
+//! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal anchor the rest;
+//! what lies between is cut into sentences, aligned by likeness, and each pair is compared word by word. Changes a word
+//! apart within a sentence make one [`HunkDraft`]; nothing ever joins across the end of a sentence or a paragraph.
+//!
+//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on the clock, so
+//! compute it once and keep it. Long texts take milliseconds: run it on a blocking thread.
+
+mod align;
+mod assemble;
+mod blocks;
+mod sentence;
+mod stages;
+mod words;
+
+#[cfg(test)]
+mod quality;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+/// What the comparison may cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiffLimits {
+    /// When to stop looking for small changes; what is not compared by then becomes one large change.
+    /// `None`: look to the end, and give the same hunks every time.
+    pub deadline: Option<Instant>,
+}
+
+/// One replacement of words, in UTF-16 units of the old text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftPart {
+    /// First unit to replace.
+    pub from: usize,
+    /// One past the last; equal to `from` where words are only added.
+    pub to: usize,
+    /// The words that stand there.
+    pub base: String,
+    /// The words that shall stand there.
+    pub insert: String,
+}
+
+/// The smallest thing a person accepts or rejects: parts in order, disjoint, at least one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkDraft {
+    /// The words that change together.
+    pub parts: Vec<DraftPart>,
+}
+
+/// The changes that turn `old` into `new`, in order and disjoint; empty if the texts are equal.
+///
+/// Both texts must have their line ends normalised to `\n`, as [`super::Text`] does.
+pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
+    if old == new {
+        return Vec::new();
+    }
+    let changes = stages::changes(old, new, limits);
+    assemble::hunks(old, new, &changes)
+}

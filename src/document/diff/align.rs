@@ -1,0 +1,219 @@
+//! Which sentence became which: a small alignment by likeness where their counts differ.
+
+use std::ops::Range;
+
+use super::blocks::{Kind, Unit};
+use super::words::{Stuff, Token};
+
+/// What happened to units, in order. Indices into the two lists of units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// One became the other.
+    Pair(usize, usize),
+    /// Removed.
+    Delete(Range<usize>),
+    /// Added.
+    Insert(Range<usize>),
+}
+
+/// Below this, two sentences are not taken for versions of each other.
+const ALIKE: f32 = 0.35;
+
+/// How many pairs are looked at, at most, for each gap (plus a narrow band, so that the cost stays linear).
+const CELLS: usize = 60_000;
+
+/// A unit with its words.
+pub(super) struct Sentence {
+    pub unit: Unit,
+    pub tokens: Vec<Token>,
+    /// Where the text ends and the white space behind it begins (bytes).
+    pub body_end: usize,
+    /// Numbers and sizes of the words, sorted.
+    bag: Vec<(u32, u32)>,
+    weight: u32,
+}
+
+impl Sentence {
+    pub fn new(tokens: Vec<Token>, unit: Unit) -> Self {
+        let solid = tokens.iter().rposition(|t| t.stuff != Stuff::Space);
+        let body_end = solid.map_or(unit.range.start, |at| tokens[at].range.end);
+        let mut bag: Vec<(u32, u32)> = tokens
+            .iter()
+            .filter(|t| t.stuff != Stuff::Space)
+            .map(|t| (t.id, t.range.len() as u32))
+            .collect();
+        bag.sort_unstable();
+        let weight = bag.iter().map(|&(_, size)| size).sum();
+        Self { unit, tokens, body_end, bag, weight }
+    }
+
+    /// The white space behind the text, in bytes.
+    pub fn gap(&self) -> Range<usize> {
+        self.body_end..self.unit.range.end
+    }
+
+    /// The sentence without the white space behind it.
+    pub fn without_gap(&self) -> Self {
+        let tokens = self.tokens.iter().filter(|t| t.range.end <= self.body_end).cloned().collect();
+        Self::new(tokens, Unit { range: self.unit.range.start..self.body_end, ..self.unit.clone() })
+    }
+
+    fn can_become(&self, other: &Self) -> bool {
+        (self.unit.kind == Kind::Code) == (other.unit.kind == Kind::Code)
+    }
+
+    /// 0 to 1: how many of the words they share, weighted by length, whatever the order.
+    fn likeness(&self, other: &Self) -> f32 {
+        let (mut a, mut b) = (self.bag.iter().peekable(), other.bag.iter().peekable());
+        let mut shared = 0;
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            match x.0.cmp(&y.0) {
+                std::cmp::Ordering::Less => drop(a.next()),
+                std::cmp::Ordering::Greater => drop(b.next()),
+                std::cmp::Ordering::Equal => {
+                    shared += x.1;
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+        2.0 * shared as f32 / (self.weight + other.weight).max(1) as f32
+    }
+}
+
+/// Two lists of units and their texts.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<'a> {
+    pub old_text: &'a str,
+    pub new_text: &'a str,
+    pub old: &'a [Sentence],
+    pub new: &'a [Sentence],
+}
+
+/// The steps from `old[o]` to `new[n]`.
+pub(super) fn align(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let (mut i, mut j) = (o.start, n.start);
+    for (pi, pj) in alike_pairs(sides, o.clone(), n.clone()) {
+        unlike(sides, i..pi, j..pj, &mut steps);
+        steps.push(Step::Pair(pi, pj));
+        (i, j) = (pi + 1, pj + 1);
+    }
+    unlike(sides, i..o.end, j..n.end, &mut steps);
+    steps
+}
+
+/// Units without a likeness: replaced one by one as long as they stand in like places, then removed and added.
+fn unlike(sides: Sides, o: Range<usize>, n: Range<usize>, steps: &mut Vec<Step>) {
+    let same_place = |i: usize, j: usize| {
+        let (old, new) = (&sides.old[i], &sides.new[j]);
+        old.can_become(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
+    };
+    let paired = o.clone().zip(n.clone()).take_while(|&(i, j)| same_place(i, j)).count();
+    steps.extend((0..paired).map(|k| Step::Pair(o.start + k, n.start + k)));
+    steps.extend(whole_blocks(sides.old, o.start + paired..o.end).into_iter().map(Step::Delete));
+    steps.extend(whole_blocks(sides.new, n.start + paired..n.end).into_iter().map(Step::Insert));
+}
+
+/// Groups units that make up a whole block; the others stay alone.
+fn whole_blocks(list: &[Sentence], range: Range<usize>) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let block = list[at].unit.block;
+        let same = |i: usize| list.get(i).is_some_and(|s| s.unit.block == block);
+        let len = (at..range.end).take_while(|&i| same(i)).count();
+        let complete = (at == 0 || !same(at - 1)) && !same(at + len);
+        if complete {
+            groups.push(at..at + len);
+        } else {
+            groups.extend((at..at + len).map(|i| i..i + 1));
+        }
+        at += len;
+    }
+    groups
+}
+
+/// How the best sum up to a pair came about.
+#[derive(Clone, Copy)]
+enum Via {
+    /// The old unit has no partner.
+    Old,
+    /// The new unit has no partner.
+    New,
+    /// They are partners.
+    Both,
+}
+
+/// The pairs with the greatest sum of likeness, in order.
+fn alike_pairs(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<(usize, usize)> {
+    let (rows, columns) = (o.len(), n.len());
+    match (rows, columns) {
+        (0, _) | (_, 0) => return Vec::new(),
+        (1, 1) if sides.old[o.start].can_become(&sides.new[n.start]) => {
+            return vec![(o.start, n.start)];
+        }
+        _ => {}
+    }
+    // A band around the diagonal keeps long rewrites affordable; short ones see every pair.
+    let reach = (CELLS / (2 * rows)).max(8).max(columns.div_ceil(rows));
+    let band = |row: usize| {
+        let middle = (row * columns) / rows;
+        middle.saturating_sub(reach)..(middle + reach + 1).min(columns)
+    };
+    // best[c]: the greatest sum for the rows so far and the first c columns. It grows with c, so to the right of the
+    // bands seen so far, where nothing was written, it is what stands at their end.
+    let mut best = vec![0.0_f32; columns + 1];
+    let mut trace: Vec<Vec<Via>> = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let old = &sides.old[o.start + row];
+        let (mut diagonal, mut left) = (best[band(row).start], best[band(row).start]);
+        let mut trail = Vec::with_capacity(band(row).len());
+        for column in band(row) {
+            let new = &sides.new[n.start + column];
+            let likeness = if old.can_become(new) { old.likeness(new) } else { 0.0 };
+            let above = best[column + 1].max(diagonal);
+            let (mut value, mut via) =
+                if left > above { (left, Via::New) } else { (above, Via::Old) };
+            if likeness >= ALIKE && diagonal + likeness > value {
+                (value, via) = (diagonal + likeness, Via::Both);
+            }
+            (diagonal, left) = (above, value);
+            best[column + 1] = value;
+            trail.push(via);
+        }
+        trace.push(trail);
+    }
+    let pairs = follow(&trace, band, columns);
+    pairs.into_iter().map(|(row, column)| (o.start + row, n.start + column)).collect()
+}
+
+/// Walks back from the end.
+fn follow(
+    trace: &[Vec<Via>],
+    band: impl Fn(usize) -> Range<usize>,
+    columns: usize,
+) -> Vec<(usize, usize)> {
+    let (mut row, mut column) = (trace.len(), columns);
+    let mut pairs = Vec::new();
+    while row > 0 && column > 0 {
+        let band = band(row - 1);
+        if column > band.end {
+            column -= 1;
+        } else if column <= band.start {
+            row -= 1;
+        } else {
+            match trace[row - 1][column - 1 - band.start] {
+                Via::Both => {
+                    pairs.push((row - 1, column - 1));
+                    row -= 1;
+                    column -= 1;
+                }
+                Via::New => column -= 1,
+                Via::Old => row -= 1,
+            }
+        }
+    }
+    pairs.reverse();
+    pairs
+}

@@ -1,0 +1,100 @@
+//! From changes to hunks: space goes with the words it belongs to, and bytes become UTF-16 units.
+
+use std::ops::Range;
+
+use super::stages::{Bond, Change};
+use super::words::{Stuff, Words};
+use super::{DraftPart, HunkDraft};
+
+/// The hunks that make `changes`, which are in order and disjoint.
+pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> {
+    let mut hunks: Vec<HunkDraft> = Vec::new();
+    let mut place = Place { text: old, byte: 0, unit: 0 };
+    let mut last_end = None;
+    for change in merged(old, new, changes) {
+        let (base, insert) = trimmed(old, new, &change);
+        if old[base.clone()] == new[insert.clone()] {
+            continue;
+        }
+        let joined = match change.bond {
+            Bond::Apart => false,
+            Bond::Joined => true,
+            Bond::Line => last_end == Some((change.old.start, change.new.start, Bond::Line)),
+        };
+        last_end = Some((change.old.end, change.new.end, change.bond));
+        let part = DraftPart {
+            from: place.unit_of(base.start),
+            to: place.unit_of(base.end),
+            base: old[base].to_owned(),
+            insert: new[insert].to_owned(),
+        };
+        match hunks.last_mut() {
+            Some(hunk) if joined => hunk.parts.push(part),
+            _ => hunks.push(HunkDraft { parts: vec![part] }),
+        }
+    }
+    hunks
+}
+
+/// Joins a change that is nothing but space with the one it touches.
+fn merged(old: &str, new: &str, changes: &[Change]) -> Vec<Change> {
+    let blank = |change: &Change| {
+        old[change.old.clone()].trim().is_empty() && new[change.new.clone()].trim().is_empty()
+    };
+    let mut merged: Vec<Change> = Vec::with_capacity(changes.len());
+    for change in changes {
+        match merged.last_mut() {
+            Some(last)
+                if last.old.end == change.old.start
+                    && last.new.end == change.new.start
+                    && (blank(last) || blank(change)) =>
+            {
+                if blank(last) && change.bond == Bond::Apart {
+                    last.bond = Bond::Apart;
+                }
+                last.old.end = change.old.end;
+                last.new.end = change.new.end;
+            }
+            _ => merged.push(change.clone()),
+        }
+    }
+    merged
+}
+
+/// The two sides without the space they have in common at their ends.
+fn trimmed(old: &str, new: &str, change: &Change) -> (Range<usize>, Range<usize>) {
+    let (mut o, mut n) = (change.old.clone(), change.new.clone());
+    let mut words = Words::default();
+    let (old_tokens, new_tokens) = (words.tokens(old, o.clone()), words.tokens(new, n.clone()));
+    let common = |(a, b): &(&super::words::Token, &super::words::Token)| {
+        a.stuff == Stuff::Space && a.id == b.id
+    };
+    for (_, b) in old_tokens.iter().rev().zip(new_tokens.iter().rev()).take_while(common) {
+        o.end -= b.range.len();
+        n.end -= b.range.len();
+    }
+    for (_, b) in old_tokens.iter().zip(&new_tokens).take_while(common) {
+        if b.range.len() > o.len().min(n.len()) {
+            break;
+        }
+        o.start += b.range.len();
+        n.start += b.range.len();
+    }
+    (o, n)
+}
+
+/// A place in a text, known in bytes and in UTF-16 units; it only moves forward.
+struct Place<'a> {
+    text: &'a str,
+    byte: usize,
+    unit: usize,
+}
+
+impl Place<'_> {
+    fn unit_of(&mut self, byte: usize) -> usize {
+        let passed = &self.text[self.byte..byte];
+        self.unit += if passed.is_ascii() { passed.len() } else { passed.encode_utf16().count() };
+        self.byte = byte;
+        self.unit
+    }
+}

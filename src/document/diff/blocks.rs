@@ -1,0 +1,206 @@
+//! Where a Markdown text may be cut: blocks first, then the sentences of a block.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How finely a block may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Sentences and words.
+    Prose,
+    /// Words, but all of them in one hunk: headings, list items, table rows, rules.
+    Whole,
+    /// Only the whole line.
+    Code,
+}
+
+/// A block with the blank lines that follow it, in bytes of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub range: Range<usize>,
+    pub kind: Kind,
+}
+
+/// A sentence, or an indivisible block; white space that follows belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub range: Range<usize>,
+    pub kind: Kind,
+    /// Which block of the text it is part of.
+    pub block: usize,
+}
+
+/// Lines of prose between these widths (in bytes) were probably wrapped by hand and go on in the next line.
+const WRAPPED_WIDTH: Range<usize> = 45..121;
+
+/// Cuts a text into blocks; their ranges are consecutive and cover it.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let mut scan = Scan { text, blocks: Vec::new(), fence: None, open: false };
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        scan.line(at..at + line.len());
+        at += line.len();
+    }
+    scan.blocks
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    blocks: Vec<Block>,
+    /// The marker that closes the code block we are in.
+    fence: Option<&'a str>,
+    /// Whether the last block is a paragraph that the next line may continue.
+    open: bool,
+}
+
+impl Scan<'_> {
+    fn line(&mut self, range: Range<usize>) {
+        let line = &self.text[range.clone()];
+        let marker = fence_marker(line);
+        if let Some(open) = self.fence {
+            if marker.is_some_and(|m| m.starts_with(open) && line.trim() == m) {
+                self.fence = None;
+            }
+            self.push(range, Kind::Code);
+        } else if let Some(marker) = marker {
+            self.fence = Some(marker);
+            self.push(range, Kind::Code);
+        } else if line.trim().is_empty() {
+            self.blank(range);
+        } else if is_underline(line) && self.open {
+            // The line above was a heading.
+            if let Some(last) = self.blocks.last_mut() {
+                *last = Block { range: last.range.start..range.end, kind: Kind::Whole };
+            }
+            self.open = false;
+        } else if is_whole(line) {
+            self.push(range, Kind::Whole);
+        } else {
+            self.prose(range);
+        }
+    }
+
+    fn push(&mut self, range: Range<usize>, kind: Kind) {
+        self.blocks.push(Block { range, kind });
+        self.open = false;
+    }
+
+    fn blank(&mut self, range: Range<usize>) {
+        match self.blocks.last_mut() {
+            Some(last) => last.range.end = range.end,
+            None => self.blocks.push(Block { range, kind: Kind::Prose }),
+        }
+        self.open = false;
+    }
+
+    fn prose(&mut self, range: Range<usize>) {
+        let quoted = |at: usize| self.text[at..].trim_start().starts_with('>');
+        match self.blocks.last_mut() {
+            Some(last) if self.open && quoted(last.range.start) == quoted(range.start) => {
+                last.range.end = range.end;
+            }
+            _ => self.blocks.push(Block { range, kind: Kind::Prose }),
+        }
+        self.open = true;
+    }
+}
+
+/// The backticks or tildes that open or close a block of code.
+fn fence_marker(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(' ');
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let marker = &line[..line.len() - line.trim_start_matches(mark).len()];
+    (marker.len() >= 3).then_some(marker)
+}
+
+/// A line of `=` or `-` that makes the paragraph above it a heading.
+fn is_underline(line: &str) -> bool {
+    let line = line.trim();
+    line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-')
+}
+
+/// Headings, list items, table rows and rules.
+fn is_whole(line: &str) -> bool {
+    let line = line.trim();
+    let rest = line.trim_start_matches('#');
+    let hashes = line.len() - rest.len();
+    if (1..=6).contains(&hashes) && (rest.is_empty() || rest.starts_with([' ', '\t'])) {
+        return true;
+    }
+    if line.starts_with('|') || is_rule(line) {
+        return true;
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let marker = if (1..=9).contains(&digits) {
+        line[digits..].strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix(['-', '*', '+'])
+    };
+    marker.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+fn is_rule(line: &str) -> bool {
+    ['-', '*', '_'].iter().any(|&mark| {
+        line.matches(mark).count() >= 3 && line.chars().all(|c| c == mark || c.is_whitespace())
+    })
+}
+
+/// Cuts blocks into units; consecutive, covering the blocks.
+pub(super) fn units(text: &str, blocks: &[Block], first: usize) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for (index, Block { range, kind }) in blocks.iter().enumerate() {
+        let block = first + index;
+        match kind {
+            Kind::Whole | Kind::Code => {
+                units.push(Unit { range: range.clone(), kind: *kind, block });
+            }
+            Kind::Prose => {
+                let mut from = range.start;
+                for to in sentence_ends(&text[range.clone()]) {
+                    units.push(Unit { range: from..range.start + to, kind: *kind, block });
+                    from = range.start + to;
+                }
+            }
+        }
+    }
+    units
+}
+
+/// Where the sentences of a paragraph end (bytes), the end of the paragraph included.
+fn sentence_ends(paragraph: &str) -> Vec<usize> {
+    let body = paragraph.trim_end().len();
+    let mut ends: Vec<usize> = Vec::new();
+    // UAX 29 ends a sentence at every line end; a wrapped line goes on, so it is read as a space.
+    for run in wrapped_runs(&paragraph[..body]) {
+        let flat = paragraph[run.clone()].replace('\n', " ");
+        let mut at = run.start;
+        for sentence in flat.split_sentence_bounds() {
+            at += sentence.len();
+            ends.push(at);
+        }
+    }
+    // Blank space at the end belongs to the last sentence.
+    ends.pop();
+    ends.push(paragraph.len());
+    ends
+}
+
+/// Runs of lines that read on from one to the next.
+fn wrapped_runs(paragraph: &str) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for line in paragraph.split_inclusive('\n') {
+        at += line.len();
+        let goes_on = WRAPPED_WIDTH.contains(&line.len())
+            && paragraph[at..].starts_with(|c: char| c.is_alphanumeric() || c == '>');
+        if !goes_on {
+            runs.push(start..at);
+            start = at;
+        }
+    }
+    if start < paragraph.len() {
+        runs.push(start..paragraph.len());
+    }
+    runs
+}

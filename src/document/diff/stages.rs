@@ -1,0 +1,191 @@
+//! The stages in order: equal blocks, equal sentences, sentences that became others, words.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+
+use super::DiffLimits;
+use super::align::{Sentence, Sides, Step, align};
+use super::blocks::{Block, Kind, blocks, units};
+use super::sentence::pair;
+use super::words::Words;
+
+/// A replacement, in bytes of both texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+    pub bond: Bond,
+}
+
+/// Whether a change belongs to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bond {
+    /// It begins a hunk.
+    Apart,
+    /// It is a further part of the hunk.
+    Joined,
+    /// A line of code: it joins the line of code right before it.
+    Line,
+}
+
+/// All changes from `old` to `new`, in order.
+pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<Change> {
+    let (old_blocks, new_blocks) = (blocks(old), blocks(new));
+    let mut names = Words::default();
+    let mut ids = |text, blocks: &[Block]| -> Vec<u32> {
+        blocks.iter().map(|b| names.id(slice(text, &b.range))).collect()
+    };
+    let (old_ids, new_ids) = (ids(old, &old_blocks), ids(new, &new_blocks));
+    drop(names);
+    let mut stage = Stage { old, new, limits, words: Words::default(), changes: Vec::new() };
+    for (o, n) in gaps(&old_ids, &new_ids, limits) {
+        let at = |text: &str, blocks: &[Block], index| {
+            blocks.get(index).map_or(text.len(), |b: &Block| b.range.start)
+        };
+        let end = Ends { old: at(old, &old_blocks, o.end), new: at(new, &new_blocks, n.end) };
+        let old_units = stage.sentences(old, &old_blocks[o.clone()], o.start);
+        let new_units = stage.sentences(new, &new_blocks[n.clone()], n.start);
+        stage.region(&old_units, &new_units, end);
+    }
+    stage.changes
+}
+
+fn slice<'a>(text: &'a str, range: &Range<usize>) -> &'a str {
+    &text[range.clone()]
+}
+
+/// Where two lists differ; neighbours are one gap.
+fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut gaps: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, limits.deadline) {
+        let (tag, o, n) = op.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            continue;
+        }
+        match gaps.last_mut() {
+            Some((last_o, last_n)) if last_o.end == o.start && last_n.end == n.start => {
+                (last_o.end, last_n.end) = (o.end, n.end);
+            }
+            _ => gaps.push((o, n)),
+        }
+    }
+    gaps
+}
+
+/// A place in both texts, in bytes.
+#[derive(Clone, Copy)]
+struct Ends {
+    old: usize,
+    new: usize,
+}
+
+struct Stage<'a> {
+    old: &'a str,
+    new: &'a str,
+    limits: &'a DiffLimits,
+    words: Words<'a>,
+    changes: Vec<Change>,
+}
+
+impl<'a> Stage<'a> {
+    fn sentences(&mut self, text: &'a str, blocks: &[Block], first: usize) -> Vec<Sentence> {
+        let units = units(text, blocks, first).into_iter();
+        units.map(|u| Sentence::new(self.words.tokens(text, u.range.clone()), u)).collect()
+    }
+
+    /// Compares runs of blocks that differ and end at `end`.
+    fn region(&mut self, old: &[Sentence], new: &[Sentence], end: Ends) {
+        let mut names = Words::default();
+        let mut ids = |text: &'a str, list: &[Sentence]| -> Vec<u32> {
+            list.iter().map(|s| names.id(slice(text, &s.unit.range))).collect()
+        };
+        let (old_ids, new_ids) = (ids(self.old, old), ids(self.new, new));
+        let sides = Sides { old_text: self.old, new_text: self.new, old, new };
+        for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
+            let at = Ends {
+                old: old.get(o.start).map_or(end.old, |s| s.unit.range.start),
+                new: new.get(n.start).map_or(end.new, |s| s.unit.range.start),
+            };
+            self.steps(sides, &align(sides, o, n), at);
+        }
+    }
+
+    /// Turns steps that begin at `at` into changes.
+    fn steps(&mut self, sides: Sides, mut steps: &[Step], mut at: Ends) {
+        while let Some((step, rest)) = steps.split_first() {
+            steps = rest;
+            match step {
+                Step::Pair(i, j) => {
+                    let (old, new) = (&sides.old[*i], &sides.new[*j]);
+                    let run = rest.iter().take_while(|s| !matches!(s, Step::Pair(..))).count();
+                    at = Ends { old: old.unit.range.end, new: new.unit.range.end };
+                    if let Some(end) = self.turned(sides, (old, new), &rest[..run]) {
+                        at = end;
+                        steps = &rest[run..];
+                    } else {
+                        self.changes.extend(pair(sides, old, new, self.limits));
+                    }
+                }
+                Step::Delete(units) => {
+                    let to = sides.old[units.end - 1].unit.range.end;
+                    let bond = bond(&sides.old[units.start]);
+                    self.changes.push(Change { old: at.old..to, new: at.new..at.new, bond });
+                    at.old = to;
+                }
+                Step::Insert(units) => {
+                    let to = sides.new[units.end - 1].unit.range.end;
+                    let bond = bond(&sides.new[units.start]);
+                    self.changes.push(Change { old: at.old..at.old, new: at.new..to, bond });
+                    at.new = to;
+                }
+            }
+        }
+    }
+
+    /// Sentences added (or removed) behind one whose following space changes with them, as at the end of a paragraph:
+    /// `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added, not as `⏎` → `␣B.␣C.⏎`. Returns where it ended, or `None`
+    /// if this is no such run.
+    fn turned(
+        &mut self,
+        sides: Sides,
+        (old, new): (&Sentence, &Sentence),
+        run: &[Step],
+    ) -> Option<Ends> {
+        let inserts = run.iter().all(|s| matches!(s, Step::Insert(_)));
+        let deletes = run.iter().all(|s| matches!(s, Step::Delete(_)));
+        let same_space = slice(self.old, &old.gap()) == slice(self.new, &new.gap());
+        if run.is_empty() || same_space || !(inserts || deletes) || old.unit.kind == Kind::Code {
+            return None;
+        }
+        self.changes.extend(pair(sides, &old.without_gap(), &new.without_gap(), self.limits));
+        let mut at = Ends { old: old.body_end, new: new.body_end };
+        let mut last_gaps = (old.gap(), new.gap());
+        for (index, step) in run.iter().enumerate() {
+            let last = index + 1 == run.len();
+            let (Step::Insert(units) | Step::Delete(units)) = step else { return None };
+            let unit = &(if inserts { sides.new } else { sides.old })[units.end - 1];
+            let gaps = if inserts { (old.gap(), unit.gap()) } else { (unit.gap(), new.gap()) };
+            let stop = if inserts {
+                Ends { old: at.old, new: unit.body_end }
+            } else {
+                Ends { old: unit.body_end, new: at.new }
+            };
+            last_gaps = gaps.clone();
+            let level = slice(self.old, &gaps.0) == slice(self.new, &gaps.1);
+            let stop =
+                if last && !level { Ends { old: gaps.0.end, new: gaps.1.end } } else { stop };
+            self.changes.push(Change {
+                old: at.old..stop.old,
+                new: at.new..stop.new,
+                bond: Bond::Apart,
+            });
+            at = stop;
+        }
+        Some(Ends { old: last_gaps.0.end, new: last_gaps.1.end })
+    }
+}
+
+fn bond(sentence: &Sentence) -> Bond {
+    if sentence.unit.kind == Kind::Code { Bond::Line } else { Bond::Apart }
+}

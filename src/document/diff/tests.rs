@@ -1,0 +1,320 @@
+//! Applying all hunks gives exactly the new text, and no hunk is cut where nobody would cut it.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{DiffLimits, HunkDraft, diff};
+
+/// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to the old text.
+fn apply(old: &str, hunks: &[HunkDraft]) -> String {
+    let old: Vec<u16> = old.encode_utf16().collect();
+    let (mut new, mut at) = (Vec::new(), 0);
+    for part in hunks.iter().flat_map(|h| &h.parts) {
+        assert!(at <= part.from && part.from <= part.to, "parts in order: {part:?}");
+        assert_eq!(String::from_utf16(&old[part.from..part.to]).unwrap(), part.base);
+        assert!(part.base != part.insert, "a part changes something: {part:?}");
+        new.extend_from_slice(&old[at..part.from]);
+        new.extend(part.insert.encode_utf16());
+        at = part.to;
+    }
+    new.extend_from_slice(&old[at..]);
+    String::from_utf16(&new).unwrap()
+}
+
+fn hunks(old: &str, new: &str) -> Vec<HunkDraft> {
+    let hunks = diff(old, new, &DiffLimits::default());
+    assert_eq!(apply(old, &hunks), new, "from {old:?}");
+    assert!(hunks.iter().all(|h| !h.parts.is_empty()));
+    hunks
+}
+
+const WORDS: &[&str] = &[
+    "the",
+    "a",
+    "cat",
+    "sat",
+    "on",
+    "mat",
+    "Teh",
+    "recieve",
+    "don't",
+    "3.14",
+    "naïve",
+    "cafe\u{301}",
+    "👍🏽",
+    "👩‍👩‍👧‍👦",
+    "🇩🇪🇫🇷",
+    "東京",
+    "へ",
+    "行く",
+    "カタカナ",
+    "한국어",
+    "ภาษาไทย",
+    "นำ้",
+    "नमस्ते",
+    "क्षि",
+    "\u{600}12",
+    "العربية",
+    "𝒳𝒴",
+    "—",
+    "(x)",
+    "*bold*",
+    "`code`",
+    "e.g.",
+    "Mr.",
+    "\u{200d}",
+    "\u{301}",
+    "\u{2028}",
+];
+const GAPS: &[&str] = &[
+    " ", " ", " ", " ", "  ", ", ", ". ", ". ", "! ", "? ", "。", "", "\t", "\n", "\n\n", "\n\n\n",
+    "\u{a0}",
+];
+const STARTS: &[&str] = &[
+    "",
+    "",
+    "",
+    "# ",
+    "- ",
+    "1. ",
+    "> ",
+    "| ",
+    "```\n",
+    "    ",
+    "~~~~ rust\n",
+    "---\n",
+    "==\n",
+    "\n",
+];
+
+fn text(random: &mut fastrand::Rng, size: usize) -> String {
+    let mut text = String::new();
+    for _ in 0..random.usize(0..=size) {
+        if text.is_empty() || text.ends_with('\n') {
+            text += random.choice(STARTS.iter().copied()).unwrap();
+        }
+        text += random.choice(WORDS.iter().copied()).unwrap();
+        text += random.choice(GAPS.iter().copied()).unwrap();
+    }
+    text
+}
+
+/// A rewrite of a text: pieces removed, added, replaced, moved, or only its white space changed.
+fn rewrite(random: &mut fastrand::Rng, old: &str) -> String {
+    let mut pieces: Vec<String> = old.split_word_bounds().map(str::to_owned).collect();
+    for _ in 0..random.usize(0..=6) {
+        let at = random.usize(0..=pieces.len());
+        match random.u8(0..6) {
+            0 => pieces.insert(at, text(random, 3)),
+            1 if at < pieces.len() => drop(pieces.remove(at)),
+            2 if at < pieces.len() => pieces[at] = text(random, 2),
+            3 if at < pieces.len() => {
+                let moved = pieces.remove(at);
+                let to = random.usize(0..=pieces.len());
+                pieces.insert(to, moved);
+            }
+            4 => pieces.truncate(pieces.len() - random.usize(0..=pieces.len().min(3))),
+            _ => {
+                for piece in pieces.iter_mut().filter(|p| p.trim().is_empty()) {
+                    if random.u8(0..4) == 0 {
+                        *piece = random.choice([" ", "  ", "\n", "\n\n", ""]).unwrap().to_owned();
+                    }
+                }
+            }
+        }
+    }
+    pieces.concat()
+}
+
+fn check_pairs(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let old = text(&mut random, 40);
+        let new = if seed % 5 == 0 { text(&mut random, 40) } else { rewrite(&mut random, &old) };
+        let found = std::panic::catch_unwind(|| hunks(&old, &new));
+        assert!(found.is_ok(), "seed {seed}: {old:?} → {new:?}");
+    }
+}
+
+#[test]
+fn applying_all_hunks_gives_exactly_the_proposed_text() {
+    check_pairs(0..12_000);
+}
+
+#[test]
+#[ignore = "takes half a minute without optimisation"]
+fn applying_all_hunks_gives_exactly_the_proposed_text_a_hundred_thousand_times() {
+    check_pairs(12_000..112_000);
+}
+
+#[test]
+fn no_hunk_begins_or_ends_inside_a_word_or_a_grapheme() {
+    for seed in 0..4_000 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let old = text(&mut random, 30);
+        let new = rewrite(&mut random, &old);
+        let graphemes = boundaries(&old, old.grapheme_indices(true).map(|(at, _)| at));
+        let words = boundaries(&old, old.split_word_bound_indices().map(|(at, _)| at));
+        for part in hunks(&old, &new).iter().flat_map(|h| &h.parts) {
+            for at in [part.from, part.to] {
+                assert!(graphemes.contains(&at), "seed {seed}: {at} cuts a grapheme of {old:?}");
+                assert!(words.contains(&at), "seed {seed}: {at} cuts a word of {old:?}: {part:?}");
+            }
+        }
+    }
+}
+
+fn boundaries(text: &str, starts: impl Iterator<Item = usize>) -> Vec<usize> {
+    starts.chain([text.len()]).map(|at| text[..at].encode_utf16().count()).collect()
+}
+
+/// Hunks as `base→insert` with `+` between parts.
+fn told(old: &str, new: &str) -> Vec<String> {
+    let part = |p: &super::DraftPart| format!("{}→{}", p.base, p.insert);
+    let hunk = |h: &HunkDraft| h.parts.iter().map(part).collect::<Vec<_>>().join(" + ");
+    hunks(old, new).iter().map(hunk).collect()
+}
+
+#[test]
+fn equal_texts_have_no_hunks() {
+    assert!(told("Same.\n", "Same.\n").is_empty());
+    assert!(told("", "").is_empty());
+}
+
+#[test]
+fn empty_texts_and_missing_line_ends_are_texts_like_others() {
+    assert_eq!(told("", "One. Two.\n\nThree."), ["→One. Two.\n\n", "→Three."]);
+    assert_eq!(told("Gone.", ""), ["Gone.→"]);
+    assert_eq!(told("End", "End\n"), ["→\n"]);
+    assert_eq!(told("End\n", "End"), ["\n→"]);
+}
+
+#[test]
+fn each_corrected_word_is_a_hunk_of_its_own() {
+    let old = "She recieve the letter on a very cold morning in teh month of May. It were long.";
+    let new = "She received the letter on a very cold morning in the month of May. It was long.";
+    assert_eq!(told(old, new), ["recieve→received", "teh→the", "were→was"]);
+}
+
+#[test]
+fn changes_a_word_or_less_apart_are_parts_of_one_hunk() {
+    assert_eq!(
+        told(
+            "He go to store every single day of the week.",
+            "He goes to the store every single day of the week."
+        ),
+        ["go→goes + →the "]
+    );
+}
+
+#[test]
+fn changes_never_join_across_the_end_of_a_sentence() {
+    assert_eq!(
+        told("It stoped. Than we left.", "It stopped. Then we left."),
+        ["stoped→stopped", "Than→Then"]
+    );
+}
+
+#[test]
+fn changes_never_join_across_a_paragraph() {
+    assert_eq!(
+        told("One too\n\nthree fore\n", "One two\n\nthree four\n"),
+        ["too→two", "fore→four"]
+    );
+}
+
+#[test]
+fn a_sentence_less_than_half_alike_is_one_hunk() {
+    let old = "Stay here. The committee deliberated for several hours on procedure. Then go.";
+    let new = "Stay here. Nobody could agree about how to vote. Then go.";
+    assert_eq!(
+        told(old, new),
+        [
+            "The committee deliberated for several hours on procedure.→Nobody could agree about how to vote."
+        ]
+    );
+}
+
+#[test]
+fn sentences_are_aligned_by_likeness_when_their_counts_differ() {
+    let old = "The first point stands. The third point is weak here. The fourth point holds.";
+    let new = "The first point stands. A wholly new remark comes in between. The third point is weak there. The fourth point holds.";
+    assert_eq!(told(old, new), ["→A wholly new remark comes in between. ", "here→there"]);
+}
+
+#[test]
+fn sentences_added_at_the_end_of_a_paragraph_come_with_the_space_before_them() {
+    assert_eq!(told("One.\n\nNext.\n", "One. Two. Three.\n\nNext.\n"), ["→ Two.", "→ Three."]);
+    assert_eq!(told("One", "One\n\nTwo\n\nThree"), ["→\n\nTwo", "→\n\nThree"]);
+    assert_eq!(told("One. Two. Three.\n\nNext.", "One.\n\nNext."), [" Two.→", " Three.→"]);
+}
+
+#[test]
+fn splitting_and_joining_paragraphs_changes_only_the_space() {
+    assert_eq!(
+        told("One here. Two here. Three here.", "One here. Two here.\n\nThree here."),
+        [" →\n\n"]
+    );
+    assert_eq!(told("One here.\n\nTwo here.", "One here. Two here."), ["\n\n→ "]);
+}
+
+#[test]
+fn space_goes_with_the_words_it_belongs_to() {
+    let old = "A one is here. Completely different words follow.\n\nB one is here.";
+    let new = "A one is here.\n\nYour new ending stands elsewhere. B one is here.";
+    assert_eq!(
+        told(old, new),
+        [" Completely different words follow.→", "→Your new ending stands elsewhere. "]
+    );
+}
+
+#[test]
+fn headings_and_list_items_are_whole_units() {
+    let old = "# A titel with many many many words and an eror\n\n- frist item has some words and than more\n- second item\n";
+    let new = "# A title with many many many words and an error\n\n- first item has some words and then more\n- second item\n";
+    assert_eq!(told(old, new), ["titel→title + eror→error", "frist→first + than→then"]);
+}
+
+#[test]
+fn code_changes_by_the_line() {
+    let old = "Text.\n\n```rust\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\n";
+    let new = "Text.\n\n```rust\nlet a = 1;\nlet b = 20;\nlet c = 30;\n```\n";
+    assert_eq!(told(old, new), ["let b = 2;→let b = 20; + let c = 3;→let c = 30;"]);
+}
+
+#[test]
+fn hunks_never_cross_a_block_boundary() {
+    let old = "# Headin\nSom text.\n- ietm\n```\ncod\n```\n";
+    let new = "# Heading\nSome text.\n- item\n```\ncode\n```\n";
+    assert_eq!(told(old, new), ["Headin→Heading", "Som→Some", "ietm→item", "cod→code"]);
+}
+
+#[test]
+fn a_line_wrapped_by_hand_goes_on() {
+    let old = "This sentence was wrapped by hand at some width, so it\nwent on in teh next line. And here is more of the\nsame.\n";
+    let new = old.replace("teh", "the");
+    assert_eq!(told(old, &new), ["teh→the"]);
+    let joined = old.replace("so it\nwent", "so it went");
+    assert_eq!(told(old, &joined), ["\n→ "]);
+}
+
+#[test]
+fn scripts_without_spaces_change_by_graphemes() {
+    assert_eq!(told("私は東京へ行きました。", "私は京都へ行きました。"), ["東→ + →都"]);
+    assert_eq!(told("今日は天気が悪い。", "今日は天気が良い。"), ["悪→良"]);
+}
+
+#[test]
+fn emoji_are_replaced_whole() {
+    assert_eq!(told("Well done 👍🏽 all of you", "Well done 👍🏿 all of you"), ["👍🏽→👍🏿"]);
+    assert_eq!(hunks("😀 ab", "😀 ac")[0].parts[0].from, 3);
+}
+
+#[test]
+fn an_expired_deadline_still_gives_exactly_the_proposed_text() {
+    let limits = DiffLimits { deadline: Some(std::time::Instant::now()) };
+    for seed in 0..300 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let (old, new) = (text(&mut random, 60), text(&mut random, 60));
+        assert_eq!(apply(&old, &diff(&old, &new, &limits)), new, "seed {seed}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Words, the runs of space between them, and how two sentences differ in them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::DiffLimits;
+
+/// What a token is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stuff {
+    Word,
+    Space,
+    Mark,
+}
+
+/// A word, a run of blank space or a punctuation mark; never cuts a word or a grapheme.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    /// Bytes of the text it stands in.
+    pub range: Range<usize>,
+    /// Equal words have equal numbers, in both texts.
+    pub id: u32,
+    pub stuff: Stuff,
+}
+
+/// Numbers for words, so that comparing them is cheap.
+#[derive(Default)]
+pub(super) struct Words<'a> {
+    ids: HashMap<&'a str, u32>,
+}
+
+impl<'a> Words<'a> {
+    /// The number of a piece of text.
+    pub fn id(&mut self, piece: &'a str) -> u32 {
+        let next = self.ids.len() as u32;
+        *self.ids.entry(piece).or_insert(next)
+    }
+
+    /// The tokens of `text[range]`.
+    pub fn tokens(&mut self, text: &'a str, range: Range<usize>) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        cut(&text[range.clone()], |from, to| {
+            let range = range.start + from..range.start + to;
+            let piece = &text[range.clone()];
+            tokens.push(Token { id: self.id(piece), stuff: stuff(piece), range });
+        });
+        tokens
+    }
+}
+
+fn stuff(piece: &str) -> Stuff {
+    if piece.chars().all(char::is_whitespace) {
+        Stuff::Space
+    } else if piece.chars().any(char::is_alphanumeric) {
+        Stuff::Word
+    } else {
+        Stuff::Mark
+    }
+}
+
+/// Calls `give` for each token of `text`: the word boundaries of UAX 29 that are also grapheme boundaries.
+fn cut(text: &str, mut give: impl FnMut(usize, usize)) {
+    let mut from = 0;
+    if text.is_ascii() {
+        // Every ASCII character is a grapheme of its own, except CR LF, which is one word as well.
+        for word in text.split_word_bounds() {
+            give(from, from + word.len());
+            from += word.len();
+        }
+        return;
+    }
+    let mut graphemes = text.grapheme_indices(true).map(|(at, _)| at).peekable();
+    let mut at = 0;
+    for word in text.split_word_bounds() {
+        at += word.len();
+        while graphemes.peek().is_some_and(|&start| start < at) {
+            graphemes.next();
+        }
+        if graphemes.peek().is_none_or(|&start| start == at) {
+            give(from, at);
+            from = at;
+        }
+    }
+}
+
+/// A run of tokens replaced by another run; either may be empty. Indices into the two token lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Swap {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+}
+
+/// Two sentences compared word by word.
+pub(super) struct Comparison {
+    pub swaps: Vec<Swap>,
+    /// 0 (nothing in common) to 1 (equal), by the letters that stay; white space does not count.
+    pub likeness: f64,
+}
+
+/// Compares two sentences.
+pub(super) fn compare(
+    old: &[Token],
+    new: &[Token],
+    texts: (&str, &str),
+    limits: &DiffLimits,
+) -> Comparison {
+    let ids = |tokens: &[Token]| tokens.iter().map(|t| t.id).collect::<Vec<_>>();
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &ids(old), &ids(new), limits.deadline);
+    let mut swaps: Vec<Swap> = Vec::new();
+    let mut kept = 0;
+    for op in &ops {
+        if let DiffOp::Equal { old_index, len, .. } = *op {
+            kept += letters(&old[old_index..old_index + len]);
+            continue;
+        }
+        let (_, o, n) = op.as_tag_tuple();
+        match swaps.last_mut() {
+            Some(last) if last.old.end == o.start && last.new.end == n.start => {
+                last.old.end = o.end;
+                last.new.end = n.end;
+            }
+            _ => swaps.push(Swap { old: o, new: n }),
+        }
+    }
+    let credit: f64 =
+        swaps.iter().map(|s| spelling(&old[s.old.clone()], &new[s.new.clone()], texts)).sum();
+    slide(&mut swaps, old, new);
+    let all = letters(old) + letters(new);
+    let likeness = if all == 0 { 1.0 } else { 2.0 * (kept as f64 + credit) / all as f64 };
+    Comparison { swaps, likeness }
+}
+
+/// Bytes that are not white space.
+fn letters(tokens: &[Token]) -> usize {
+    tokens.iter().filter(|t| t.stuff != Stuff::Space).map(|t| t.range.len()).sum()
+}
+
+/// Letters that stay although the word changed, as in a corrected spelling.
+fn spelling(old: &[Token], new: &[Token], (old_text, new_text): (&str, &str)) -> f64 {
+    let words = |tokens: &[Token]| tokens.iter().filter(|t| t.stuff == Stuff::Word).count();
+    if words(old) != words(new) {
+        return 0.0;
+    }
+    let pick = |t: &&Token| t.stuff == Stuff::Word;
+    old.iter()
+        .filter(pick)
+        .zip(new.iter().filter(pick))
+        .map(|(o, n)| shared_letters(&old_text[o.range.clone()], &new_text[n.range.clone()]) as f64)
+        .sum()
+}
+
+/// Whether one word looks like the other misspelt.
+pub(super) fn is_spelling(old: &str, new: &str) -> bool {
+    2 * shared_letters(old, new) >= old.len().max(new.len())
+}
+
+/// Bytes of the common beginning and end of two words.
+fn shared_letters(old: &str, new: &str) -> usize {
+    let head = old.bytes().zip(new.bytes()).take_while(|(o, n)| o == n).count();
+    let rest = old.len().min(new.len()) - head;
+    let tail =
+        old.bytes().rev().zip(new.bytes().rev()).take(rest).take_while(|(o, n)| o == n).count();
+    head + tail
+}
+
+/// Added or removed words read better as `word␣` than as `␣word`: move the change over an equal space.
+fn slide(swaps: &mut [Swap], old: &[Token], new: &[Token]) {
+    for index in 0..swaps.len() {
+        let limit = swaps.get(index + 1).map_or(old.len(), |next| next.old.start);
+        let swap = &mut swaps[index];
+        let (run, tokens) = match (swap.old.is_empty(), swap.new.is_empty()) {
+            (true, false) => (swap.new.clone(), new),
+            (false, true) => (swap.old.clone(), old),
+            _ => continue,
+        };
+        let first = &tokens[run.start];
+        let follows = swap.old.end < limit && old[swap.old.end].id == first.id;
+        if first.stuff == Stuff::Space && follows {
+            *swap = Swap {
+                old: swap.old.start + 1..swap.old.end + 1,
+                new: swap.new.start + 1..swap.new.end + 1,
+            };
+        }
+    }
+}

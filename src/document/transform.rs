@@ -1,0 +1,296 @@
+//! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with a side.
+
+use super::change::{ChangeError, ChangeSet, Join, KEEP};
+use super::cursor::Cursor;
+
+/// Which of two changes at the same place comes first when one is mapped over the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The mapped change comes after the other one (`map(over)`).
+    After,
+    /// The mapped change comes before the other one (`map(over, true)`).
+    Before,
+}
+
+/// The side of an insertion a position stays on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assoc {
+    /// Text inserted at the position comes after it (`assoc` −1).
+    Before,
+    /// Text inserted at the position comes before it (`assoc` 1).
+    After,
+}
+
+/// When a position counts as deleted (`MapMode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapMode {
+    /// Never.
+    Simple,
+    /// When text on both sides is deleted.
+    TrackDel,
+    /// When the character before it is deleted.
+    TrackBefore,
+    /// When the character after it is deleted.
+    TrackAfter,
+}
+
+/// How a change meets a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// Not at all.
+    None,
+    /// It overlaps the range or ends or begins at an edge.
+    Touches,
+    /// One change reaches past both ends.
+    Covers,
+}
+
+impl ChangeSet {
+    /// This change as it applies to the text after `over`, which starts at the same text. Fails unless both start from the same length.
+    pub fn map(&self, over: &Self, order: Order) -> Result<Self, ChangeError> {
+        let mut mapped = Self::default();
+        self.map_into(over, order, &mut mapped)?;
+        Ok(mapped)
+    }
+
+    /// Where a position of the old text is in the new text; a position past the end goes to the end.
+    pub fn map_pos(&self, pos: usize, assoc: Assoc) -> usize {
+        self.map_pos_tracked(pos, assoc, MapMode::Simple).unwrap_or_default()
+    }
+
+    /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode` (`ChangeDesc.mapPos`).
+    pub fn map_pos_tracked(&self, pos: usize, assoc: Assoc, mode: MapMode) -> Option<usize> {
+        let (mut pos_a, mut pos_b) = (0, 0);
+        for section in &self.sections {
+            let len = section.len as usize;
+            let end_a = pos_a + len;
+            if section.ins == KEEP {
+                if end_a > pos {
+                    return Some(pos_b + (pos - pos_a));
+                }
+                pos_b += len;
+            } else {
+                let deleted = match mode {
+                    MapMode::Simple => false,
+                    MapMode::TrackDel => pos_a < pos && end_a > pos,
+                    MapMode::TrackBefore => pos_a < pos && end_a >= pos,
+                    MapMode::TrackAfter => end_a > pos,
+                };
+                if deleted {
+                    return None;
+                }
+                let end_b = pos_b + section.new_len() as usize;
+                if end_a > pos || end_a == pos && assoc == Assoc::Before && len == 0 {
+                    return Some(if pos == pos_a || assoc == Assoc::Before {
+                        pos_b
+                    } else {
+                        end_b
+                    });
+                }
+                pos_b = end_b;
+            }
+            pos_a = end_a;
+        }
+        Some(pos_b)
+    }
+
+    /// How the change meets the range `[from, to]` of the old text, edges included (`ChangeDesc.touchesRange`).
+    pub fn touches_range(&self, from: usize, to: usize) -> Touch {
+        let mut pos = 0;
+        for section in &self.sections {
+            let end = pos + section.len as usize;
+            if section.ins != KEEP && pos <= to && end >= from {
+                return if pos < from && end > to { Touch::Covers } else { Touch::Touches };
+            }
+            if end > to {
+                break;
+            }
+            pos = end;
+        }
+        Touch::None
+    }
+
+    /// As [`Self::map`], into a set whose buffers are used again (`mapSet`).
+    pub(super) fn map_into(
+        &self,
+        over: &Self,
+        order: Order,
+        mapped: &mut Self,
+    ) -> Result<(), ChangeError> {
+        self.starts_from(over.len())?;
+        mapped.sections.clear();
+        mapped.inserted.clear();
+        if over.is_empty() {
+            mapped.sections.extend_from_slice(&self.sections);
+            mapped.inserted.push_str(&self.inserted);
+            return Ok(());
+        }
+        let (mut a, mut b) = (Cursor::new(self), Cursor::new(over));
+        // Number of the section of `a` whose text has been inserted already: sections can be processed in pieces.
+        let mut inserted = 0;
+        loop {
+            if a.ins == KEEP && b.ins == KEEP {
+                let len = a.len.min(b.len);
+                mapped.keep(len as usize);
+                a.forward(len);
+                b.forward(len);
+            } else if b.ins >= 0 && comes_first(&a, &b, inserted, order) {
+                mapped.pass_over(&mut a, &b, &mut inserted);
+                b.next();
+            } else if a.ins >= 0 {
+                mapped.add_until_change(&mut a, &mut b, &mut inserted);
+            } else {
+                // Both are at the end, because they started from the same length.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Keeps what `b` inserts and skips what it covers of `a`, of which only the insertions survive.
+    fn pass_over(&mut self, a: &mut Cursor<'_>, b: &Cursor<'_>, inserted: &mut usize) {
+        self.keep(b.new_len() as usize);
+        let mut left = b.len;
+        while left > 0 {
+            let piece = a.len.min(left);
+            if a.ins >= 0 && *inserted < a.number && a.len <= piece {
+                self.change_measured(0, a.ins, a.text(), Join::Alike);
+                *inserted = a.number;
+            }
+            a.forward(piece);
+            left -= piece;
+        }
+    }
+
+    /// Adds the part of a change in `a` that comes before the next insertion in `b`.
+    fn add_until_change(&mut self, a: &mut Cursor<'_>, b: &mut Cursor<'_>, inserted: &mut usize) {
+        let (mut len, mut left) = (0, a.len);
+        while left > 0 {
+            if b.ins == KEEP {
+                let piece = left.min(b.len);
+                len += piece;
+                left -= piece;
+                b.forward(piece);
+            } else if b.ins == 0 && b.len < left {
+                left -= b.len;
+                b.next();
+            } else {
+                break;
+            }
+        }
+        let (ins, text) = if *inserted < a.number { (a.ins, a.text()) } else { (0, "") };
+        self.change_measured(len, ins, text, Join::Alike);
+        *inserted = a.number;
+        a.forward(a.len - left);
+    }
+}
+
+/// Whether the change `b` is at comes before the one `a` is at: by start, then by deleted length, then by `order`.
+fn comes_first(a: &Cursor<'_>, b: &Cursor<'_>, inserted: usize, order: Order) -> bool {
+    a.ins < 0
+        || inserted == a.number
+        || a.off == 0 && (b.len < a.len || b.len == a.len && order == Order::After)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Limits, Text};
+    use super::*;
+
+    fn set(json: &str) -> ChangeSet {
+        ChangeSet::parse(json, &Limits::NONE).unwrap()
+    }
+
+    fn mapped(change: &str, over: &str, order: Order) -> String {
+        set(change).map(&set(over), order).unwrap().to_json()
+    }
+
+    #[test]
+    fn insertions_at_the_same_place_go_by_order() {
+        assert_eq!(
+            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, Order::After),
+            r#"[4,[0,"a"],2]"#
+        );
+        assert_eq!(
+            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, Order::Before),
+            r#"[2,[0,"a"],4]"#
+        );
+    }
+
+    #[test]
+    fn a_shorter_deletion_comes_first_whatever_the_order() {
+        assert_eq!(
+            mapped(r#"[1,[0,"a"],3]"#, r#"[1,[2,"b"],1]"#, Order::After),
+            r#"[1,[0,"a"],2]"#
+        );
+        assert_eq!(
+            mapped(r#"[1,[2,"b"],1]"#, r#"[1,[0,"a"],3]"#, Order::Before),
+            r#"[2,[2,"b"],1]"#
+        );
+    }
+
+    #[test]
+    fn an_insertion_survives_the_deletion_around_it() {
+        assert_eq!(
+            mapped(r#"[2,[0,"x"],2]"#, r#"[1,[2,"abc"],1]"#, Order::After),
+            r#"[4,[0,"x"],1]"#
+        );
+    }
+
+    #[test]
+    fn deleting_the_same_words_twice_deletes_them_once() {
+        assert_eq!(mapped("[1,[2],1]", "[[4]]", Order::After), "[]");
+        assert_eq!(mapped("[[4]]", "[1,[2],1]", Order::After), "[[2]]");
+    }
+
+    #[test]
+    fn both_orders_of_two_changes_lead_to_the_same_text() {
+        let (a, b) = (set(r#"[1,[2,"A"],[0,"é"],3]"#), set(r#"[[3],[0,"bb"],2,[1]]"#));
+        let mut one = Text::new("abcdef");
+        let mut other = one.clone();
+        a.compose(&b.map(&a, Order::After).unwrap()).unwrap().apply(&mut one).unwrap();
+        b.compose(&a.map(&b, Order::Before).unwrap()).unwrap().apply(&mut other).unwrap();
+        assert_eq!(one.to_string(), other.to_string());
+    }
+
+    #[test]
+    fn sets_for_different_texts_are_not_mapped() {
+        assert!(set("[3]").map(&set("[[2]]"), Order::After).is_err());
+    }
+
+    #[test]
+    fn a_position_keeps_its_side_of_an_insertion() {
+        let change = set(r#"[2,[0,"xyz"],2]"#);
+        assert_eq!(change.map_pos(2, Assoc::Before), 2);
+        assert_eq!(change.map_pos(2, Assoc::After), 5);
+        assert_eq!(change.map_pos(9, Assoc::After), 7);
+    }
+
+    #[test]
+    fn a_position_inside_a_replacement_goes_to_an_edge() {
+        let change = set(r#"[1,[3,"xy"],1]"#);
+        assert_eq!((change.map_pos(2, Assoc::Before), change.map_pos(2, Assoc::After)), (1, 3));
+        assert_eq!((change.map_pos(1, Assoc::Before), change.map_pos(1, Assoc::After)), (1, 1));
+        assert_eq!((change.map_pos(4, Assoc::Before), change.map_pos(4, Assoc::After)), (3, 3));
+    }
+
+    #[test]
+    fn a_deleted_position_is_reported_by_mode() {
+        let change = set("[1,[2],1]");
+        let kept = |pos, mode| change.map_pos_tracked(pos, Assoc::Before, mode).is_some();
+        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackDel)), [true, false, true]);
+        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackBefore)), [true, false, false]);
+        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackAfter)), [false, false, true]);
+    }
+
+    #[test]
+    fn touching_an_edge_is_touching() {
+        let change = set("[2,[2],4]");
+        let touch: Vec<Touch> = [(0, 1), (0, 2), (3, 3), (4, 6), (5, 6)]
+            .map(|(from, to)| change.touches_range(from, to))
+            .into();
+        assert_eq!(
+            touch,
+            [Touch::None, Touch::Touches, Touch::Covers, Touch::Touches, Touch::None]
+        );
+    }
+}
