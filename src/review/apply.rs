@@ -1,0 +1,202 @@
+//! From accepted hunks to one change of the text, and what it does to the hunks beside them.
+
+use super::hunk::{Hunk, HunkStatus, Part};
+use super::policy::Vote;
+use super::{Committed, DecisionError, Person, Rebased, Request};
+use crate::document::{ChangeError, ChangeSet, Edit, Text, utf16_len};
+use crate::ids::HunkId;
+
+/// Who decides, and when.
+pub(super) struct Moment {
+    pub by: Person,
+    pub at_ms: u64,
+}
+
+impl Moment {
+    pub fn vote(&self, text: Option<String>, seen: Option<String>) -> Vote {
+        Vote { by: self.by.clone(), at_ms: self.at_ms, text, seen }
+    }
+}
+
+/// How a hunk is accepted.
+#[derive(Clone, Copy)]
+pub(super) struct Taken<'a> {
+    /// With this text instead of the proposed words.
+    pub text: Option<&'a str>,
+    /// Although the words were changed.
+    pub force: bool,
+    /// What the person saw standing there.
+    pub seen: Option<&'a str>,
+}
+
+/// An edit and the hunk (by its index) it comes from.
+pub(super) struct HunkEdit {
+    pub index: usize,
+    pub edit: Edit,
+    /// What stands there now.
+    pub base: String,
+}
+
+/// The edits that accepting a hunk makes; `None` if what stands in the text is not what it should be.
+pub(super) fn hunk_edits(
+    hunks: &[Hunk],
+    index: usize,
+    taken: Taken,
+    text: &Text,
+) -> Option<Vec<HunkEdit>> {
+    let hunk = &hunks[index];
+    let standing = text.slice(hunk.range()).ok()?;
+    if taken.seen.is_some_and(|seen| seen != standing) {
+        return None;
+    }
+    if hunk.status == HunkStatus::Conflict && !taken.force {
+        return None;
+    }
+    if let Some(insert) = taken.text {
+        // It replaces what stands between the parts too, so that must be what the person knows.
+        if taken.seen.is_none() && standing != hunk.base() {
+            return None;
+        }
+        let edit =
+            Edit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
+        return Some(vec![HunkEdit { index, edit, base: standing }]);
+    }
+    let mut edits = Vec::with_capacity(hunk.parts.len());
+    let (mut done, end) = (hunk.range().start, hunk.range().end);
+    for (number, part) in hunk.parts.iter().enumerate() {
+        // Parts in conflict reach outward, perhaps over each other; nothing is replaced that was not seen.
+        let (mut from, mut to) = (part.from.clamp(done, end), part.to.clamp(done, end));
+        if part.is_insertion() {
+            from = beside_words(hunks, (index, number), part.from);
+            to = from;
+        }
+        let base = text.slice(from..to).ok()?;
+        if base != part.base && !taken.force {
+            return None;
+        }
+        edits.push(HunkEdit { index, edit: Edit { from, to, insert: part.insert.clone() }, base });
+        done = done.max(to);
+    }
+    Some(edits)
+}
+
+/// A place for words to be added that is not inside words another part would replace.
+///
+/// It can get there: words that are deleted and typed again come in before what is to be added in front of them.
+fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
+    let pending = hunks.iter().enumerate().filter(|(_, h)| h.status == HunkStatus::Pending);
+    let parts = pending.flat_map(|(index, h)| {
+        h.parts.iter().enumerate().map(move |(number, part)| ((index, number), part))
+    });
+    let mut inside = parts.filter(|(_, part)| part.from < at && at < part.to);
+    match inside.next() {
+        Some((other, part)) if other < this => part.to,
+        Some((_, part)) => part.from,
+        None => at,
+    }
+}
+
+/// Puts edits in order; returns the hunks whose edits overlap, which cannot be made at once.
+///
+/// That happens only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
+pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
+    edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.index));
+    let overlaps = edits.windows(2).filter(|pair| pair[1].edit.from < pair[0].edit.to);
+    let mut indices: Vec<usize> =
+        overlaps.flat_map(|pair| [pair[0].index, pair[1].index]).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+impl Request {
+    /// Makes one change of edits that are in order, maps the other hunks over it and keeps what would take it back. Returns the
+    /// change, if the text changes, and the hunks that stand elsewhere than by the general rule.
+    pub(super) fn apply(
+        &mut self,
+        edits: &[HunkEdit],
+        text: &Text,
+    ) -> Result<(Option<ChangeSet>, Vec<HunkId>), DecisionError> {
+        let change = self.change_of(edits, text)?;
+        // What was inserted, with its place in the new text.
+        let (mut grown, mut shrunk) = (0, 0);
+        for HunkEdit { index, edit, base } in edits {
+            let from = edit.from + grown - shrunk;
+            let len = utf16_len(&edit.insert);
+            (grown, shrunk) = (grown + len, shrunk + edit.to - edit.from);
+            let (base, insert) = (edit.insert.clone(), base.clone());
+            let part = Part { from, to: from + len, base, insert, conflict: false };
+            self.hunks[*index].inverse.push(part);
+        }
+        Ok(change)
+    }
+
+    fn change_of(
+        &mut self,
+        edits: &[HunkEdit],
+        text: &Text,
+    ) -> Result<(Option<ChangeSet>, Vec<HunkId>), DecisionError> {
+        let misfit =
+            |_: ChangeError| DecisionError::InvalidDecision { reason: "it does not fit the text" };
+        let real = edits.iter().filter(|e| e.edit.insert != e.base);
+        let plain: Vec<Edit> = real.map(|e| e.edit.clone()).collect();
+        if plain.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        let change = ChangeSet::of(text.len(), &plain).map_err(misfit)?;
+        let mut after = text.clone();
+        change.apply(&mut after).map_err(misfit)?;
+        let put = self.rebase_siblings(edits, &change, &after);
+        self.version = self.version.next();
+        Ok((Some(change), put))
+    }
+
+    /// Maps the hunks that were not accepted now over a change made of accepted ones.
+    ///
+    /// The general rule, but for words to be added: they keep their place in the proposal, whichever hunk is accepted first.
+    pub(super) fn rebase_siblings(
+        &mut self,
+        edits: &[HunkEdit],
+        change: &ChangeSet,
+        after: &Text,
+    ) -> Vec<HunkId> {
+        let update = Committed::new(change, after);
+        let mut put = Vec::new();
+        for (index, hunk) in self.hunks.iter_mut().enumerate() {
+            if edits.iter().any(|e| e.index == index) {
+                continue;
+            }
+            let before = hunk.parts_to_map().to_vec();
+            let mut moved = hunk.rebase_over(&update) == Rebased::Changed;
+            for (part, before) in hunk.parts_to_map().iter_mut().zip(before) {
+                if let Some(at) = place_among(&before, index, edits) {
+                    moved |= part.from != at || part.conflict != before.conflict;
+                    *part = Part { from: at, to: at, ..before };
+                }
+            }
+            hunk.restate();
+            if moved && hunk.status.is_open() {
+                put.push(hunk.id.clone());
+            }
+        }
+        put
+    }
+}
+
+/// Where words to be added belong beside `edits`, unless one of them removes the place.
+fn place_among(part: &Part, index: usize, edits: &[HunkEdit]) -> Option<usize> {
+    let at = part.from;
+    if !part.is_insertion() || edits.iter().any(|e| e.edit.from < at && at < e.edit.to) {
+        return None;
+    }
+    let comes_first = |e: &&HunkEdit| {
+        let added_here = e.edit.from == at && e.edit.to == at;
+        if added_here { e.index < index } else { e.edit.to <= at }
+    };
+    let (mut grown, mut shrunk) = (0, 0);
+    for HunkEdit { edit, .. } in edits.iter().filter(comes_first) {
+        grown += utf16_len(&edit.insert);
+        shrunk += edit.to - edit.from;
+    }
+    Some(at + grown - shrunk)
+}

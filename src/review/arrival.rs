@@ -1,0 +1,95 @@
+//! A change arrives that was made on an older version: mapped to now, what conflicts goes back to the agent.
+
+use serde::{Deserialize, Serialize};
+
+use super::report::quoted;
+use super::{Hunk, HunkDraft, HunkStatus, Report};
+use crate::document::{ChangeError, ChangeSet, Text};
+use crate::ids::RequestId;
+
+/// A change that was not shown to people, because they had changed its words before it arrived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Returned {
+    /// What the agent had read.
+    pub base: String,
+    /// What it wanted to stand there.
+    pub proposed: String,
+    /// What people made of it; empty if they deleted it.
+    pub now: String,
+}
+
+/// The hunks of a fresh change, mapped to the newest version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// People can decide these.
+    pub hunks: Vec<Hunk>,
+    /// These go back to the agent.
+    pub returned: Vec<Returned>,
+}
+
+impl Arrival {
+    /// Maps `drafts`, made on `base`, over `updates`, the changes committed since, oldest first.
+    ///
+    /// Fails if the drafts are not of that text or the updates do not follow from it.
+    pub fn map<'a>(
+        request: &RequestId,
+        drafts: Vec<HunkDraft>,
+        base: &Text,
+        updates: impl IntoIterator<Item = &'a ChangeSet>,
+    ) -> Result<Self, ChangeError> {
+        let mut hunks = Vec::with_capacity(drafts.len());
+        for (index, draft) in drafts.into_iter().enumerate() {
+            hunks.push(Hunk::new(request, index + 1, draft, base)?);
+        }
+        let mut text = base.clone();
+        for change in updates {
+            change.apply(&mut text)?;
+            let update = super::Committed::new(change, &text);
+            for hunk in &mut hunks {
+                hunk.rebase_over(&update);
+            }
+        }
+        let mut arrival = Self::default();
+        for hunk in hunks {
+            if hunk.status == HunkStatus::Pending {
+                arrival.hunks.push(hunk);
+            } else {
+                arrival.returned.push(Returned::new(&hunk, &text));
+            }
+        }
+        Ok(arrival)
+    }
+
+    /// What the model is told if nothing is left to show; there is no request then.
+    pub fn refusal(&self) -> Option<Report> {
+        if !self.hunks.is_empty() || self.returned.is_empty() {
+            return None;
+        }
+        let mut text = String::from(
+            "Not proposed: people changed this text after you read it. Read it again before you propose anything.",
+        );
+        for returned in &self.returned {
+            text.push('\n');
+            text.push_str(&returned.line());
+        }
+        Some(Report { text, is_error: true })
+    }
+}
+
+impl Returned {
+    fn new(hunk: &Hunk, text: &Text) -> Self {
+        let now = text.slice(hunk.range()).unwrap_or_default();
+        Self { base: hunk.base(), proposed: hunk.proposed(), now }
+    }
+
+    /// One line for the model.
+    pub(super) fn line(&self) -> String {
+        let Self { base, proposed, now } = self;
+        format!(
+            "- conflicted: you read {}, proposed {}; it now reads {}",
+            quoted(base),
+            quoted(proposed),
+            quoted(now)
+        )
+    }
+}

@@ -1,0 +1,323 @@
+//! A decision is taken: all of it, or nothing and the reason why.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::apply::{HunkEdit, Moment, Taken, hunk_edits, in_order};
+use super::policy::cast;
+use super::{
+    Choice, Closed, Decision, DecisionError, Finish, HunkDecision, HunkStatus, HunkVerdict,
+    Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Rule, Verdict,
+};
+use crate::document::Text;
+use crate::who::{Action, Principal};
+
+/// What is to happen to one hunk.
+struct Fate {
+    index: usize,
+    choice: Choice,
+    text: Option<String>,
+    force: bool,
+    seen: Option<String>,
+}
+
+/// A hunk, by its index, and what was said about it.
+type Named<'d> = (usize, &'d HunkVerdict);
+
+/// What is to happen.
+enum Plan {
+    /// The tool without hunks runs, with this input if a person edited it.
+    Run(Option<Value>),
+    /// The tool without hunks does not run.
+    Refuse,
+    /// Hunk by hunk.
+    Hunks(Vec<Fate>),
+}
+
+impl Request {
+    /// Takes a decision by `who`; `text` is the document's text now (any text, for a request without hunks).
+    ///
+    /// On success the request is as decided, and [`Outcome::changes`] must be committed to `text`. Keep a copy of the request to
+    /// go back to in case that cannot be stored.
+    pub fn decide(
+        &mut self,
+        decision: &Decision,
+        who: &Principal,
+        text: &Text,
+        now_ms: u64,
+    ) -> Result<Outcome, DecisionError> {
+        let named = self.named(decision)?;
+        self.check_allowed(who)?;
+        self.check_open(&named, now_ms)?;
+        let plan = self.plan(decision, &named)?;
+        self.check_fresh(decision)?;
+        let edits = match &plan {
+            Plan::Run(_) | Plan::Refuse => Vec::new(),
+            Plan::Hunks(fates) => self.edits(fates, text)?,
+        };
+        let moment = Moment { by: Person::from(who), at_ms: now_ms };
+        let mut outcome = match plan {
+            Plan::Run(input) => self.run(input, &moment),
+            Plan::Refuse => self.close(RequestStatus::Rejected, &moment),
+            Plan::Hunks(fates) => self.take(fates, edits, text, &moment)?,
+        };
+        self.remember(decision, &moment, &mut outcome);
+        Ok(outcome)
+    }
+
+    /// The hunks a decision names, by their index.
+    fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<Named<'d>>, DecisionError> {
+        let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
+        let indices: HashMap<_, _> =
+            self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
+        let find = |verdict: &'d HunkVerdict| match indices.get(&verdict.id) {
+            Some(&index) => Ok((index, verdict)),
+            None => Err(DecisionError::NotFound { hunk: verdict.id.clone() }),
+        };
+        let mut named = verdicts.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        named.sort_by_key(|(index, _)| *index);
+        Ok(named)
+    }
+
+    pub(super) fn check_allowed(&self, who: &Principal) -> Result<(), DecisionError> {
+        let proposal = &self.proposal;
+        let document = proposal.document.as_ref();
+        let refuse = |reason| Err(DecisionError::NotAllowed { reason });
+        if proposal.preview.kind == PreviewKind::Command && !who.may(Action::Command, document) {
+            return refuse("only an owner may approve commands");
+        }
+        if !proposal.policy.admits(who, &proposal.requester.user, document) {
+            return refuse("you may not decide this request");
+        }
+        Ok(())
+    }
+
+    fn check_open(&self, named: &[Named], now_ms: u64) -> Result<(), DecisionError> {
+        if !self.status.is_open() {
+            let closed = self.closed.as_ref();
+            let at_ms = closed.map(|c| c.at_ms);
+            return Err(if self.status == RequestStatus::Expired {
+                DecisionError::Expired { at_ms: at_ms.unwrap_or(now_ms) }
+            } else {
+                let by = closed.and_then(|c| c.by.clone());
+                DecisionError::AlreadyResolved { status: self.status, hunk: None, by, at_ms }
+            });
+        }
+        if self.clock.is_due(now_ms) {
+            let at_ms = self.clock.due_ms().unwrap_or(now_ms);
+            return Err(DecisionError::Expired { at_ms });
+        }
+        let mut hunks = named.iter().map(|&(index, _)| &self.hunks[index]);
+        let Some(hunk) = hunks.find(|h| !h.status.is_open()) else { return Ok(()) };
+        let decided = hunk.decided.as_ref();
+        Err(DecisionError::AlreadyResolved {
+            status: self.status,
+            hunk: Some((hunk.id.clone(), hunk.status)),
+            by: decided.map(|d| d.by.clone()),
+            at_ms: decided.map(|d| d.at_ms),
+        })
+    }
+
+    fn plan(&self, decision: &Decision, named: &[Named]) -> Result<Plan, DecisionError> {
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        let rejects = matches!(decision.verdict, Verdict::Reject | Verdict::Respond { .. });
+        if self.status == RequestStatus::Streaming {
+            return invalid("the model is still writing this");
+        }
+        if rejects && decision.remember.is_some() {
+            return invalid("a rejection creates no rule");
+        }
+        if self.hunks.is_empty() {
+            return match &decision.verdict {
+                _ if decision.hunks.is_some() || decision.finish.is_some() => {
+                    invalid("this request has no single changes to decide")
+                }
+                Verdict::Approve => Ok(Plan::Run(None)),
+                Verdict::Edit { input } => Ok(Plan::Run(Some(input.clone()))),
+                Verdict::Reject | Verdict::Respond { .. } => Ok(Plan::Refuse),
+            };
+        }
+        let rest = match (&decision.verdict, &decision.hunks) {
+            (Verdict::Edit { .. }, _) => return invalid("edit the text of single changes instead"),
+            (Verdict::Respond { .. }, Some(_)) => {
+                return invalid("an answer is for the whole request");
+            }
+            (Verdict::Reject, None) if decision.finish == Some(Finish::Accept) => {
+                return invalid("reject, or finish by accepting: not both");
+            }
+            (Verdict::Approve, None) => Some(decision.finish.unwrap_or(Finish::Accept)),
+            (Verdict::Reject | Verdict::Respond { .. }, None) => Some(Finish::Reject),
+            (_, Some(_)) => decision.finish,
+        };
+        self.fates(named, rest).map(Plan::Hunks)
+    }
+
+    /// What happens to each hunk: as named, or as the rest.
+    fn fates(&self, named: &[Named], rest: Option<Finish>) -> Result<Vec<Fate>, DecisionError> {
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return invalid("a change is named twice");
+        }
+        let mut fates = Vec::new();
+        let mut named = named.iter().peekable();
+        for (index, hunk) in self.hunks.iter().enumerate() {
+            let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
+            let choice = match (verdict, rest) {
+                (Some(verdict), _) => verdict.choice,
+                (None, Some(Finish::Accept)) if hunk.status == HunkStatus::Pending => {
+                    Choice::Accept
+                }
+                (None, Some(Finish::Reject)) if hunk.status.is_open() => Choice::Reject,
+                (None, _) => continue,
+            };
+            let text = verdict.and_then(|v| v.text.as_deref()).map(normalized);
+            let seen = verdict.and_then(|v| v.seen.clone());
+            let force = verdict.is_some_and(|v| v.force);
+            if choice == Choice::Reject && text.is_some() {
+                return invalid("a rejected change has no text");
+            }
+            if force && seen.is_none() {
+                return invalid("force needs the text you have seen");
+            }
+            fates.push(Fate { index, choice, text, force, seen });
+        }
+        match rest {
+            _ if !fates.is_empty() => Ok(fates),
+            Some(Finish::Accept) => {
+                // Everything that is open is in conflict.
+                let open = self.hunks.iter().filter(|h| h.status.is_open());
+                Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
+            }
+            Some(Finish::Reject) | None => invalid("this decides nothing"),
+        }
+    }
+
+    fn check_fresh(&self, decision: &Decision) -> Result<(), DecisionError> {
+        let current = self.preview_hash();
+        let refuses = matches!(decision.verdict, Verdict::Reject | Verdict::Respond { .. });
+        let seen = match &decision.preview_hash {
+            Some(seen) => seen,
+            // A plain no stands whatever was shown.
+            None if refuses && decision.hunks.is_none() => return Ok(()),
+            None => &self.announced,
+        };
+        if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
+    }
+
+    /// The edits that accepting makes, in order; or the hunks that cannot be accepted like this.
+    fn edits(&self, fates: &[Fate], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
+        let mut edits = Vec::new();
+        let mut conflicts = Vec::new();
+        for fate in fates.iter().filter(|f| f.choice == Choice::Accept) {
+            let hunk = &self.hunks[fate.index];
+            let taken =
+                Taken { text: fate.text.as_deref(), force: fate.force, seen: fate.seen.as_deref() };
+            match hunk_edits(&self.hunks, fate.index, taken, text) {
+                Some(found) => edits.extend(found),
+                None => conflicts.push(hunk.id.clone()),
+            }
+        }
+        conflicts
+            .extend(in_order(&mut edits).into_iter().map(|index| self.hunks[index].id.clone()));
+        if conflicts.is_empty() {
+            Ok(edits)
+        } else {
+            Err(DecisionError::Conflicted { hunks: conflicts })
+        }
+    }
+
+    fn run(&mut self, input: Option<Value>, moment: &Moment) -> Outcome {
+        let vote = moment.vote(input.as_ref().map(Value::to_string), None);
+        let have = cast(&mut self.votes, &vote);
+        if have < self.proposal.policy.need() {
+            return self.outcome();
+        }
+        self.edited_input = input;
+        self.close(RequestStatus::Approved, moment)
+    }
+
+    fn close(&mut self, status: RequestStatus, moment: &Moment) -> Outcome {
+        self.status = status;
+        self.closed = Some(Closed { by: Some(moment.by.clone()), at_ms: moment.at_ms });
+        Outcome { resolved: Some(status), ..self.outcome() }
+    }
+
+    /// Carries out a checked plan.
+    fn take(
+        &mut self,
+        fates: Vec<Fate>,
+        mut edits: Vec<HunkEdit>,
+        text: &Text,
+        moment: &Moment,
+    ) -> Result<Outcome, DecisionError> {
+        let need = self.proposal.policy.need();
+        let mut decided = Vec::new();
+        for fate in fates {
+            let hunk = &mut self.hunks[fate.index];
+            let forced_over = fate.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
+            let status = match fate.choice {
+                Choice::Reject => HunkStatus::Rejected,
+                Choice::Accept => {
+                    let vote = moment.vote(fate.text.clone(), forced_over.clone());
+                    if cast(&mut hunk.votes, &vote) < need {
+                        edits.retain(|e| e.index != fate.index);
+                        continue;
+                    }
+                    HunkStatus::Accepted
+                }
+            };
+            hunk.status = status;
+            hunk.reason = None;
+            hunk.decided = Some(HunkDecision {
+                by: moment.by.clone(),
+                at_ms: moment.at_ms,
+                text: fate.text,
+                forced_over,
+            });
+            decided.push(hunk.id.clone());
+        }
+        let (changes, put) = self.apply(&edits, text)?;
+        let resolved = self.settle(Some(moment.by.clone()), moment.at_ms);
+        Ok(Outcome { changes, decided, put, resolved, ..self.outcome() })
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome {
+            changes: None,
+            decided: Vec::new(),
+            put: Vec::new(),
+            resolved: None,
+            votes: self.votes(),
+            rule: None,
+        }
+    }
+
+    fn remember(&mut self, decision: &Decision, moment: &Moment, outcome: &mut Outcome) {
+        if decision.feedback.is_some() || decision.note.is_some() {
+            self.remarks.push(Remark {
+                by: moment.by.clone(),
+                at_ms: moment.at_ms,
+                feedback: decision.feedback.clone(),
+                note: decision.note.clone(),
+            });
+        }
+        if let Verdict::Respond { message } = &decision.verdict {
+            self.answer = Some(message.clone());
+        }
+        let took_effect = outcome.resolved.is_some() || !outcome.decided.is_empty();
+        outcome.rule = decision.remember.clone().filter(|_| took_effect).map(|remember| Rule {
+            tool: self.proposal.tool.clone(),
+            remember,
+            session: self.proposal.session.clone(),
+            document: self.proposal.document.clone(),
+            by: moment.by.clone(),
+            at_ms: moment.at_ms,
+        });
+    }
+}
+
+/// Line ends as in every document.
+fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}

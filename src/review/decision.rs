@@ -1,0 +1,214 @@
+//! What a decision can carry, what it leads to, and why it is refused.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
+use crate::document::ChangeSet;
+use crate::ids::HunkId;
+
+/// What a person decided about a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// What is to happen; where hunks are named, they have their own word.
+    pub verdict: Verdict,
+    /// Decisions on single hunks. `None`: the verdict is for all of them.
+    #[serde(default)]
+    pub hunks: Option<Vec<HunkVerdict>>,
+    /// What happens to the hunks that are not named; without it they stay open.
+    #[serde(default)]
+    pub finish: Option<Finish>,
+    /// Why it was rejected; told to the model.
+    #[serde(default)]
+    pub feedback: Option<String>,
+    /// A remark; told to the model.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// A rule to remember; only with an approval.
+    #[serde(default)]
+    pub remember: Option<Remember>,
+    /// The preview the person saw; `None`: the one first announced.
+    #[serde(default)]
+    pub preview_hash: Option<String>,
+}
+
+impl Decision {
+    /// A decision that says nothing but yes or no.
+    pub fn plain(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            hunks: None,
+            finish: None,
+            feedback: None,
+            note: None,
+            remember: None,
+            preview_hash: None,
+        }
+    }
+}
+
+/// What is to happen to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every pending hunk without conflict is accepted; a tool without hunks runs.
+    Approve,
+    /// Every open hunk is rejected; a tool without hunks does not run.
+    Reject,
+    /// The tool runs with this input instead. Not for requests with hunks; the input must be valid for the tool.
+    Edit {
+        /// The input.
+        input: Value,
+    },
+    /// The tool does not run; the model gets this answer instead.
+    Respond {
+        /// The answer.
+        message: String,
+    },
+}
+
+/// A decision on one hunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkVerdict {
+    /// The hunk.
+    pub id: HunkId,
+    /// Yes or no.
+    pub choice: Choice,
+    /// With yes: the text to put from its first part to its last, instead of the proposed words.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Accept although the words were changed; needs `seen`.
+    #[serde(default)]
+    pub force: bool,
+    /// What the person saw standing from its first part to its last, and agrees to overwrite.
+    #[serde(default)]
+    pub seen: Option<String>,
+}
+
+impl HunkVerdict {
+    /// A plain yes or no.
+    pub fn plain(id: HunkId, choice: Choice) -> Self {
+        Self { id, choice, text: None, force: false, seen: None }
+    }
+}
+
+/// Yes or no to a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// Into the text.
+    Accept,
+    /// Not.
+    Reject,
+}
+
+/// What happens to the hunks a decision does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finish {
+    /// Those pending without conflict are accepted; conflicted ones stay open.
+    Accept,
+    /// All are rejected.
+    Reject,
+}
+
+/// What a decision led to. The request has changed accordingly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// One change for everything that was accepted, to be committed now on the text that was given. The request's positions
+    /// are already those after it; every other request has to be rebased over it.
+    pub changes: Option<ChangeSet>,
+    /// Hunks that are no longer open.
+    pub decided: Vec<HunkId>,
+    /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.
+    pub put: Vec<HunkId>,
+    /// The request's status, if it is resolved now.
+    pub resolved: Option<RequestStatus>,
+    /// Votes on what is open, after this one.
+    pub votes: Votes,
+    /// A rule to remember.
+    pub rule: Option<Rule>,
+}
+
+/// Why a decision was refused; nothing has changed. The order of the variants is the order of the checks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecisionError {
+    /// The request has no such hunk.
+    #[error("there is no change {hunk} in this request")]
+    NotFound {
+        /// The hunk that was named.
+        hunk: HunkId,
+    },
+    /// The person may not decide this.
+    #[error("{reason}")]
+    NotAllowed {
+        /// Why, for people.
+        reason: &'static str,
+    },
+    /// Nobody decided in time.
+    #[error("the request expired; nothing was changed")]
+    Expired {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// Somebody was faster.
+    #[error("{}", already(*status, hunk.as_ref(), by.as_ref()))]
+    AlreadyResolved {
+        /// The request's status.
+        status: RequestStatus,
+        /// The hunk and its status, if only that one is decided.
+        hunk: Option<(HunkId, HunkStatus)>,
+        /// Who decided, if it was a person.
+        by: Option<Person>,
+        /// When, in milliseconds since 1970.
+        at_ms: Option<u64>,
+    },
+    /// The decision makes no sense for this request.
+    #[error("{reason}")]
+    InvalidDecision {
+        /// Why, for people.
+        reason: &'static str,
+    },
+    /// What the person saw is not what would happen.
+    #[error("the preview has changed; look at it again")]
+    StalePreview {
+        /// The hash of the current preview.
+        current: String,
+    },
+    /// Words that would be replaced are not what they were.
+    #[error("somebody changed the words meanwhile; look at it again")]
+    Conflicted {
+        /// The hunks concerned.
+        hunks: Vec<HunkId>,
+    },
+}
+
+impl DecisionError {
+    /// The code on the wire.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::NotAllowed { .. } => "not_allowed",
+            Self::Expired { .. } => "expired",
+            Self::AlreadyResolved { .. } => "already_resolved",
+            Self::InvalidDecision { .. } => "invalid_decision",
+            Self::StalePreview { .. } => "stale_preview",
+            Self::Conflicted { .. } => "conflicted",
+        }
+    }
+}
+
+fn already(
+    status: RequestStatus,
+    hunk: Option<&(HunkId, HunkStatus)>,
+    by: Option<&Person>,
+) -> String {
+    let (what, how) = match hunk {
+        Some((_, status)) => ("this change", status.as_str()),
+        None => ("this request", status.as_str()),
+    };
+    match by {
+        Some(by) => format!("{what} is already {how}, by {}", by.name),
+        None => format!("{what} is already {how}"),
+    }
+}

@@ -1,0 +1,140 @@
+//! Who may decide, how many must agree, and what people decided for good.
+
+use serde::{Deserialize, Serialize};
+
+use super::Person;
+use crate::ids::{DocumentId, SessionId, UserId};
+use crate::who::{Action, Principal, Role};
+
+/// Who may decide the requests of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// Any editor or reviewer.
+    #[default]
+    Any,
+    /// Any editor or reviewer but the one who asked.
+    NotRequester,
+    /// Two different people; the one who asked may be one of them.
+    Two,
+    /// An owner.
+    Owner,
+}
+
+impl Policy {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::NotRequester => "not_requester",
+            Self::Two => "two",
+            Self::Owner => "owner",
+        }
+    }
+
+    /// How many people must say yes.
+    pub fn need(self) -> u32 {
+        match self {
+            Self::Any | Self::NotRequester | Self::Owner => 1,
+            Self::Two => 2,
+        }
+    }
+
+    /// Whether `who` may decide what `requester` asked for in `document`.
+    pub fn admits(
+        self,
+        who: &Principal,
+        requester: &UserId,
+        document: Option<&DocumentId>,
+    ) -> bool {
+        who.may(Action::Decide, document)
+            && match self {
+                Self::Any | Self::Two => true,
+                Self::NotRequester => who.user != *requester,
+                Self::Owner => who.role == Role::Owner,
+            }
+    }
+}
+
+/// A wish to accept, where one is not enough. Wishes count together only if they are for the same text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Whose it is.
+    pub by: Person,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The text to put there instead of the proposed one (or the input to run instead, as JSON).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The changed words it may overwrite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+}
+
+impl Vote {
+    fn agrees(&self, other: &Self) -> bool {
+        self.text == other.text && self.seen == other.seen
+    }
+}
+
+/// Adds a vote, in place of an earlier one of the same person; returns how many agree with it.
+pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote) -> u32 {
+    votes.retain(|v| v.by.user != vote.by.user);
+    votes.push(vote.clone());
+    votes.iter().filter(|v| v.agrees(vote)).count() as u32
+}
+
+/// The greatest number of votes that agree.
+pub(super) fn agreeing(votes: &[Vote]) -> u32 {
+    let counts = votes.iter().map(|v| votes.iter().filter(|w| w.agrees(v)).count());
+    counts.max().unwrap_or_default() as u32
+}
+
+/// How many people said yes, and how many must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Votes {
+    /// People who said yes to every change that is still open.
+    pub have: u32,
+    /// People needed.
+    pub need: u32,
+}
+
+/// How far a remembered rule reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The session that asked.
+    Session,
+    /// The document, whoever asks.
+    Document,
+}
+
+/// A wish to have the same thing approved in future without asking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remember {
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Only files that match this pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Only changes of at most this many inserted and deleted UTF-16 units together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_units: Option<usize>,
+}
+
+/// A remembered rule, as a decision made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// The tool it is about.
+    pub tool: String,
+    /// What is remembered.
+    pub remember: Remember,
+    /// The session it was made in.
+    pub session: SessionId,
+    /// The document it was made in.
+    pub document: Option<DocumentId>,
+    /// Who made it.
+    pub by: Person,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}

@@ -1,0 +1,184 @@
+//! What people are shown besides the hunks: a unified diff, several, a command, or the plain input.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+
+use crate::document::diff::DiffLimits;
+
+/// How a preview is to be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreviewKind {
+    /// One text changes.
+    Diff,
+    /// One text changes in several steps.
+    MultiDiff,
+    /// A command would run.
+    Command,
+    /// Anything else: the input as JSON.
+    Generic,
+}
+
+impl PreviewKind {
+    /// The name on the wire (`preview_type`).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Diff => "diff",
+            Self::MultiDiff => "multi_diff",
+            Self::Command => "command",
+            Self::Generic => "generic",
+        }
+    }
+}
+
+/// What to look out for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Stable, for programs.
+    pub code: String,
+    /// For people.
+    pub text: String,
+}
+
+/// What people are shown besides the hunks (seed 1's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Preview {
+    /// How to draw it.
+    pub kind: PreviewKind,
+    /// Facts about it.
+    #[serde(default)]
+    pub data: Value,
+    /// The document's title, or the file.
+    #[serde(default)]
+    pub file_path: Option<String>,
+    /// The text before.
+    #[serde(default)]
+    pub original_content: Option<String>,
+    /// The text after.
+    #[serde(default)]
+    pub new_content: Option<String>,
+    /// A unified diff, line by line.
+    #[serde(default)]
+    pub diff_lines: Vec<String>,
+    /// What to look out for.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Preview {
+    /// One text changes; `old` is `None` for a new file.
+    pub fn diff(path: &str, old: Option<&str>, new: &str, limits: &DiffLimits) -> Self {
+        let before = old.unwrap_or_default();
+        Self {
+            data: json!({
+                "file_path": path,
+                "is_new_file": old.is_none(),
+                "original_lines": lines(before).len(),
+                "new_lines": lines(new).len(),
+            }),
+            file_path: Some(path.to_owned()),
+            original_content: Some(before.to_owned()),
+            new_content: Some(new.to_owned()),
+            diff_lines: diff_lines(path, before, new, limits),
+            ..Self::generic()
+        }
+        .of_kind(PreviewKind::Diff)
+    }
+
+    /// One text changes in `steps`, each a piece and what replaces it.
+    pub fn multi_diff(
+        path: &str,
+        old: &str,
+        new: &str,
+        steps: &[(&str, &str)],
+        limits: &DiffLimits,
+    ) -> Self {
+        let edits: Vec<Value> = steps
+            .iter()
+            .map(|(from, to)| {
+                json!({
+                    "old_string": from,
+                    "new_string": to,
+                    "diff_lines": diff_lines(path, from, to, limits),
+                })
+            })
+            .collect();
+        let mut preview = Self::diff(path, Some(old), new, limits).of_kind(PreviewKind::MultiDiff);
+        preview.data["edit_count"] = json!(edits.len());
+        preview.data["edits"] = Value::from(edits);
+        preview
+    }
+
+    /// A command would run.
+    pub fn command(command: &str, warnings: Vec<Warning>) -> Self {
+        Self { data: json!({ "command": command }), warnings, ..Self::generic() }
+            .of_kind(PreviewKind::Command)
+    }
+
+    /// Nothing to show but the input.
+    pub fn generic() -> Self {
+        Self {
+            kind: PreviewKind::Generic,
+            data: json!({}),
+            file_path: None,
+            original_content: None,
+            new_content: None,
+            diff_lines: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn of_kind(self, kind: PreviewKind) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// Lines of context around a change.
+const CONTEXT: usize = 3;
+
+/// A unified diff as Python's `difflib.unified_diff` writes it with `lineterm=""`; empty if no line differs.
+pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<String> {
+    let (old, new) = (lines(old), lines(new));
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, limits.deadline);
+    let mut out = Vec::new();
+    for group in similar::group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        if out.is_empty() {
+            out.push(format!("--- a/{path}"));
+            out.push(format!("+++ b/{path}"));
+        }
+        let old_range = first.old_range().start..last.old_range().end;
+        let new_range = first.new_range().start..last.new_range().end;
+        out.push(format!("@@ -{} +{} @@", place(&old_range), place(&new_range)));
+        for op in &group {
+            push_lines(op, &old, &new, &mut out);
+        }
+    }
+    out
+}
+
+fn push_lines(op: &DiffOp, old: &[&str], new: &[&str], out: &mut Vec<String>) {
+    let (_, o, n) = op.as_tag_tuple();
+    if let DiffOp::Equal { .. } = op {
+        out.extend(old[o].iter().map(|line| format!(" {line}")));
+    } else {
+        out.extend(old[o].iter().map(|line| format!("-{line}")));
+        out.extend(new[n].iter().map(|line| format!("+{line}")));
+    }
+}
+
+/// Lines counted from 1; an empty range is told by the line before it (difflib's `_format_range_unified`).
+fn place(range: &Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => format!("{}", range.start + 1),
+        len => format!("{},{len}", range.start + 1),
+    }
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_terminator('\n').collect()
+}

@@ -1,0 +1,151 @@
+//! People never stop typing: what one committed update does to pending changes.
+//!
+//! Updates are taken one at a time, in order. A part moves with its words; it is in conflict only while words it would replace
+//! are not what they were. `web/src/review` follows the same rules, so neither side has to tell the other.
+
+use super::hunk::{Hunk, HunkStatus, Part};
+use crate::document::{Assoc, ChangeSet, Text};
+
+const CHANGED: &str = "Somebody changed these words meanwhile.";
+const NO_PLACE: &str = "Somebody deleted the place where this would go.";
+const GONE: &str = "Somebody deleted the words this would change.";
+
+/// One committed update, as hunks see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Committed<'a> {
+    change: &'a ChangeSet,
+    after: &'a Text,
+    /// Start of the first changed range and end of the last, in the text before; nothing changed if they are in reverse order.
+    first: usize,
+    last: usize,
+    /// Length of the text before.
+    len: usize,
+    /// Length of the text after.
+    new_len: usize,
+}
+
+/// What an update did to a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebased {
+    /// Nothing, or it moved.
+    Moved,
+    /// It has another status now.
+    Changed,
+}
+
+impl<'a> Committed<'a> {
+    /// `after` is the text that `change` led to.
+    pub fn new(change: &'a ChangeSet, after: &'a Text) -> Self {
+        let mut sections = change.changed_sections();
+        let (first, mut last) = sections.next().map_or((usize::MAX, 0), |s| (s.start, s.end));
+        for section in sections {
+            last = section.end;
+        }
+        Self { change, after, first, last, len: change.len(), new_len: change.new_len() }
+    }
+
+    /// Whether the update deletes a part of `[from, to)` or inserts strictly inside it.
+    fn changes_inside(&self, from: usize, to: usize) -> bool {
+        self.change.changed_sections().any(|s| {
+            if s.is_empty() {
+                from < s.start && s.start < to
+            } else {
+                s.start.max(from) < s.end.min(to)
+            }
+        })
+    }
+
+    /// Whether a deletion covers the place.
+    fn removes_place(&self, at: usize) -> bool {
+        self.change.changed_sections().any(|s| s.start < at && at < s.end)
+    }
+}
+
+impl Hunk {
+    /// Takes one committed update into account; `after` is the text it led to.
+    pub fn rebase(&mut self, change: &ChangeSet, after: &Text) -> Rebased {
+        self.rebase_over(&Committed::new(change, after))
+    }
+
+    /// As [`Self::rebase`], for an update that many hunks have to take into account.
+    pub fn rebase_over(&mut self, update: &Committed) -> Rebased {
+        let mut touched = false;
+        for part in self.parts_to_map() {
+            touched |= part.rebase(update);
+        }
+        if touched { self.restate() } else { Rebased::Moved }
+    }
+
+    pub(super) fn parts_to_map(&mut self) -> &mut [Part] {
+        match self.status {
+            HunkStatus::Accepted => &mut self.inverse,
+            HunkStatus::Streaming
+            | HunkStatus::Pending
+            | HunkStatus::Conflict
+            | HunkStatus::Obsolete
+            | HunkStatus::Rejected
+            | HunkStatus::Expired => &mut self.parts,
+        }
+    }
+
+    /// Brings the status of an undecided hunk in line with its parts.
+    pub(super) fn restate(&mut self) -> Rebased {
+        let (status, reason) = match self.status {
+            HunkStatus::Streaming
+            | HunkStatus::Obsolete
+            | HunkStatus::Accepted
+            | HunkStatus::Rejected
+            | HunkStatus::Expired => return Rebased::Moved,
+            HunkStatus::Pending | HunkStatus::Conflict => self.state_of_parts(),
+        };
+        let changed = self.status != status;
+        self.status = status;
+        self.reason = reason.map(str::to_owned);
+        if changed { Rebased::Changed } else { Rebased::Moved }
+    }
+
+    pub(super) fn state_of_parts(&self) -> (HunkStatus, Option<&'static str>) {
+        let lost = |p: &Part| p.is_gone() || p.is_insertion() && p.conflict;
+        if self.parts.iter().all(lost) && self.parts.iter().any(Part::is_gone) {
+            (HunkStatus::Obsolete, Some(GONE))
+        } else if self.parts.iter().any(|p| p.conflict && !p.is_insertion()) {
+            (HunkStatus::Conflict, Some(CHANGED))
+        } else if self.parts.iter().any(|p| p.conflict) {
+            (HunkStatus::Conflict, Some(NO_PLACE))
+        } else {
+            (HunkStatus::Pending, None)
+        }
+    }
+}
+
+impl Part {
+    /// Moves the part; `true` if the update came near enough that its conflict may have changed.
+    fn rebase(&mut self, update: &Committed) -> bool {
+        if self.to < update.first {
+            return false;
+        }
+        if self.from > update.last {
+            self.from = self.from + update.new_len - update.len;
+            self.to = self.to + update.new_len - update.len;
+            return false;
+        }
+        let map = |at, side| update.change.map_pos(at, side);
+        if self.is_insertion() {
+            // A place that was removed does not come back.
+            self.conflict |= update.removes_place(self.from);
+            self.from = map(self.from, Assoc::After);
+            self.to = self.from;
+        } else if self.conflict || update.changes_inside(self.from, self.to) {
+            // Outward, so that the words are inside again once they are back.
+            self.from = map(self.from, Assoc::Before);
+            self.to = map(self.to, Assoc::After);
+            let now = update.after.slice(self.from..self.to);
+            self.conflict = now.is_ok_and(|now| now != self.base);
+        } else {
+            // Inward, so that what is typed at an edge stays outside.
+            self.from = map(self.from, Assoc::After);
+            self.to = map(self.to, Assoc::Before).max(self.from);
+        }
+        true
+    }
+}

@@ -1,0 +1,207 @@
+//! What the model is told about a request; people can read it before they send their decision.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Decision, DecisionError, Hunk, HunkStatus, Request, RequestStatus};
+use crate::document::Text;
+use crate::who::Principal;
+
+/// A tool result, as far as the review decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The words.
+    pub text: String,
+    /// Whether the model is to take it for a failure.
+    pub is_error: bool,
+}
+
+/// A hunk's words are cut after this many characters in a report.
+const QUOTE_CHARS: usize = 120;
+
+impl Request {
+    /// What the model is told about the request as it is now. For a tool that runs after approval, see [`Self::report_result`].
+    pub fn report(&self) -> Report {
+        let refused = |text: String| Report { text, is_error: true };
+        if let Some(answer) = &self.answer {
+            return Report { text: answer.clone(), is_error: false };
+        }
+        match self.status {
+            RequestStatus::Streaming | RequestStatus::Pending => {
+                Report { text: format!("Waiting for approval.{}", self.lines()), is_error: false }
+            }
+            RequestStatus::Approved | RequestStatus::Partly => self.applied(),
+            RequestStatus::Rejected => refused(self.rejection()),
+            RequestStatus::Expired => refused(self.timeout()),
+            RequestStatus::Cancelled => refused(self.cancellation()),
+            RequestStatus::Failed => refused("The tool was approved but failed.".to_owned()),
+        }
+    }
+
+    /// What the model is told about a tool that ran after approval: its result, and that people edited the call if they did.
+    pub fn report_result(&self, result: &Report) -> Report {
+        let mut text = String::new();
+        if let Some(input) = &self.edited_input {
+            text = edit_note(input);
+            text.push('\n');
+        }
+        text.push_str(&result.text);
+        self.push_remarks(&mut text);
+        Report { text, is_error: result.is_error }
+    }
+
+    /// What the model would be told if this decision were taken now; nothing changes.
+    pub fn would_report(
+        &self,
+        decision: &Decision,
+        who: &Principal,
+        text: &Text,
+        now_ms: u64,
+    ) -> Result<Report, DecisionError> {
+        let mut copy = self.clone();
+        copy.decide(decision, who, text, now_ms)?;
+        Ok(copy.report())
+    }
+
+    fn rejection(&self) -> String {
+        let feedback: Vec<&str> =
+            self.remarks.iter().filter_map(|r| r.feedback.as_deref()).collect();
+        let notes: Vec<&str> = self.remarks.iter().filter_map(|r| r.note.as_deref()).collect();
+        match (feedback.is_empty(), notes.is_empty()) {
+            (true, true) => "User rejected the operation".to_owned(),
+            (true, false) => format!("User rejected: {}", notes.join("\n")),
+            (false, true) => format!("User rejected: {}", feedback.join("\n")),
+            (false, false) => {
+                format!("User rejected: {}\nUser note: {}", feedback.join("\n"), notes.join("\n"))
+            }
+        }
+    }
+
+    fn timeout(&self) -> String {
+        let end_ms = self.closed.as_ref().map_or(self.clock.created_ms, |closed| closed.at_ms);
+        let ends = self.clock.expires_ms.unwrap_or(end_ms).min(end_ms);
+        let seconds = ends.saturating_sub(self.clock.created_ms).div_ceil(1000);
+        format!(
+            "Approval timed out after {seconds}s; the tool was not executed. Do not retry unless the user asks."
+        )
+    }
+
+    fn cancellation(&self) -> String {
+        match self.closed.as_ref().and_then(|closed| closed.by.as_ref()) {
+            Some(_) => "The request was withdrawn; the tool was not executed.".to_owned(),
+            None if self.hunks.iter().any(|h| h.reason.is_some()) => {
+                "Nothing was applied: people deleted the text this would change.".to_owned()
+            }
+            None => "The request was cancelled; the tool was not executed.".to_owned(),
+        }
+    }
+
+    /// Something was applied: all of it, or only a part.
+    fn applied(&self) -> Report {
+        let accepted = self.count(HunkStatus::Accepted);
+        let partly = self.status == RequestStatus::Partly || !self.returned.is_empty();
+        let edited =
+            self.hunks.iter().any(|h| h.decided.as_ref().is_some_and(|d| d.text.is_some()));
+        let mut text = if partly {
+            format!("Partly applied: {}.{}", self.counts(), self.lines())
+        } else if self.hunks.is_empty() {
+            String::from("Approved.")
+        } else if edited {
+            format!("Applied with edits by the user: {accepted} accepted.{}", self.lines())
+        } else {
+            format!("Applied: {accepted} accepted.")
+        };
+        self.push_remarks(&mut text);
+        Report { text, is_error: false }
+    }
+
+    /// `2 accepted, 1 rejected, 1 conflicted`.
+    fn counts(&self) -> String {
+        let conflicted = self.hunks.iter().filter(|h| fate(h) == "conflicted").count();
+        let of = |name| self.hunks.iter().filter(|h| fate(h) == name).count();
+        let counts = [
+            (of("accepted"), "accepted"),
+            (of("rejected"), "rejected"),
+            (conflicted + self.returned.len(), "conflicted"),
+            (of("obsolete"), "obsolete"),
+            (of("expired"), "expired"),
+            (of("pending"), "pending"),
+        ];
+        let said = counts.iter().filter(|(count, _)| *count > 0);
+        said.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    }
+
+    fn count(&self, status: HunkStatus) -> usize {
+        self.hunks.iter().filter(|h| h.status == status).count()
+    }
+
+    /// One line for each hunk.
+    fn lines(&self) -> String {
+        let mut text = String::new();
+        for hunk in &self.hunks {
+            text.push('\n');
+            text.push_str(&line(hunk));
+        }
+        for returned in &self.returned {
+            text.push('\n');
+            text.push_str(&returned.line());
+        }
+        text
+    }
+
+    fn push_remarks(&self, text: &mut String) {
+        for remark in &self.remarks {
+            for (name, words) in [("feedback", &remark.feedback), ("note", &remark.note)] {
+                if let Some(words) = words {
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "\nUser {name}: {words}");
+                }
+            }
+        }
+    }
+}
+
+/// What became of a hunk, in one word. A conflict that nobody resolved counts as such, however the request ended.
+fn fate(hunk: &Hunk) -> &'static str {
+    let in_conflict = hunk.parts.iter().any(|p| p.conflict);
+    match hunk.status {
+        HunkStatus::Accepted => "accepted",
+        HunkStatus::Rejected => "rejected",
+        HunkStatus::Obsolete => "obsolete",
+        HunkStatus::Conflict => "conflicted",
+        HunkStatus::Expired if in_conflict => "conflicted",
+        HunkStatus::Expired => "expired",
+        HunkStatus::Streaming | HunkStatus::Pending => "pending",
+    }
+}
+
+fn line(hunk: &Hunk) -> String {
+    let (base, proposed) = (quoted(&hunk.base()), quoted(&hunk.proposed()));
+    let edited = hunk.decided.as_ref().and_then(|d| d.text.as_deref());
+    match edited {
+        Some(text) => {
+            format!(
+                "- accepted, edited by the user: {base} → {} (proposed {proposed})",
+                quoted(text)
+            )
+        }
+        None => format!("- {}: {base} → {proposed}", fate(hunk)),
+    }
+}
+
+/// Words between quotation marks on one line, cut if long.
+pub(super) fn quoted(words: &str) -> String {
+    let mut short: String = words.chars().take(QUOTE_CHARS).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    Value::from(short).to_string()
+}
+
+fn edit_note(input: &Value) -> String {
+    format!(
+        "Note: the user edited this call before it ran; executed input: {input}. Do not re-issue the original."
+    )
+}

@@ -1,0 +1,148 @@
+//! Who may decide, and what an approval is bound to.
+
+use super::*;
+
+fn sentence() -> Desk {
+    Desk::proposing("Teh end. Than more came.", "The end. Then more came.")
+}
+
+#[test]
+fn any_editor_or_reviewer_may_decide_but_no_viewer() {
+    for (role, may) in [(Role::Reviewer, true), (Role::Owner, true), (Role::Viewer, false)] {
+        let refused = sentence().decide_as(&person("x", role), &approve()).err();
+        assert_eq!(refused.map(|e| e.code()), (!may).then_some("not_allowed"));
+    }
+    let elsewhere = Principal { document: Some("doc_2".into()), ..bob() };
+    assert_eq!(sentence().decide_as(&elsewhere, &approve()).unwrap_err().code(), "not_allowed");
+}
+
+#[test]
+fn not_the_requester_means_somebody_else_whatever_their_name() {
+    let mut desk = sentence().with_policy(Policy::NotRequester);
+    let renamed = Principal { name: "Somebody".into(), ..ann() };
+    assert_eq!(desk.decide_as(&renamed, &approve()).unwrap_err().code(), "not_allowed");
+    assert!(desk.decide_as(&bob(), &approve()).is_ok());
+}
+
+#[test]
+fn owner_means_an_owner() {
+    let mut desk = sentence().with_policy(Policy::Owner);
+    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
+}
+
+#[test]
+fn commands_only_by_an_owner() {
+    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
+    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
+}
+
+#[test]
+fn two_people_must_agree_and_one_of_them_may_have_asked() {
+    let mut desk = sentence().with_policy(Policy::Two);
+    let outcome = desk.decide_as(&ann(), &approve()).unwrap();
+    assert_eq!((outcome.changes, outcome.resolved), (None, None));
+    assert_eq!(outcome.votes, Votes { have: 1, need: 2 });
+    let again = desk.decide_as(&ann(), &approve()).unwrap();
+    assert_eq!(again.votes, Votes { have: 1, need: 2 }, "the same person twice is one person");
+    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
+    assert_eq!(outcome.votes, Votes { have: 2, need: 2 });
+    assert_eq!(desk.text(), "The end. Then more came.");
+}
+
+#[test]
+fn votes_count_per_hunk_and_text() {
+    let mut desk = sentence().with_policy(Policy::Two);
+    desk.decide_as(&ann(), &edited(desk.id(0), "This")).unwrap();
+    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    assert_eq!(outcome.decided, [], "bob wants another text, and is the first for the other hunk");
+    desk.decide_as(&bob(), &edited(desk.id(0), "This")).unwrap();
+    assert_eq!(desk.text(), "This end. Than more came.");
+}
+
+#[test]
+fn a_vote_survives_typing_but_not_a_conflict() {
+    let mut desk = sentence().with_policy(Policy::Two);
+    desk.accept(0).unwrap();
+    desk.types("|Teh", "So ");
+    desk.types("T|eh", "x");
+    let outcome = desk.decide_as(&bob(), &forced(desk.id(0), "Txeh")).unwrap();
+    assert_eq!(outcome.decided, [], "ann never agreed to overwrite what somebody typed");
+    desk.types("Txeh", "Teh");
+    desk.decide_as(&bob(), &one(desk.id(0), Choice::Accept)).unwrap();
+    assert_eq!(desk.text(), "So The end. Than more came.");
+}
+
+#[test]
+fn one_person_is_enough_to_reject() {
+    let mut desk = sentence().with_policy(Policy::Two);
+    assert_eq!(desk.decide(&reject()).unwrap().resolved, Some(RequestStatus::Rejected));
+}
+
+#[test]
+fn two_people_must_agree_on_the_input_of_a_tool_without_hunks() {
+    let mut desk = Desk::asking("Write", Preview::generic()).with_policy(Policy::Two);
+    let edit = Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) });
+    desk.decide_as(&ann(), &approve()).unwrap();
+    let outcome = desk.decide_as(&bob(), &edit).unwrap();
+    assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
+    assert!(desk.decide_as(&ann(), &edit).unwrap().resolved.is_some());
+}
+
+#[test]
+fn people_typing_elsewhere_never_make_a_preview_stale() {
+    let mut desk = sentence();
+    let seen = desk.request.preview_hash();
+    assert!(seen.starts_with("sha256:") && seen.len() == 71);
+    desk.types("|Teh", "Well. ");
+    desk.types("T|eh", "x");
+    desk.accept(1).unwrap();
+    assert_eq!(desk.request.preview_hash(), seen);
+    let decision = Decision { preview_hash: Some(seen), ..reject() };
+    desk.decide(&decision).unwrap();
+}
+
+#[test]
+fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
+    let changes: [fn(&mut Request); 5] = [
+        |r| r.proposal.tool.push('x'),
+        |r| r.proposal.input = json!({ "new_content": "else" }),
+        |r| r.hunks[0].parts[0].insert.push('x'),
+        |r| r.hunks[0].parts[0].base.push('x'),
+        |r| r.proposal.touched = Some("other content".into()),
+    ];
+    for change in changes {
+        let mut desk = sentence();
+        let seen = desk.request.preview_hash();
+        change(&mut desk.request);
+        let current = desk.request.preview_hash();
+        assert_ne!(current, seen);
+        let decision = Decision { preview_hash: Some(seen), ..approve() };
+        assert_eq!(desk.decide(&decision).unwrap_err(), DecisionError::StalePreview { current });
+    }
+}
+
+#[test]
+fn without_a_hash_the_approval_stands_for_the_preview_first_announced() {
+    let mut desk = sentence();
+    desk.request.proposal.input = json!({});
+    assert_eq!(desk.decide(&approve()).unwrap_err().code(), "stale_preview");
+    assert!(desk.decide(&reject()).is_ok());
+}
+
+#[test]
+fn the_hash_does_not_depend_on_the_order_of_fields_or_on_storing() {
+    let mut desk = sentence();
+    desk.request.proposal.input =
+        serde_json::from_str(r#"{"b":1,"a":{"d":[1.5,null],"c":"é"}}"#).unwrap();
+    let hash = desk.request.preview_hash();
+    desk.request.proposal.input =
+        serde_json::from_str(r#"{"a":{"c":"é","d":[1.5,null]},"b":1}"#).unwrap();
+    assert_eq!(desk.request.preview_hash(), hash);
+    let stored = serde_json::to_string(&desk.request).unwrap();
+    let loaded: Request = serde_json::from_str(&stored).unwrap();
+    assert_eq!(loaded, desk.request);
+    assert_eq!(loaded.preview_hash(), hash);
+}

@@ -1,0 +1,106 @@
+//! Undo at any later time, and proposing again.
+
+use super::*;
+use HunkStatus::{Accepted, Conflict, Pending, Rejected};
+
+const OLD: &str = "Teh first one is here. Than a second came along. He go to store.";
+const NEW: &str = "The first one is here. Then a second came along. He goes to the store.";
+
+#[test]
+fn undo_takes_everything_back_in_one_change_even_after_later_typing() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.decide(&approve()).unwrap();
+    desk.types("|The", "Well. ");
+    desk.types("came| along", " slowly");
+    let outcome = desk.undo(None, Touched::Refuse).unwrap();
+    assert_eq!(desk.text(), format!("Well. {}", OLD.replace("came", "came slowly")));
+    assert_eq!(outcome.put.len(), 3);
+    assert_eq!(desk.request.status, RequestStatus::Pending);
+    assert_eq!(desk.statuses(), [Pending; 3]);
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.text(), format!("Well. {}", NEW.replace("came", "came slowly")));
+}
+
+#[test]
+fn only_the_undone_hunks_are_pending_again() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.accept(1).unwrap();
+    desk.reject(2).unwrap();
+    desk.undo(Some(&[desk.id(1)]), Touched::Refuse).unwrap();
+    assert_eq!(desk.statuses(), [Accepted, Pending, Rejected]);
+    assert_eq!(desk.text(), OLD.replace("Teh", "The"));
+}
+
+#[test]
+fn undo_of_touched_words_is_refused_unless_forced() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.types("Th|e", "xx");
+    let refused = desk.undo(None, Touched::Refuse).unwrap_err();
+    assert_eq!(refused, DecisionError::Conflicted { hunks: vec![desk.id(0)] });
+    desk.undo(None, Touched::Overwrite).unwrap();
+    assert_eq!(desk.text(), OLD);
+}
+
+#[test]
+fn undo_of_an_edited_hunk_brings_its_parts_back() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.decide(&edited(desk.id(2), "walked to a ")).unwrap();
+    assert!(desk.text().ends_with("He walked to a store."));
+    desk.types("|Teh", "Well. ");
+    desk.undo(None, Touched::Refuse).unwrap();
+    assert_eq!(desk.text(), format!("Well. {OLD}"));
+    assert_eq!(desk.statuses(), [Pending; 3]);
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.text(), format!("Well. {NEW}"));
+}
+
+#[test]
+fn undo_of_a_forced_hunk_restores_the_persons_words_and_is_in_conflict_again() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.types("Teh", "Our");
+    desk.decide(&forced(desk.id(0), "Our")).unwrap();
+    desk.undo(None, Touched::Refuse).unwrap();
+    assert_eq!(desk.text(), OLD.replace("Teh", "Our"));
+    assert_eq!(desk.statuses()[0], Conflict);
+}
+
+#[test]
+fn undo_of_deletions_puts_the_words_back_in_order_whichever_comes_first() {
+    for first in [0, 1] {
+        let mut desk = Desk::proposing("A here. B here. C here. D here.", "A here. D here.");
+        assert_eq!(desk.request.hunks.len(), 2);
+        desk.decide(&approve()).unwrap();
+        assert_eq!(desk.text(), "A here. D here.");
+        desk.undo(Some(&[desk.id(first)]), Touched::Refuse).unwrap();
+        desk.undo(Some(&[desk.id(1 - first)]), Touched::Refuse).unwrap();
+        assert_eq!(desk.text(), "A here. B here. C here. D here.");
+    }
+}
+
+#[test]
+fn what_was_not_accepted_cannot_be_undone() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    assert_eq!(desk.undo(None, Touched::Refuse).unwrap_err().code(), "invalid_decision");
+    desk.accept(0).unwrap();
+    let wrong = [desk.id(1)];
+    assert_eq!(desk.undo(Some(&wrong), Touched::Refuse).unwrap_err().code(), "invalid_decision");
+    let viewer = person("eve", Role::Viewer);
+    let scope = UndoScope { hunks: None, touched: Touched::Refuse };
+    let refused = desk.request.undo(scope, &viewer, &desk.text, desk.now_ms).unwrap_err();
+    assert_eq!(refused.code(), "not_allowed");
+}
+
+#[test]
+fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.reject(0).unwrap();
+    desk.request.expire(START_MS + 300_000).unwrap();
+    desk.types("|Teh", "Well. ");
+    desk.types("go", "went");
+    assert_eq!(desk.request.reopen(&ann()).unwrap().len(), 3);
+    assert_eq!(desk.statuses(), [Pending, Pending, Conflict]);
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.text(), format!("Well. {}", NEW.replace("goes to the", "went to")));
+}
