@@ -1,0 +1,63 @@
+//! The owner's secret, kept in a file so that every start prints the same link.
+//!
+//! The store has only a hash, and a link needs the secret. So it lies beside the database, readable by
+//! its owner only: whoever can read this file can read and write the database anyway.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use super::{AuthError, Secret};
+
+const FILE: &str = "owner.token";
+
+/// The secret in the data directory; the first time, a new one.
+///
+/// Call it while holding the directory ([`Access::Serve`](crate::store::Access::Serve)): two that call
+/// at once would print different links.
+///
+/// # Errors
+/// [`AuthError::File`] when the file cannot be read or written, [`AuthError::Unusable`] when somebody
+/// put something else in it.
+pub fn owner_secret(data: &Path) -> Result<Secret, AuthError> {
+    let path = data.join(FILE);
+    let failed = |source| AuthError::File { path: path.clone(), source };
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            make_private(&path).map_err(failed)?;
+            Secret::chosen(&text)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let secret = Secret::generate()?;
+            keep(data, &secret).map_err(failed)?;
+            Ok(secret)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Written aside and renamed: after a crash there is a whole secret or none.
+fn keep(data: &Path, secret: &Secret) -> io::Result<()> {
+    let aside = data.join("owner.token.new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&aside)?;
+    make_private(&aside)?;
+    writeln!(file, "{}", secret.expose())?;
+    file.sync_all()?;
+    fs::rename(&aside, data.join(FILE))
+}
+
+/// A file that was copied or restored may be readable by others.
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+}
+
+/// Elsewhere the directory's own protection has to do.
+#[cfg(not(unix))]
+fn make_private(_path: &Path) -> io::Result<()> {
+    Ok(())
+}

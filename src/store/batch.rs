@@ -1,0 +1,158 @@
+//! What can be written, and batches of it that happen together or not at all.
+
+use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
+
+use super::records::{
+    AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RunRecord,
+    SessionRecord, TokenRecord, UpdateRecord,
+};
+
+/// One write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A new document with its first text, which becomes the snapshot of `record.version`.
+    CreateDocument {
+        /// The document; an id that is in use fails as [`Exists`](super::StoreError::Exists).
+        record: DocumentRecord,
+        /// Its text, with line ends normalised.
+        text: String,
+    },
+    /// Changed title, settings, `updated_ms` or `deleted`; the version and the rest are left alone.
+    PutDocument(DocumentRecord),
+    /// Updates that lead on from version `from`; several are one statement.
+    ///
+    /// Fails as [`Conflict`](super::StoreError::Conflict) unless the document is at `from`.
+    AppendUpdates {
+        /// The document.
+        document: DocumentId,
+        /// The version before the first of them, as on the wire.
+        from: Version,
+        /// In order; the first makes version `from + 1`.
+        updates: Vec<UpdateRecord>,
+    },
+    /// The text at a version. The first snapshot and the newest few are kept.
+    PutSnapshot {
+        /// The document.
+        document: DocumentId,
+        /// The version of `text`.
+        version: Version,
+        /// The text.
+        text: String,
+    },
+    /// An editor instance belongs to the first person who pushes with it; anybody else's claim
+    /// fails as [`ClientTaken`](super::StoreError::ClientTaken).
+    ClaimClient {
+        /// The document.
+        document: DocumentId,
+        /// The editor instance.
+        client: ClientId,
+        /// Who claims it.
+        user: UserId,
+    },
+    /// A new request, or its new state.
+    PutRequest(RequestRecord),
+    /// A decision or vote.
+    AppendDecision(DecisionRecord),
+    /// A new session, or its new state.
+    PutSession(SessionRecord),
+    /// More of a conversation.
+    AppendMessages {
+        /// The session.
+        session: SessionId,
+        /// The document the conversation is about, if any; each has its own transcript.
+        document: Option<DocumentId>,
+        /// In order.
+        messages: Vec<MessageRecord>,
+    },
+    /// Forget a conversation.
+    ClearMessages {
+        /// The session.
+        session: SessionId,
+        /// Which of its transcripts.
+        document: Option<DocumentId>,
+    },
+    /// A new run, or its new state.
+    PutRun(RunRecord),
+    /// One line of the audit log; place and hashes are added by the writer.
+    Audit(AuditEntry),
+    /// A new token, or its new state.
+    PutToken(TokenRecord),
+    /// The token stops working; revoking twice keeps the first time.
+    RevokeToken {
+        /// Which token; an unknown one fails as [`Missing`](super::StoreError::Missing).
+        token: TokenId,
+        /// When.
+        at_ms: u64,
+    },
+    /// One of the server's own values.
+    PutSetting {
+        /// Its name.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// Writes that take effect together or not at all, in this order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    ops: Vec<Op>,
+}
+
+impl Batch {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The batch with `op` as its last write.
+    #[must_use]
+    pub fn with(mut self, op: Op) -> Self {
+        self.push(op);
+        self
+    }
+
+    /// Adds `op` as the last write.
+    pub fn push(&mut self, op: Op) {
+        self.ops.push(op);
+    }
+
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The writes, in order.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+}
+
+impl From<Op> for Batch {
+    fn from(op: Op) -> Self {
+        Self { ops: vec![op] }
+    }
+}
+
+impl FromIterator<Op> for Batch {
+    fn from_iter<I: IntoIterator<Item = Op>>(ops: I) -> Self {
+        Self { ops: ops.into_iter().collect() }
+    }
+}
+
+impl Extend<Op> for Batch {
+    fn extend<I: IntoIterator<Item = Op>>(&mut self, ops: I) {
+        self.ops.extend(ops);
+    }
+}
+
+/// Which requests are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// Those that would change one document.
+    Document(&'a DocumentId),
+    /// Those without a document.
+    Desk,
+    /// All.
+    Everything,
+}

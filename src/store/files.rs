@@ -1,0 +1,81 @@
+//! The data directory: private to its owner, and served by one process at a time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use super::StoreError;
+
+/// The database inside the data directory.
+pub(super) const DATABASE: &str = "copydesk.sqlite";
+
+/// Locked while a server runs. A file of its own: the database's locks come and go with transactions.
+const LOCK: &str = "copydesk.lock";
+
+/// A visitor holds the lock for as long as bringing the database up to date takes;
+/// a server that starts in that moment must not give up.
+const LOCK_TRIES: u32 = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Creates the directory and its parents, the directory itself with mode 0700.
+pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(StoreError::file(path))
+}
+
+/// Creates the file with mode 0600 unless it is there. SQLite gives its journals the same mode.
+pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
+    match private(OpenOptions::new().write(true).create_new(true)).open(path) {
+        Ok(file) => file.sync_all().map_err(StoreError::file(path)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::file(path)(error)),
+    }
+}
+
+/// Takes the directory for this process; the operating system gives it back when the process ends,
+/// however it ends.
+pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
+    for _ in 1..LOCK_TRIES {
+        if let Some(mut file) = try_lock(directory)? {
+            leave_number(&mut file).map_err(StoreError::file(&directory.join(LOCK)))?;
+            return Ok(file);
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
+    }
+    let number = fs::read_to_string(directory.join(LOCK)).unwrap_or_default();
+    Err(StoreError::InUse { path: directory.to_owned(), process: number.trim().parse().ok() })
+}
+
+/// Takes the directory if nobody has it.
+pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
+    let path = directory.join(LOCK);
+    let mut options = OpenOptions::new();
+    // Not truncated: until the lock is ours, the number in it is somebody else's.
+    let file = private(options.read(true).write(true).create(true).truncate(false))
+        .open(&path)
+        .map_err(StoreError::file(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(StoreError::file(&path)(error)),
+    }
+}
+
+/// Who has the directory, for the message that the next one gets.
+fn leave_number(file: &mut File) -> std::io::Result<()> {
+    file.set_len(0)?;
+    writeln!(file, "{}", std::process::id())
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}

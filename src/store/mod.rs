@@ -1,0 +1,150 @@
+//! What is remembered: documents, updates, requests, sessions, transcripts, tokens, audit.
+//!
+//! One [`Store`] per data directory. Everything is written through [`Store::commit`]: a batch happens
+//! completely or not at all, and is on the disk when `commit` returns. Batches of all rooms that wait
+//! at the same time share one transaction and so one wait for the disk; each keeps its own outcome.
+//!
+//! The database is SQLite with a write-ahead log and `synchronous=FULL`. Statements keep to what
+//! PostgreSQL understands as well, one function per operation, so that a second database can stand
+//! behind the same functions.
+
+mod apply;
+mod audit;
+mod batch;
+mod error;
+mod files;
+mod read;
+mod records;
+mod rows;
+mod sqlite;
+#[cfg(test)]
+mod tests;
+mod updates;
+mod writer;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sqlx::SqlitePool;
+use tokio::sync::{mpsc, oneshot};
+
+pub use audit::{AuditHead, GENESIS};
+pub use batch::{Batch, Op, Scope};
+pub use error::StoreError;
+pub use records::{
+    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
+    MessageRecord, RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+};
+pub use writer::CommitCounts;
+
+use writer::Message;
+
+/// What a process wants with a data directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Own the documents. One process at a time; held until it ends or the store is closed.
+    Serve,
+    /// Read, and write tokens, also while a server runs.
+    Visit,
+}
+
+/// The memory of a server. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    inbox: mpsc::Sender<Message>,
+    readers: SqlitePool,
+    counts: Arc<writer::Counters>,
+    /// Held while this process serves.
+    lock: Mutex<Option<File>>,
+}
+
+impl Store {
+    /// Opens the data directory `path`; creates it, readable by its owner only, if it is not there.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`] when another process serves it, [`StoreError::Shape`] when a visitor
+    /// is of another version than the running server.
+    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        files::create_directory(path)?;
+        let database = path.join(files::DATABASE);
+        let lock = match access {
+            Access::Serve => Some(files::lock(path).await?),
+            Access::Visit => files::try_lock(path)?,
+        };
+        files::create_private(&database)?;
+        let writers = sqlite::connect_writer(&database).await?;
+        if lock.is_some() {
+            sqlite::migrate(&writers).await?;
+        } else {
+            sqlite::check_shape(&writers).await?;
+        }
+        let readers = sqlite::connect_readers(&database).await?;
+        let kept = match access {
+            Access::Serve => lock,
+            Access::Visit => None,
+        };
+        Ok(Self::start(writers, readers, kept))
+    }
+
+    /// Whether there is a database in the data directory `path`.
+    pub fn is_at(path: &Path) -> bool {
+        path.join(files::DATABASE).is_file()
+    }
+
+    /// A store that is gone with the process; for tests.
+    pub async fn in_memory() -> Result<Self, StoreError> {
+        let only = sqlite::connect_memory().await?;
+        sqlite::migrate(&only).await?;
+        Ok(Self::start(only.clone(), only, None))
+    }
+
+    fn start(writers: SqlitePool, readers: SqlitePool, lock: Option<File>) -> Self {
+        let counts = Arc::default();
+        let inbox = writer::start(writers, Arc::clone(&counts));
+        Self { shared: Arc::new(Shared { inbox, readers, counts, lock: Mutex::new(lock) }) }
+    }
+
+    /// Writes `batch`. When this returns `Ok` it survives a crash of the process and a loss of power;
+    /// when it returns an error nothing of it was written.
+    ///
+    /// Batches take effect in the order in which their `commit` was first polled. Waits while too many
+    /// batches are queued. Dropping the future does not take a queued batch back.
+    pub async fn commit(&self, batch: impl Into<Batch>) -> Result<(), StoreError> {
+        let batch = batch.into();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (answer, outcome) = oneshot::channel();
+        let sent = self.shared.inbox.send(Message::Commit { batch, answer }).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// How many batches and transactions were written since the store was opened.
+    pub fn counts(&self) -> CommitCounts {
+        self.shared.counts.read()
+    }
+
+    /// Finishes what is queued, folds the write-ahead log into the database, and lets go of the directory.
+    /// Commits and reads after that fail as [`StoreError::Closed`]; closing twice is fine.
+    pub async fn close(&self) {
+        let (answer, done) = oneshot::channel();
+        if self.shared.inbox.send(Message::Close { answer }).await.is_ok() {
+            // An error means that the writer has ended, which is what we wait for.
+            done.await.ok();
+        }
+        self.shared.readers.close().await;
+        let lock = self.shared.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(lock);
+    }
+
+    fn readers(&self) -> &SqlitePool {
+        &self.shared.readers
+    }
+}

@@ -1,0 +1,173 @@
+//! Rows to records: the only place that trusts what the database says, and says so when it is wrong.
+
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::ids::{SessionId, Version};
+use crate::who::Role;
+
+use super::StoreError;
+use super::records::{
+    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, MessageRecord,
+    RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+};
+
+type Read<T> = Result<T, StoreError>;
+
+/// Times and versions as the database has them. Databases have no unsigned integers; the largest
+/// signed one is 292 million years from now.
+pub(super) fn int(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(super) fn document(row: &SqliteRow) -> Read<DocumentRecord> {
+    Ok(DocumentRecord {
+        id: text(row, "id")?.into(),
+        title: text(row, "title")?,
+        created_ms: number(row, "created_ms")?,
+        updated_ms: number(row, "updated_ms")?,
+        version: Version(number(row, "version")?),
+        settings: json(row, "settings")?,
+        unlisted_owner: maybe_text(row, "unlisted_owner")?.map(Into::into),
+        deleted: row.try_get("deleted")?,
+    })
+}
+
+pub(super) fn update(row: &SqliteRow) -> Read<UpdateRecord> {
+    Ok(UpdateRecord {
+        client: text(row, "client")?.into(),
+        changes: text(row, "changes")?.into(),
+        author: text(row, "author")?.into(),
+        at_ms: number(row, "at_ms")?,
+        origin: maybe_text(row, "origin")?.map(Into::into),
+    })
+}
+
+pub(super) fn history(row: &SqliteRow) -> Read<HistoryRecord> {
+    Ok(HistoryRecord {
+        version: Version(number(row, "version")?),
+        author: text(row, "author")?.into(),
+        at_ms: number(row, "at_ms")?,
+        origin: maybe_text(row, "origin")?.map(Into::into),
+    })
+}
+
+pub(super) fn request(row: &SqliteRow) -> Read<RequestRecord> {
+    Ok(RequestRecord {
+        id: text(row, "id")?.into(),
+        document: maybe_text(row, "document")?.map(Into::into),
+        session: text(row, "session")?.into(),
+        run: text(row, "run")?.into(),
+        status: text(row, "status")?,
+        open: row.try_get("is_open")?,
+        created_ms: number(row, "created_ms")?,
+        expires_ms: maybe_number(row, "expires_ms")?,
+        body: json(row, "body")?,
+    })
+}
+
+pub(super) fn decision(row: &SqliteRow) -> Read<DecisionRecord> {
+    Ok(DecisionRecord {
+        request: text(row, "request")?.into(),
+        hunk: maybe_text(row, "hunk")?,
+        user: text(row, "user_id")?.into(),
+        name: text(row, "name")?,
+        at_ms: number(row, "at_ms")?,
+        body: json(row, "body")?,
+    })
+}
+
+pub(super) fn session(row: &SqliteRow) -> Read<SessionRecord> {
+    Ok(SessionRecord {
+        id: text(row, "id")?.into(),
+        user: text(row, "user_id")?.into(),
+        created_ms: number(row, "created_ms")?,
+        seen_ms: number(row, "seen_ms")?,
+        permission_mode: maybe_text(row, "permission_mode")?,
+        body: json(row, "body")?,
+    })
+}
+
+pub(super) fn message(row: &SqliteRow) -> Read<MessageRecord> {
+    Ok(MessageRecord {
+        role: text(row, "role")?,
+        body: json(row, "body")?,
+        at_ms: number(row, "at_ms")?,
+    })
+}
+
+pub(super) fn said(row: &SqliteRow) -> Read<(SessionId, MessageRecord)> {
+    Ok((text(row, "session")?.into(), message(row)?))
+}
+
+pub(super) fn run(row: &SqliteRow) -> Read<RunRecord> {
+    Ok(RunRecord {
+        id: text(row, "id")?.into(),
+        session: text(row, "session")?.into(),
+        document: maybe_text(row, "document")?.map(Into::into),
+        user: text(row, "user_id")?.into(),
+        state: text(row, "state")?,
+        body: json(row, "body")?,
+        created_ms: number(row, "created_ms")?,
+        finished_ms: maybe_number(row, "finished_ms")?,
+    })
+}
+
+pub(super) fn token(row: &SqliteRow) -> Read<TokenRecord> {
+    let role = text(row, "role")?;
+    Ok(TokenRecord {
+        id: text(row, "id")?.into(),
+        hash: text(row, "hash")?,
+        user: text(row, "user_id")?.into(),
+        name: text(row, "name")?,
+        role: Role::parse(&role)
+            .ok_or_else(|| StoreError::corrupt("token", &format!("unknown role {role:?}")))?,
+        document: maybe_text(row, "document")?.map(Into::into),
+        created_ms: number(row, "created_ms")?,
+        expires_ms: maybe_number(row, "expires_ms")?,
+        revoked_ms: maybe_number(row, "revoked_ms")?,
+    })
+}
+
+pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {
+    Ok(AuditRecord {
+        seq: number(row, "seq")?,
+        entry: AuditEntry {
+            at_ms: number(row, "at_ms")?,
+            actor: text(row, "actor")?,
+            action: text(row, "action")?,
+            document: maybe_text(row, "document")?.map(Into::into),
+            request: maybe_text(row, "request")?.map(Into::into),
+            detail: json(row, "detail")?,
+        },
+        prev_hash: text(row, "prev_hash")?,
+        hash: text(row, "hash")?,
+    })
+}
+
+fn text(row: &SqliteRow, column: &'static str) -> Read<String> {
+    Ok(row.try_get(column)?)
+}
+
+fn maybe_text(row: &SqliteRow, column: &'static str) -> Read<Option<String>> {
+    Ok(row.try_get(column)?)
+}
+
+fn number(row: &SqliteRow, column: &'static str) -> Read<u64> {
+    unsigned(column, row.try_get(column)?)
+}
+
+fn maybe_number(row: &SqliteRow, column: &'static str) -> Read<Option<u64>> {
+    let value: Option<i64> = row.try_get(column)?;
+    value.map(|value| unsigned(column, value)).transpose()
+}
+
+fn unsigned(column: &'static str, value: i64) -> Read<u64> {
+    u64::try_from(value).map_err(|error| StoreError::corrupt(format!("{column} {value}"), &error))
+}
+
+fn json(row: &SqliteRow, column: &'static str) -> Read<Value> {
+    let text: &str = row.try_get(column)?;
+    serde_json::from_str(text).map_err(|error| StoreError::corrupt(column, &error))
+}

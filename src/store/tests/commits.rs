@@ -1,0 +1,120 @@
+//! Batches: together or not at all, grouped, and never at each other's cost.
+
+use futures_util::future::join_all;
+
+use super::*;
+
+#[tokio::test]
+async fn batches_that_wait_together_share_one_transaction() {
+    let store = memory().await;
+    let before = store.counts();
+    // One thread: every commit is queued before the writer runs. Fifty stay below the number of
+    // channel operations after which tokio makes a task pause.
+    let done = join_all((0..50).map(|n| store.commit(setting(&n.to_string())))).await;
+    assert!(done.iter().all(Result::is_ok));
+    let after = store.counts();
+    assert_eq!(after.batches - before.batches, 50);
+    assert_eq!(after.transactions - before.transactions, 1);
+}
+
+#[tokio::test]
+async fn one_bad_batch_does_not_fail_the_others() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    let bad = Batch::from(setting("half")).with(append("doc_a", 7, 1));
+    let (first, bad, last) = tokio::join!(
+        store.commit(append("doc_a", 0, 2)),
+        store.commit(bad),
+        store.commit(append("doc_a", 2, 1)),
+    );
+    assert!(first.is_ok() && last.is_ok(), "{first:?} {last:?}");
+    assert!(matches!(bad, Err(StoreError::Conflict { .. })), "{bad:?}");
+    assert_eq!(version(&store, "doc_a").await, 3);
+    assert_eq!(store.setting("half").await.unwrap(), None, "nothing of a failed batch stays");
+    assert_eq!(store.counts().failed, 1);
+}
+
+#[tokio::test]
+async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others() {
+    let store = memory().await;
+    // What a full disk looks like: each statement succeeds and COMMIT fails.
+    sqlx::raw_sql(
+        "CREATE TABLE poison (x TEXT REFERENCES documents (id) DEFERRABLE INITIALLY DEFERRED);
+         CREATE TRIGGER poisoned AFTER INSERT ON settings WHEN new.key = 'poison'
+         BEGIN INSERT INTO poison VALUES ('nowhere'); END;",
+    )
+    .execute(store.readers())
+    .await
+    .unwrap();
+    let (good, bad, late) = tokio::join!(
+        store.commit(setting("good")),
+        store.commit(setting("poison")),
+        store.commit(setting("late")),
+    );
+    assert!(good.is_ok() && late.is_ok(), "{good:?} {late:?}");
+    assert!(matches!(bad, Err(StoreError::Database(_))), "{bad:?}");
+    assert_eq!(store.setting("good").await.unwrap().as_deref(), Some("1"));
+    assert_eq!(store.setting("poison").await.unwrap(), None);
+    store.commit(setting("afterwards")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_without_space_refuses_what_does_not_fit_and_goes_on() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    sqlx::query("PRAGMA max_page_count = 200").execute(store.readers()).await.unwrap();
+    let huge = Op::PutSnapshot {
+        document: "doc_a".into(),
+        version: Version(0),
+        text: "x".repeat(2 << 20),
+    };
+    let (good, bad) = tokio::join!(store.commit(setting("good")), store.commit(huge));
+    assert!(good.is_ok(), "{good:?}");
+    assert!(matches!(bad, Err(StoreError::Database(_))), "{bad:?}");
+    store.commit(append("doc_a", 0, 1)).await.unwrap();
+    assert_eq!(version(&store, "doc_a").await, 1);
+}
+
+#[tokio::test]
+async fn a_version_is_taken_once() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.commit(append("doc_a", 0, 3)).await.unwrap();
+    let late = store.commit(append("doc_a", 2, 2)).await;
+    let Err(StoreError::Conflict { document, expected, found }) = late else {
+        panic!("{late:?}");
+    };
+    assert_eq!((document.as_str(), expected, found), ("doc_a", Version(2), Version(3)));
+    let gap = store.commit(append("doc_a", 4, 1)).await;
+    assert!(matches!(gap, Err(StoreError::Conflict { .. })), "{gap:?}");
+    let nowhere = store.commit(append("doc_b", 0, 1)).await;
+    assert!(matches!(nowhere, Err(StoreError::Missing { kind: "document", .. })), "{nowhere:?}");
+}
+
+#[tokio::test]
+async fn an_update_longer_than_one_statement_arrives_whole() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.commit(append("doc_a", 0, 5_000)).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!(loaded.updates.len(), 5_000);
+    assert_eq!(&*loaded.updates[4_999].changes, "[5000,[0,\"é\"]]");
+}
+
+#[tokio::test]
+async fn an_empty_batch_costs_nothing() {
+    let store = memory().await;
+    store.commit(Batch::new()).await.unwrap();
+    assert_eq!(store.counts(), CommitCounts::default());
+}
+
+#[tokio::test]
+async fn closing_writes_what_is_queued_and_refuses_the_rest() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let (queued, ()) = tokio::join!(store.commit(setting("queued")), store.close());
+    assert!(queued.is_ok(), "{queued:?}");
+    assert!(matches!(store.commit(setting("late")).await, Err(StoreError::Closed)));
+    assert!(matches!(store.setting("queued").await, Err(StoreError::Closed)));
+    store.close().await;
+}

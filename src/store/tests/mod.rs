@@ -1,0 +1,69 @@
+//! Stories about what is remembered.
+
+mod audit;
+mod commits;
+mod durability;
+mod records;
+
+use serde_json::json;
+
+use crate::ids::{DocumentId, Version};
+
+use super::*;
+
+async fn memory() -> Store {
+    Store::in_memory().await.expect("a store in memory")
+}
+
+fn record(id: &str) -> DocumentRecord {
+    DocumentRecord {
+        id: id.into(),
+        title: format!("About {id}"),
+        created_ms: 1_000,
+        updated_ms: 1_000,
+        version: Version(0),
+        settings: json!({"policy": "any"}),
+        unlisted_owner: None,
+        deleted: false,
+    }
+}
+
+fn create(id: &str) -> Op {
+    Op::CreateDocument { record: record(id), text: "Dear reader,\n".to_owned() }
+}
+
+/// `count` updates that can be told apart by the version they make.
+fn append(id: &str, from: u64, count: u64) -> Op {
+    let update = |version: u64| UpdateRecord {
+        client: "c_1".into(),
+        changes: format!("[{version},[0,\"é\"]]").into(),
+        author: "usr_anna".into(),
+        at_ms: 1_000 + version,
+        origin: None,
+    };
+    Op::AppendUpdates {
+        document: id.into(),
+        from: Version(from),
+        updates: (from + 1..=from + count).map(update).collect(),
+    }
+}
+
+fn line(action: &str) -> Op {
+    Op::Audit(AuditEntry {
+        at_ms: 5,
+        actor: "usr_anna".to_owned(),
+        action: action.to_owned(),
+        document: Some("doc_a".into()),
+        request: None,
+        detail: json!({"z": 1, "a": "ß", "n": 0.1}),
+    })
+}
+
+fn setting(key: &str) -> Op {
+    Op::PutSetting { key: key.to_owned(), value: "1".to_owned() }
+}
+
+async fn version(store: &Store, id: &str) -> u64 {
+    let id = DocumentId::from(id);
+    store.load(&id).await.expect("readable").expect("there").record.version.0
+}

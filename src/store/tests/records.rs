@@ -1,0 +1,238 @@
+//! What was written is read back, and only that.
+
+use super::*;
+
+#[tokio::test]
+async fn a_document_is_its_snapshot_and_what_came_after() {
+    let store = memory().await;
+    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 3))).await.unwrap();
+    let snapshot =
+        Op::PutSnapshot { document: "doc_a".into(), version: Version(2), text: "two".to_owned() };
+    store.commit(snapshot).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!((loaded.snapshot, loaded.text.as_str()), (Version(2), "two"));
+    assert_eq!((loaded.record.version, loaded.record.updated_ms), (Version(3), 1_003));
+    assert_eq!(loaded.updates.len(), 1);
+    assert_eq!(&*loaded.updates[0].changes, "[3,[0,\"é\"]]");
+    let earlier = store.load_at(&"doc_a".into(), Version(1)).await.unwrap().unwrap();
+    assert_eq!((earlier.snapshot, earlier.text.as_str()), (Version(0), "Dear reader,\n"));
+    assert_eq!((earlier.record.version, earlier.updates.len()), (Version(1), 1));
+}
+
+#[tokio::test]
+async fn the_first_snapshot_and_the_newest_few_are_kept() {
+    let store = memory().await;
+    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
+    for version in 1..=9 {
+        let text = version.to_string();
+        let version = Version(version);
+        store.commit(Op::PutSnapshot { document: "doc_a".into(), version, text }).await.unwrap();
+    }
+    let mut kept = Vec::new();
+    for version in 0..=9 {
+        let loaded = store.load_at(&"doc_a".into(), Version(version)).await.unwrap().unwrap();
+        assert_eq!(loaded.updates.len() as u64, version - loaded.snapshot.0);
+        kept.push(loaded.snapshot.0);
+    }
+    assert_eq!(kept, [0, 0, 0, 0, 0, 0, 6, 7, 8, 9]);
+}
+
+#[tokio::test]
+async fn updates_are_read_between_two_versions() {
+    let store = memory().await;
+    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 4))).await.unwrap();
+    let id = DocumentId::from("doc_a");
+    let updates = store.updates(&id, Version(1), Version(3)).await.unwrap();
+    let Op::AppendUpdates { updates: written, .. } = append("doc_a", 1, 2) else { unreachable!() };
+    assert_eq!(updates, written);
+    let beyond = store.updates(&id, Version(3), Version(5)).await.unwrap_err();
+    assert!(matches!(beyond, StoreError::Corrupt { .. }), "{beyond:?}");
+}
+
+#[tokio::test]
+async fn history_is_newest_first_and_paged() {
+    let store = memory().await;
+    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 5))).await.unwrap();
+    let id = DocumentId::from("doc_a");
+    let versions = |page: Vec<HistoryRecord>| page.iter().map(|h| h.version.0).collect::<Vec<_>>();
+    assert_eq!(versions(store.history(&id, None, 2).await.unwrap()), [5, 4]);
+    assert_eq!(versions(store.history(&id, Some(Version(4)), 9).await.unwrap()), [3, 2, 1]);
+}
+
+#[tokio::test]
+async fn private_and_deleted_documents_are_not_listed() {
+    let store = memory().await;
+    let mut private = record("doc_private");
+    private.unlisted_owner = Some("ses_1".into());
+    let private_op = Op::CreateDocument { record: private.clone(), text: String::new() };
+    store
+        .commit(Batch::from(create("doc_a")).with(create("doc_b")).with(private_op))
+        .await
+        .unwrap();
+    let gone = DocumentRecord { deleted: true, version: Version(77), ..record("doc_b") };
+    store.commit(Op::PutDocument(gone.clone())).await.unwrap();
+    assert_eq!(store.documents().await.unwrap(), [record("doc_a")]);
+    assert_eq!(store.load(&"doc_b".into()).await.unwrap(), None);
+    let kept = store.document(&"doc_b".into()).await.unwrap().unwrap();
+    assert_eq!(kept.version, Version(0), "putting a document never moves its version");
+    assert_eq!(store.private_document(&"ses_1".into()).await.unwrap(), Some(private));
+    assert_eq!(store.private_document(&"ses_2".into()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_document_is_created_once() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    let again = store.commit(create("doc_a")).await;
+    assert!(matches!(again, Err(StoreError::Exists { kind: "document", .. })), "{again:?}");
+    let unknown = store.commit(Op::PutDocument(record("doc_b"))).await;
+    assert!(matches!(unknown, Err(StoreError::Missing { kind: "document", .. })), "{unknown:?}");
+}
+
+#[tokio::test]
+async fn an_editor_belongs_to_the_first_person_who_uses_it() {
+    let store = memory().await;
+    let claim = |user: &str| Op::ClaimClient {
+        document: "doc_a".into(),
+        client: "c_1".into(),
+        user: user.into(),
+    };
+    store.commit(Batch::from(create("doc_a")).with(claim("usr_anna"))).await.unwrap();
+    store.commit(claim("usr_anna")).await.unwrap();
+    let stolen = store.commit(claim("usr_eve")).await;
+    assert!(matches!(stolen, Err(StoreError::ClientTaken { .. })), "{stolen:?}");
+    let owner = store.client_owner(&"doc_a".into(), &"c_1".into()).await.unwrap();
+    assert_eq!(owner, Some("usr_anna".into()));
+    assert_eq!(store.client_owner(&"doc_a".into(), &"c_2".into()).await.unwrap(), None);
+}
+
+fn request(id: &str, document: Option<&str>) -> RequestRecord {
+    RequestRecord {
+        id: id.into(),
+        document: document.map(Into::into),
+        session: "ses_1".into(),
+        run: "run_1".into(),
+        status: "pending".to_owned(),
+        open: true,
+        created_ms: 7,
+        expires_ms: Some(u64::MAX >> 1),
+        body: json!({"hunks": [{"base": "\u{1f600}"}]}),
+    }
+}
+
+#[tokio::test]
+async fn requests_are_found_by_document_by_desk_and_by_page() {
+    let store = memory().await;
+    let mut decided = request("req_2", Some("doc_a"));
+    let batch = Batch::from(Op::PutRequest(request("req_1", Some("doc_a"))))
+        .with(Op::PutRequest(decided.clone()))
+        .with(Op::PutRequest(request("req_3", None)));
+    store.commit(batch).await.unwrap();
+    decided.open = false;
+    decided.status = "approved".to_owned();
+    store.commit(Op::PutRequest(decided.clone())).await.unwrap();
+    let a = DocumentId::from("doc_a");
+    let one = request("req_1", Some("doc_a"));
+    assert_eq!(store.open_requests(Scope::Document(&a)).await.unwrap(), std::slice::from_ref(&one));
+    assert_eq!(store.open_requests(Scope::Desk).await.unwrap(), [request("req_3", None)]);
+    assert_eq!(store.open_requests(Scope::Everything).await.unwrap().len(), 2);
+    let page = store.requests(Scope::Document(&a), None, 1).await.unwrap();
+    assert_eq!(page, [decided]);
+    let next = store.requests(Scope::Document(&a), Some(&page[0].id), 5).await.unwrap();
+    assert_eq!(next, [one]);
+    assert_eq!(store.requests(Scope::Desk, None, 5).await.unwrap().len(), 1);
+    assert_eq!(store.requests(Scope::Everything, None, 5).await.unwrap().len(), 3);
+    assert_eq!(store.request(&"req_9".into()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn decisions_are_kept_in_order_and_for_good() {
+    let store = memory().await;
+    let decision = |hunk: Option<&str>| DecisionRecord {
+        request: "req_1".into(),
+        hunk: hunk.map(Into::into),
+        user: "usr_anna".into(),
+        name: "Anna".to_owned(),
+        at_ms: 9,
+        body: json!({"verdict": "accept"}),
+    };
+    let early = store.commit(Op::AppendDecision(decision(None))).await;
+    assert!(early.is_err(), "a decision without a request");
+    let batch = Batch::from(Op::PutRequest(request("req_1", None)))
+        .with(Op::AppendDecision(decision(Some("hnk_2"))))
+        .with(Op::AppendDecision(decision(None)));
+    store.commit(batch).await.unwrap();
+    let kept = store.decisions(&"req_1".into()).await.unwrap();
+    assert_eq!(kept, [decision(Some("hnk_2")), decision(None)]);
+    let refused = sqlx::query("DELETE FROM decisions").execute(store.readers()).await;
+    assert!(refused.unwrap_err().to_string().contains("append-only"));
+}
+
+#[tokio::test]
+async fn each_document_of_a_session_has_its_own_transcript() {
+    let store = memory().await;
+    let said = |text: &str| MessageRecord {
+        role: "user".to_owned(),
+        body: json!([{"type": "text", "text": text}]),
+        at_ms: 3,
+    };
+    let append = |document: Option<&str>, texts: &[&str]| Op::AppendMessages {
+        session: "ses_1".into(),
+        document: document.map(Into::into),
+        messages: texts.iter().map(|text| said(text)).collect(),
+    };
+    store.commit(append(Some("doc_a"), &["one", "two"])).await.unwrap();
+    store.commit(append(None, &["elsewhere"])).await.unwrap();
+    store.commit(append(Some("doc_a"), &["three"])).await.unwrap();
+    let (session, document) = ("ses_1".into(), DocumentId::from("doc_a"));
+    let kept = store.messages(&session, Some(&document)).await.unwrap();
+    assert_eq!(kept, [said("one"), said("two"), said("three")]);
+    let clear = Op::ClearMessages { session: session.clone(), document: Some(document.clone()) };
+    store.commit(Batch::from(clear).with(append(Some("doc_a"), &["new"]))).await.unwrap();
+    assert_eq!(store.messages(&session, Some(&document)).await.unwrap(), [said("new")]);
+    assert_eq!(store.messages(&session, None).await.unwrap(), [said("elsewhere")]);
+}
+
+#[tokio::test]
+async fn sessions_and_unfinished_runs_survive() {
+    let store = memory().await;
+    let mut session = SessionRecord {
+        id: "ses_1".into(),
+        user: "usr_anna".into(),
+        created_ms: 1,
+        seen_ms: 1,
+        permission_mode: None,
+        body: json!({}),
+    };
+    let mut run = RunRecord {
+        id: "run_1".into(),
+        session: "ses_1".into(),
+        document: Some("doc_a".into()),
+        user: "usr_anna".into(),
+        state: "running".to_owned(),
+        body: json!({"prompt": "Fix it"}),
+        created_ms: 2,
+        finished_ms: None,
+    };
+    let batch = Batch::from(Op::PutSession(session.clone())).with(Op::PutRun(run.clone()));
+    store.commit(batch).await.unwrap();
+    assert_eq!(store.unfinished_runs().await.unwrap(), [run.clone()]);
+    session.seen_ms = 8;
+    session.permission_mode = Some("toolApproval".to_owned());
+    run.state = "done".to_owned();
+    run.finished_ms = Some(9);
+    let batch = Batch::from(Op::PutSession(session.clone())).with(Op::PutRun(run.clone()));
+    store.commit(batch).await.unwrap();
+    assert_eq!(store.session(&"ses_1".into()).await.unwrap(), Some(session));
+    assert_eq!(store.run(&"run_1".into()).await.unwrap(), Some(run));
+    assert!(store.unfinished_runs().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn damaged_rows_are_reported_not_guessed() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    sqlx::query("UPDATE documents SET settings = '{'").execute(store.readers()).await.unwrap();
+    let told = store.document(&"doc_a".into()).await.unwrap_err();
+    assert!(matches!(told, StoreError::Corrupt { .. }), "{told:?}");
+}

@@ -1,0 +1,214 @@
+//! The one task that writes: it takes every batch that waits and commits them together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Batch, StoreError, apply, updates};
+
+/// Batches that may wait; with more, `commit` waits for a place.
+const QUEUE: usize = 1_024;
+
+/// Batches in one transaction: enough to hide the wait for the disk, few enough that the first of
+/// them does not wait long for the last.
+const GROUP: usize = 256;
+
+type Outcome = Result<(), StoreError>;
+
+/// What the writer is asked for.
+#[derive(Debug)]
+pub(super) enum Message {
+    Commit { batch: Batch, answer: oneshot::Sender<Outcome> },
+    Close { answer: oneshot::Sender<()> },
+}
+
+/// How much was written since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitCounts {
+    /// Batches that are on the disk.
+    pub batches: u64,
+    /// Batches that failed and left nothing behind.
+    pub failed: u64,
+    /// Transactions, each of which waited for the disk once.
+    pub transactions: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    batches: AtomicU64,
+    failed: AtomicU64,
+    transactions: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn read(&self) -> CommitCounts {
+        CommitCounts {
+            batches: self.batches.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            transactions: self.transactions.load(Ordering::Relaxed),
+        }
+    }
+
+    fn count(&self, outcomes: &[Outcome]) {
+        let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        self.failed.fetch_add(failed as u64, Ordering::Relaxed);
+        self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
+    }
+}
+
+/// Starts the writer. It ends when it is closed or when every sender is gone.
+pub(super) fn start(pool: SqlitePool, counters: Arc<Counters>) -> mpsc::Sender<Message> {
+    let (sender, inbox) = mpsc::channel(QUEUE);
+    tokio::spawn(Writer { pool, counters }.run(inbox));
+    sender
+}
+
+struct Writer {
+    pool: SqlitePool,
+    counters: Arc<Counters>,
+}
+
+impl Writer {
+    async fn run(self, mut inbox: mpsc::Receiver<Message>) {
+        let mut waiting = Vec::with_capacity(GROUP);
+        let mut closers = Vec::new();
+        while inbox.recv_many(&mut waiting, GROUP).await > 0 {
+            let mut batches = Vec::with_capacity(waiting.len());
+            let mut answers = Vec::with_capacity(waiting.len());
+            for message in waiting.drain(..) {
+                match message {
+                    Message::Commit { batch, answer } => {
+                        batches.push(batch);
+                        answers.push(answer);
+                    }
+                    Message::Close { answer } => {
+                        // Nothing new comes in; what is queued is still written by this loop.
+                        inbox.close();
+                        closers.push(answer);
+                    }
+                }
+            }
+            let outcomes = self.write(&batches).await;
+            self.counters.count(&outcomes);
+            for (answer, outcome) in answers.into_iter().zip(outcomes) {
+                // Whoever stopped waiting does not need the answer; the batch stands.
+                answer.send(outcome).ok();
+            }
+        }
+        self.finish().await;
+        for answer in closers {
+            answer.send(()).ok();
+        }
+    }
+
+    /// One outcome for each batch.
+    async fn write(&self, batches: &[Batch]) -> Vec<Outcome> {
+        if batches.len() > 1 {
+            match self.together(batches).await {
+                Ok(outcomes) => return outcomes,
+                Err(error) => {
+                    tracing::warn!(%error, batches = batches.len(), "group commit failed, writing one by one");
+                }
+            }
+        }
+        // One room's batch may be what broke the transaction (too large for the disk, say):
+        // the others must not fail with it.
+        let mut outcomes = Vec::with_capacity(batches.len());
+        for batch in batches {
+            outcomes.push(self.alone(batch).await);
+        }
+        outcomes
+    }
+
+    /// All in one transaction, each behind its own savepoint. An error is the transaction's:
+    /// nothing was written.
+    async fn together(&self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
+        let mut connection = self.begin().await?;
+        let result = save_each(&mut connection, batches).await;
+        self.end(&mut connection, result).await
+    }
+
+    async fn alone(&self, batch: &Batch) -> Outcome {
+        if let Some((document, from, typed)) = updates::alone(batch) {
+            let mut connection = self.pool.acquire().await?;
+            let result = updates::append_alone(&mut connection, document, from, typed).await;
+            return self.after_script(&mut connection, result).await;
+        }
+        let mut connection = self.begin().await?;
+        let result = apply::batch(&mut connection, batch).await;
+        self.end(&mut connection, result).await
+    }
+
+    // Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
+    // roll back by itself, and sqlx's count of open transactions is wrong from then on.
+
+    async fn begin(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        // Immediate: take the write lock now, so that what is read inside cannot be outdated.
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+        Ok(connection)
+    }
+
+    async fn end<T>(
+        &self,
+        connection: &mut SqliteConnection,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let result = match result {
+            Ok(value) => match sqlx::query("COMMIT").execute(&mut *connection).await {
+                Ok(_) => {
+                    self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+                    Ok(value)
+                }
+                Err(error) => Err(StoreError::from(error)),
+            },
+            Err(error) => Err(error),
+        };
+        if result.is_err() {
+            // Fails when SQLite has done it already.
+            sqlx::query("ROLLBACK").execute(&mut *connection).await.ok();
+        }
+        result
+    }
+
+    /// What a script with its own `COMMIT` came to.
+    async fn after_script(&self, connection: &mut SqliteConnection, result: Outcome) -> Outcome {
+        match &result {
+            Ok(()) => {
+                self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+            }
+            // Fails when the transaction is over already: a conflict, or SQLite has done it.
+            Err(_) => drop(sqlx::query("ROLLBACK").execute(connection).await),
+        }
+        result
+    }
+
+    async fn finish(&self) {
+        // Only saves time at the next start: the log is read again then.
+        let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
+        if let Err(error) = checkpoint {
+            tracing::debug!(%error, "no checkpoint at close");
+        }
+        self.pool.close().await;
+    }
+}
+
+async fn save_each(
+    connection: &mut SqliteConnection,
+    batches: &[Batch],
+) -> Result<Vec<Outcome>, StoreError> {
+    let mut outcomes = Vec::with_capacity(batches.len());
+    for batch in batches {
+        sqlx::query("SAVEPOINT batch").execute(&mut *connection).await?;
+        let outcome = apply::batch(connection, batch).await;
+        if outcome.is_err() {
+            sqlx::query("ROLLBACK TO SAVEPOINT batch").execute(&mut *connection).await?;
+        }
+        sqlx::query("RELEASE SAVEPOINT batch").execute(&mut *connection).await?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
