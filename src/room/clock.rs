@@ -1,0 +1,38 @@
+//! What time it is: the only clock of rooms and runs, so that tests can set it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970, from the system or set by hand. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Option<Arc<AtomicU64>>);
+
+impl Clock {
+    /// The system's clock.
+    pub fn system() -> Self {
+        Self(None)
+    }
+
+    /// A clock that stands at `now_ms` until it is set.
+    pub fn standing_at(now_ms: u64) -> Self {
+        Self(Some(Arc::new(AtomicU64::new(now_ms))))
+    }
+
+    /// Moves a clock that was made by [`Clock::standing_at`]; the system's goes on by itself.
+    pub fn advance_ms(&self, by_ms: u64) {
+        if let Some(now) = &self.0 {
+            now.fetch_add(by_ms, Ordering::SeqCst);
+        }
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        match &self.0 {
+            Some(now) => now.load(Ordering::SeqCst),
+            None => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as u64),
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! What can be asked of a room, and how it answers.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use crate::document::{Text, Update};
+use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
+use crate::review::{Decision, HunkDraft, Preview, Request, Resolution};
+use crate::who::Principal;
+
+use super::RoomError;
+use super::event::{Caret, Peer, Said};
+use super::settings::{DocumentSettings, OwnSettings};
+
+/// Everything that can be asked.
+#[derive(Debug)]
+pub enum Command {
+    /// Come in, or come back with what is new since a version.
+    Open(Member, Option<Version>, Reply<Opened>),
+    /// Go out.
+    Leave(MemberId),
+    /// Commit updates made on `base`.
+    Push(Push, Reply<Version>),
+    /// Move a caret; nothing is answered.
+    Move(MemberId, Caret),
+    /// Hold a change for people to decide.
+    Propose(Box<NewRequest>, Reply<Proposed>),
+    /// Tell when a request is resolved; at once if it is already.
+    Await(RequestId, Reply<Settled>),
+    /// Decide a request.
+    Decide(RequestId, Box<Decision>, Principal, Reply<Arc<Request>>),
+    /// Somebody looks at a request, or no longer does.
+    Focus(RequestId, MemberId, Focus, Reply<Arc<Request>>),
+    /// Give people more time.
+    Extend(RequestId, Principal, Reply<Arc<Request>>),
+    /// Take a request back; `None`: the run was cancelled.
+    Withdraw(RequestId, Option<Principal>, Reply<Arc<Request>>),
+    /// Undo what was accepted.
+    Undo(Undo, Principal, Reply<Arc<Request>>),
+    /// Propose again, on today's text, what was rejected or expired.
+    Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    /// Change the title.
+    Rename(String, Principal, Reply<()>),
+    /// Change the settings.
+    Configure(Box<Configure>, Principal, Reply<DocumentSettings>),
+    /// Delete the document.
+    Delete(Principal, Reply<()>),
+    /// Read the document as it is.
+    Read(Reply<Reading>),
+    /// The requests people can still decide.
+    Requests(Reply<Vec<Arc<Request>>>),
+    /// Bring a private document to this text, by diff.
+    Replace(String, Principal, Reply<Reading>),
+    /// Tell everyone what a run says.
+    Say(Said),
+}
+
+impl Command {
+    /// The request the command is about, if it may have ended long ago.
+    pub(super) fn request(&self) -> Option<&RequestId> {
+        match self {
+            Self::Decide(request, ..)
+            | Self::Focus(request, ..)
+            | Self::Extend(request, ..)
+            | Self::Withdraw(request, ..)
+            | Self::Reopen(request, ..)
+            | Self::Undo(Undo { request, .. }, ..) => Some(request),
+            Self::Propose(new, _) => Some(&new.id),
+            Self::Open(..)
+            | Self::Leave(..)
+            | Self::Push(..)
+            | Self::Move(..)
+            | Self::Await(..)
+            | Self::Rename(..)
+            | Self::Configure(..)
+            | Self::Delete(..)
+            | Self::Read(..)
+            | Self::Requests(..)
+            | Self::Replace(..)
+            | Self::Say(..) => None,
+        }
+    }
+
+    /// Whether an ended request has to be mapped to today's text first.
+    pub(super) fn needs_positions(&self) -> Positions {
+        if matches!(self, Self::Undo(..) | Self::Reopen(..)) {
+            Positions::OfToday
+        } else {
+            Positions::AsTheyWere
+        }
+    }
+
+    /// Answers that it cannot be done.
+    pub(super) fn refuse(self, error: RoomError) {
+        match self {
+            Self::Leave(..) | Self::Move(..) | Self::Say(..) => {}
+            Self::Open(.., reply) => reply.send(Err(error)),
+            Self::Push(.., reply) => reply.send(Err(error)),
+            Self::Propose(.., reply) => reply.send(Err(error)),
+            Self::Await(.., reply) => reply.send(Err(error)),
+            Self::Decide(.., reply)
+            | Self::Focus(.., reply)
+            | Self::Extend(.., reply)
+            | Self::Withdraw(.., reply)
+            | Self::Undo(.., reply)
+            | Self::Reopen(.., reply) => reply.send(Err(error)),
+            Self::Rename(.., reply) | Self::Delete(.., reply) => reply.send(Err(error)),
+            Self::Configure(.., reply) => reply.send(Err(error)),
+            Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
+            Self::Requests(reply) => reply.send(Err(error)),
+        }
+    }
+}
+
+/// Of which text an ended request's positions must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Positions {
+    /// The text when it ended.
+    AsTheyWere,
+    /// The newest.
+    OfToday,
+}
+
+/// A connection that comes in.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The connection.
+    pub id: MemberId,
+    /// The person, under the name this connection gave.
+    pub principal: Principal,
+}
+
+/// Updates from one connection.
+#[derive(Debug)]
+pub struct Push {
+    /// The connection.
+    pub member: MemberId,
+    /// The person.
+    pub principal: Principal,
+    /// The version the first update was made on.
+    pub base: Version,
+    /// The author instance and the JSON of each change.
+    pub updates: Vec<(ClientId, Box<str>)>,
+}
+
+/// Whether somebody looks at a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// Looking; repeated every few seconds.
+    On,
+    /// No longer.
+    Off,
+}
+
+/// What to undo.
+#[derive(Clone, Debug)]
+pub struct Undo {
+    /// The request that was accepted.
+    pub request: RequestId,
+    /// Only these hunks; `None`: everything that was accepted.
+    pub hunks: Option<Vec<HunkId>>,
+    /// Undo although the words were touched since.
+    pub force: bool,
+}
+
+/// New settings; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+pub struct Configure {
+    /// Policy, approvals and timeout; its `frozen` is ignored.
+    pub own: OwnSettings,
+    /// All frozen ranges, in positions of a version.
+    pub frozen: Option<(Version, Vec<(usize, usize)>)>,
+}
+
+/// A change a tool wants.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    /// Its name, made before it is sent, so that a restart can find it again.
+    pub id: RequestId,
+    /// The tool.
+    pub tool: String,
+    /// Its input, as the model gave it.
+    pub input: serde_json::Value,
+    /// The call, as the model named it.
+    pub tool_use: ToolUseId,
+    /// The session that asked.
+    pub session: SessionId,
+    /// The run that asked.
+    pub run: RunId,
+    /// The person who asked.
+    pub requester: Principal,
+    /// What the person typed.
+    pub prompt: String,
+    /// The version the tool read.
+    pub base_version: Version,
+    /// The text the tool read.
+    pub base: Text,
+    /// The change, in positions of `base_version`.
+    pub hunks: Vec<HunkDraft>,
+    /// The original range (`partial` answers tell what stands there afterwards), in positions of `base_version`.
+    pub scope: Option<(usize, usize)>,
+    /// What the model says it does.
+    pub explanation: String,
+    /// What people are shown besides the hunks.
+    pub preview: Preview,
+    /// The door it came through.
+    pub source: String,
+    /// Whether a person must decide, or a permission mode already has.
+    pub gate: Gate,
+}
+
+/// Whether a person must decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// As the document's settings say.
+    Ask,
+    /// Applied at once: the run was started with `bypassPermissions`, which the server allows only to owners.
+    Bypass,
+}
+
+/// What became of a proposal at once.
+#[derive(Debug)]
+pub enum Proposed {
+    /// People have to decide; the resolution comes by [`Command::Await`].
+    Waiting(Arc<Request>),
+    /// Nobody had to decide, or people decided before a restart.
+    Resolved(Box<Settled>),
+    /// The words it wanted to change were changed meanwhile; nothing was proposed. The text says how they read now.
+    Conflicted(String),
+    /// It would change words that no tool may touch; nothing was proposed. The text says which.
+    Frozen(String),
+    /// It would change nothing.
+    Unchanged,
+}
+
+/// How a request ended, and the document at that moment.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// How it ended, and what the model is told.
+    pub resolution: Resolution,
+    /// The document when the room told of it.
+    pub reading: Reading,
+    /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
+    pub scope: Option<(usize, usize)>,
+}
+
+/// The document as it is.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The title.
+    pub title: String,
+    /// The version.
+    pub version: Version,
+    /// The text; cloning it is cheap.
+    pub text: Text,
+    /// The settings in force.
+    pub settings: DocumentSettings,
+}
+
+/// What somebody who comes in is told.
+#[derive(Debug)]
+pub struct Opened {
+    /// The whole document, or what is new.
+    pub content: Content,
+    /// A name for a new editor instance.
+    pub client: ClientId,
+    /// The requests people can still decide.
+    pub requests: Vec<Arc<Request>>,
+    /// Who is here.
+    pub peers: Vec<Peer>,
+}
+
+/// The document, or what is new since a version.
+#[derive(Debug)]
+pub enum Content {
+    /// Everything.
+    Whole(Box<Reading>),
+    /// The updates after `from`, up to `version`.
+    Since {
+        /// The version the client had.
+        from: Version,
+        /// The newest version.
+        version: Version,
+        /// In order, without a gap.
+        updates: Vec<Arc<Update>>,
+    },
+}
+
+/// Where an answer goes. Called by the room itself, after what the command caused was told, so that an
+/// acknowledgement never overtakes the broadcast it belongs to. Dropped unanswered, it answers [`RoomError::Closed`].
+pub struct Reply<T>(Option<Answer<T>>);
+
+type Answer<T> = Box<dyn FnOnce(Result<T, RoomError>) + Send>;
+
+impl<T: Send + 'static> Reply<T> {
+    /// An answer given by calling `answer`, which must not block.
+    pub fn new(answer: impl FnOnce(Result<T, RoomError>) + Send + 'static) -> Self {
+        Self(Some(Box::new(answer)))
+    }
+
+    /// An answer to wait for.
+    pub fn channel() -> (Self, oneshot::Receiver<Result<T, RoomError>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self::new(move |answer| drop(sender.send(answer))), receiver)
+    }
+}
+
+impl<T> Reply<T> {
+    /// Answer.
+    pub fn send(mut self, answer: Result<T, RoomError>) {
+        if let Some(give) = self.0.take() {
+            give(answer);
+        }
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        if let Some(give) = self.0.take() {
+            give(Err(RoomError::Closed));
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for Reply<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reply")
+    }
+}

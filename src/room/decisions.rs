@@ -1,0 +1,152 @@
+//! People decide a request, or it ends without a decision. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{HunkId, RequestId};
+use crate::review::{Decision, DecisionError, Outcome, Person, Request};
+use crate::store::{DecisionRecord, Op};
+use crate::who::{Principal, Role};
+
+use super::RoomError;
+use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
+use super::settings::frozen_by;
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::writing::{Author, HunkChanges, check_length};
+
+/// Takes a decision: all of it, or nothing and the reason why.
+pub(super) fn decide(
+    state: &mut RoomState,
+    id: &RequestId,
+    decision: &Decision,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let known = state.request(id).ok_or(RoomError::NoRequest)?;
+    let mut request = Request::clone(known);
+    let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    check(state, &outcome)?;
+    carry_out(state, request, &outcome, decision, by, now, step)
+}
+
+/// What the request itself cannot know: how long the text may be, and what is frozen.
+pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
+    let Some(changes) = &outcome.changes else { return Ok(()) };
+    if changes.new_len() > changes.len() {
+        check_length(changes.new_len())?;
+    }
+    let frozen = |range: crate::document::ChangedRange<'_>| {
+        frozen_by(&state.own.frozen, (range.from_a, range.to_a)).is_some()
+    };
+    if changes.changed_ranges().any(frozen) {
+        return Err(DecisionError::InvalidDecision { reason: FROZEN }.into());
+    }
+    Ok(())
+}
+
+const FROZEN: &str =
+    "these words were frozen after this was proposed; no change by a tool may touch them";
+
+/// Carries out a decision that was checked: `request` is as decided, and nothing has happened yet.
+pub(super) fn carry_out(
+    state: &mut RoomState,
+    mut request: Request,
+    outcome: &Outcome,
+    decision: &Decision,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let id = request.id().clone();
+    let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
+    match &outcome.changes {
+        Some(changes) => {
+            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            state.commit(changes, &author, hunks, now, step)?;
+            move_scope(&mut request, changes);
+        }
+        None => tell_hunks(state, hunks, step),
+    }
+    keep_decision(state, &request, outcome, decision, by, now, step);
+    let request = Arc::new(request);
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell(state, &request, &outcome.decided, Some(by), now, step);
+    Ok(request)
+}
+
+fn keep_decision(
+    state: &RoomState,
+    request: &Request,
+    outcome: &Outcome,
+    decision: &Decision,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) {
+    let body = serde_json::to_value(decision).unwrap_or_default();
+    let detail = json!({
+        "decision": body,
+        "decided": outcome.decided,
+        "status": request.status.as_str(),
+    });
+    step.keep(Op::AppendDecision(DecisionRecord {
+        request: request.id().clone(),
+        hunk: None,
+        user: by.user.clone(),
+        name: by.name.clone(),
+        at_ms: now.ms,
+        body,
+    }));
+    step.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
+}
+
+/// The person who asked takes it back, or its run was cancelled.
+pub(super) fn withdraw(
+    state: &mut RoomState,
+    id: &RequestId,
+    by: Option<&Principal>,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = open_request(state, id)?;
+    let requester = &request.proposal.requester.user;
+    if !by.is_none_or(|by| by.user == *requester || by.role == Role::Owner) {
+        return Err(RoomError::NotAllowed);
+    }
+    let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();
+    Ok(end(state, request, dropped, "request.withdraw", by, now, step))
+}
+
+/// Every open request ends, because the document does.
+pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &mut Step) {
+    for request in std::mem::take(&mut state.open).into_values() {
+        let mut request = Arc::unwrap_or_clone(request);
+        let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();
+        end(state, request, dropped, "request.cancel", Some(by), now, step);
+    }
+}
+
+/// A request ends without having been decided.
+pub(super) fn end(
+    state: &mut RoomState,
+    request: Request,
+    dropped: Vec<HunkId>,
+    action: &str,
+    by: Option<&Principal>,
+    now: &Now,
+    step: &mut Step,
+) -> Arc<Request> {
+    let request = Arc::new(request);
+    let actor = by.map_or("server", |by| by.user.as_str());
+    let detail = json!({ "status": request.status.as_str(), "hunks": dropped });
+    step.keep(state.audit(action, actor, Some(request.id()), detail, now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, step);
+    tell(state, &request, &[], by, now, step);
+    request
+}

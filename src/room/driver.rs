@@ -1,0 +1,436 @@
+//! The task of a room: takes commands, keeps what they change, and only then tells and answers.
+//!
+//! Commands that wait together are applied together and kept by one commit. Nobody hears of anything before it is
+//! durable. If it cannot be kept, every command of the turn is told, and the room goes back to what is durable by loading
+//! it again; while even that fails, it refuses everything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::document::Update;
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, Version};
+use crate::review::Policy;
+use crate::store::StoreError;
+
+use super::command::{Command, Positions, Reply, Settled};
+use super::event::Event;
+use super::rooms::Shared;
+use super::state::{Now, RoomState};
+use super::step::{Output, Step};
+use super::{RoomError, RoomHandle, loading, proposals, requests, time};
+
+/// Commands that may wait; a sender waits when it is full.
+const INBOX: usize = 1_024;
+/// Commands that are applied and kept together at most.
+const TURN: usize = 256;
+/// A room that nobody uses is closed after this time.
+const IDLE: Duration = Duration::from_mins(1);
+/// A room that could not be loaded again tries once more after this time, or when it is asked something.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The sole owner of a document's state.
+pub(super) struct Driver {
+    pub(super) shared: Arc<Shared>,
+    inbox: mpsc::Receiver<Command>,
+    pub(super) state: RoomState,
+    /// The version up to which people were told everything.
+    pub(super) told: Version,
+    /// Why the state cannot be relied on: it ran ahead of the store and could not be loaded again.
+    pub(super) broken: Option<Arc<StoreError>>,
+    /// Who is told: changes only in the order in which outputs are carried out.
+    pub(super) audience: Vec<MemberId>,
+    pub(super) waiters: HashMap<RequestId, Vec<Reply<Settled>>>,
+}
+
+/// Why the room does something.
+enum Wake {
+    Command(Command),
+    /// A request may have expired.
+    Deadline,
+    /// Nobody uses the room, or the server stops.
+    Close,
+}
+
+/// What a command depends on and only the store knows.
+enum Need {
+    Nothing,
+    /// Whose these clients are.
+    Owners(Vec<ClientId>),
+    /// The request, if it ended long ago.
+    Request(RequestId, Positions),
+    /// That two people could decide.
+    TwoPeople,
+}
+
+impl Driver {
+    /// Loads a document's room.
+    pub(super) async fn load(
+        shared: &Arc<Shared>,
+        document: &DocumentId,
+    ) -> Result<(Self, RoomHandle), RoomError> {
+        let state = loading::load(&shared.store, document, Version(u64::MAX)).await?;
+        let (sender, inbox) = mpsc::channel(INBOX);
+        let unlisted_owner = state.unlisted_owner().cloned();
+        let handle = RoomHandle { document: document.clone(), unlisted_owner, inbox: sender };
+        let mut driver = Self {
+            shared: Arc::clone(shared),
+            inbox,
+            told: state.version(),
+            state,
+            broken: None,
+            audience: Vec::new(),
+            waiters: HashMap::new(),
+        };
+        let now = driver.now();
+        time::agree_with_focus(&mut driver.state, &now);
+        Ok((driver, handle))
+    }
+
+    /// Serves until nobody uses the room or the server stops.
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.wake().await {
+                Wake::Command(command) => self.turn(Some(command)).await,
+                Wake::Deadline => self.turn(None).await,
+                Wake::Close => {
+                    if self.close().await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let deadline = self.next_deadline();
+        let is_unused = self.audience.is_empty() && self.waiters.is_empty() && deadline.is_none();
+        let is_idle = self.state.is_deleted() || is_unused;
+        tokio::select! {
+            biased;
+            () = self.shared.stopping.cancelled() => Wake::Close,
+            command = self.inbox.recv() => command.map_or(Wake::Close, Wake::Command),
+            () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
+                Wake::Deadline
+            }
+            () = tokio::time::sleep(IDLE), if is_idle => Wake::Close,
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        if self.broken.is_some() {
+            return Some(RETRY);
+        }
+        let at_ms = time::next_deadline_ms(&self.state)?;
+        Some(Duration::from_millis(at_ms.saturating_sub(self.shared.clock.now_ms())))
+    }
+
+    /// Applies what is waiting, keeps it, then tells and answers.
+    async fn turn(&mut self, first: Option<Command>) {
+        let mut step = Step::default();
+        if self.broken.is_some() {
+            self.reload().await;
+        }
+        if self.broken.is_none() {
+            let now = self.now();
+            time::expire(&mut self.state, &now, &mut step);
+        }
+        let (mut next, mut taken) = (first, 0);
+        while let Some(command) = next.take() {
+            self.take(command, &mut step).await;
+            taken += 1;
+            if taken < TURN {
+                next = self.inbox.try_recv().ok();
+            }
+        }
+        // The next turn tries again what could not be kept.
+        self.keep(step).await.ok();
+    }
+
+    /// Applies a command, or refuses it.
+    async fn take(&mut self, command: Command, step: &mut Step) {
+        if let Some(error) = self.broken.clone() {
+            return self.refuse(command, error);
+        }
+        match self.fetch(self.need(&command), step).await {
+            Ok(()) => self.apply(command, step).await,
+            Err(error) => command.refuse(error),
+        }
+    }
+
+    /// While the store is gone, people can still leave, and runs say so.
+    fn refuse(&mut self, command: Command, error: Arc<StoreError>) {
+        match command {
+            Command::Leave(member) => {
+                self.state.presence.leave(&member);
+                self.audience.retain(|other| *other != member);
+            }
+            Command::Say(said) => self.tell(&self.audience, &Event::Said(Arc::new(said))),
+            command => command.refuse(RoomError::Store(error)),
+        }
+    }
+
+    /// What the state does not know and a command depends on.
+    fn need(&self, command: &Command) -> Need {
+        if let Some(request) = command.request() {
+            return Need::Request(request.clone(), command.needs_positions());
+        }
+        match command {
+            Command::Push(push, _) => {
+                let clients = push.updates.iter().map(|(client, _)| client);
+                Need::Owners(clients.filter(|it| !self.state.knows_client(it)).cloned().collect())
+            }
+            Command::Configure(configure, ..) if configure.own.policy == Some(Policy::Two) => {
+                Need::TwoPeople
+            }
+            _ => Need::Nothing,
+        }
+    }
+
+    /// Fetches it from the store.
+    async fn fetch(&mut self, need: Need, step: &mut Step) -> Result<(), RoomError> {
+        match need {
+            Need::Nothing => Ok(()),
+            Need::Owners(clients) => self.recognise(clients).await,
+            Need::Request(id, positions) => self.recall(&id, positions, step).await,
+            Need::TwoPeople => {
+                let now_ms = self.shared.clock.now_ms();
+                loading::check_two_people(&self.shared.store, self.state.id(), now_ms).await
+            }
+        }
+    }
+
+    /// Lets the state decide.
+    async fn apply(&mut self, command: Command, step: &mut Step) {
+        match command {
+            Command::Await(request, reply) => self.register(request, reply, step).await,
+            Command::Open(member, since, reply) => {
+                let older = match since {
+                    Some(since) => self.older(since, step).await,
+                    None => Ok(None),
+                };
+                let older = match older {
+                    Err(error) if self.broken.is_some() => return reply.send(Err(error)),
+                    // The updates cannot be read, so the client gets the whole text.
+                    Err(_) => None,
+                    Ok(older) => older,
+                };
+                self.state.open(member, since, older, reply, &self.now(), step);
+            }
+            Command::Propose(new, reply) => match self.older(new.base_version, step).await {
+                Ok(older) => {
+                    let now = self.now();
+                    let result = proposals::propose(&mut self.state, *new, older, &now, step);
+                    step.answer(reply, result);
+                }
+                Err(error) => reply.send(Err(error)),
+            },
+            command => self.state.apply(command, &self.now(), step),
+        }
+    }
+
+    /// The updates between a version and the log at hand.
+    async fn older(
+        &mut self,
+        since: Version,
+        step: &mut Step,
+    ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+        if since < self.state.document.tail_start() {
+            self.flush(step).await?;
+        }
+        loading::older(&self.shared.store, &self.state, since).await
+    }
+
+    /// Makes sure that the state knows whose the clients are.
+    async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
+        for client in clients {
+            let owner = self.shared.store.client_owner(self.state.id(), &client).await;
+            self.state.remember_client(client, owner.map_err(RoomError::store)?);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the state has the request a command is about, if there is one.
+    async fn recall(
+        &mut self,
+        id: &RequestId,
+        positions: Positions,
+        step: &mut Step,
+    ) -> Result<(), RoomError> {
+        if self.state.open.contains_key(id) {
+            return Ok(());
+        }
+        let known = self.state.request(id).cloned();
+        if known.is_some() && positions == Positions::AsTheyWere {
+            return Ok(());
+        }
+        // What follows reads the log, so all of it must be there.
+        if positions == Positions::OfToday {
+            self.flush(step).await?;
+        }
+        let found = match known {
+            Some(known) => Ok(Arc::unwrap_or_clone(known)),
+            None => loading::request(&self.shared.store, &self.state, id).await,
+        };
+        let mut found = match found {
+            Ok(found) => found,
+            // The state says so itself, or makes it.
+            Err(RoomError::NoRequest) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if positions == Positions::OfToday {
+            found = loading::caught_up(&self.shared.store, &self.state, found).await?;
+        }
+        self.state.remember(Arc::new(found));
+        Ok(())
+    }
+
+    /// Answers when the request has ended; at once if it has.
+    pub(super) async fn register(
+        &mut self,
+        request: RequestId,
+        reply: Reply<Settled>,
+        step: &mut Step,
+    ) {
+        if self.state.open.contains_key(&request) {
+            self.waiters.entry(request).or_default().push(reply);
+            return;
+        }
+        let found = match self.state.request(&request) {
+            Some(known) => Ok(Arc::clone(known)),
+            None => loading::request(&self.shared.store, &self.state, &request).await.map(Arc::new),
+        };
+        let settled = found.and_then(|request| {
+            requests::settled(&self.state, &request, &self.now()).ok_or(RoomError::NoRequest)
+        });
+        step.answer(reply, settled);
+    }
+
+    /// Keeps what was decided so far in this turn, and tells it.
+    async fn flush(&mut self, step: &mut Step) -> Result<(), RoomError> {
+        self.keep(std::mem::take(step)).await
+    }
+
+    /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.
+    async fn keep(&mut self, mut step: Step) -> Result<(), RoomError> {
+        if self.broken.is_none() {
+            self.state.snapshot_if_due(&mut step);
+        }
+        let (batch, outputs) = step.into_parts();
+        if let Err(error) = self.shared.store.commit(batch).await {
+            return Err(self.take_back(outputs, Arc::new(error)).await);
+        }
+        for output in outputs {
+            self.carry_out(output);
+        }
+        if self.broken.is_none() {
+            self.told = self.state.version();
+        }
+        Ok(())
+    }
+
+    /// Nothing was kept: goes back to what is durable, then answers.
+    async fn take_back(&mut self, outputs: Vec<Output>, error: Arc<StoreError>) -> RoomError {
+        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
+        let mut answers = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Answer(answer) => answers.push(answer),
+                Output::Leave(member) => self.audience.retain(|other| *other != member),
+                // What a run says was never to be kept here.
+                Output::Tell(event @ Event::Said(_)) => self.tell(&self.audience, &event),
+                Output::Tell(_)
+                | Output::TellOthers(..)
+                | Output::TellOne(..)
+                | Output::Join(_)
+                | Output::Resolved(_) => {}
+            }
+        }
+        self.broken = Some(Arc::clone(&error));
+        self.reload().await;
+        for answer in answers {
+            answer(Err(Arc::clone(&error)));
+        }
+        RoomError::not_kept(error)
+    }
+
+    pub(super) fn carry_out(&mut self, output: Output) {
+        match output {
+            Output::Answer(answer) => answer(Ok(())),
+            Output::Leave(member) => self.audience.retain(|other| *other != member),
+            Output::Resolved(settled) => {
+                let waiting = self.waiters.remove(&settled.resolution.request);
+                for reply in waiting.into_iter().flatten() {
+                    reply.send(Ok(Settled::clone(&settled)));
+                }
+            }
+            Output::Tell(event) => self.tell(&self.audience, &event),
+            Output::TellOthers(one, event) => {
+                // The order of the audience means nothing, so the one can stand at its end.
+                let at = self.audience.iter().position(|member| *member == one);
+                let others = at.map_or(self.audience.len(), |at| {
+                    let last = self.audience.len() - 1;
+                    self.audience.swap(at, last);
+                    last
+                });
+                self.tell(&self.audience[..others], &event);
+            }
+            Output::TellOne(one, event) => self.tell(&[one], &event),
+            Output::Join(member) => {
+                if !self.audience.contains(&member) {
+                    self.audience.push(member);
+                }
+            }
+        }
+    }
+
+    pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
+        if !members.is_empty() {
+            self.shared.outlet.tell(self.state.id(), members, event);
+        }
+    }
+
+    /// Whether the room is closed. If the server stops, it finishes what it was asked before.
+    async fn close(&mut self) -> bool {
+        let stops = self.shared.stopping.is_cancelled();
+        if !stops {
+            // As long as the room is the only owner of the document.
+            self.save().await;
+        }
+        {
+            let mut open = self.shared.open();
+            let in_use = self.inbox.sender_strong_count() > 1 || !self.inbox.is_empty();
+            if in_use && !stops {
+                return false;
+            }
+            open.remove(self.state.id());
+            self.inbox.close();
+        }
+        while let Ok(command) = self.inbox.try_recv() {
+            self.turn(Some(command)).await;
+        }
+        if stops {
+            self.save().await;
+        }
+        true
+    }
+
+    /// Keeps a snapshot, so that loading is short.
+    async fn save(&mut self) {
+        if self.broken.is_some() {
+            return;
+        }
+        let (mut step, now) = (Step::default(), self.now());
+        time::stop_looking(&mut self.state, &now, &mut step);
+        self.state.snapshot(&mut step);
+        if let Err(error) = self.shared.store.commit(step.into_parts().0).await {
+            tracing::warn!(%error, "a snapshot could not be kept; the log has everything");
+        }
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
+    }
+}

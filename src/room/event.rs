@@ -1,0 +1,160 @@
+//! What a room tells the people in it; the edges turn each event into words on the wire.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::document::Update;
+use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, Version};
+use crate::review::{Hunk, HunkStatus, Request};
+use crate::who::Principal;
+
+use super::settings::DocumentSettings;
+
+/// Everything that can be told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Text and hunk changes that belong together; `updates` are consecutive and start after `from`.
+    Updates {
+        /// The version before the first update.
+        from: Version,
+        /// Committed updates, in order.
+        updates: Vec<Arc<Update>>,
+        /// Hunks that are no longer open.
+        drop: Vec<HunkId>,
+        /// Hunks that changed otherwise than by being mapped through the updates.
+        put: Vec<(RequestId, Hunk)>,
+    },
+    /// The title or the settings changed, or the document is gone.
+    Changed(Change),
+    /// Who is here.
+    Peers(Vec<Peer>),
+    /// Somebody's caret moved.
+    Caret(MemberId, Caret),
+    /// A request is pending, and durable.
+    Requested(Arc<Request>),
+    /// A pending request changed.
+    RequestUpdated(RequestUpdate),
+    /// A request was resolved.
+    Resolved(Arc<Request>),
+    /// A run says something.
+    Said(Arc<Said>),
+}
+
+/// What [`Event::Changed`] tells.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A new title.
+    Title(String),
+    /// The settings now in force.
+    Settings(DocumentSettings),
+    /// The document is gone.
+    Deleted,
+}
+
+/// A connection in a document.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The connection.
+    pub member: MemberId,
+    /// The person, under the name this connection gave.
+    pub principal: Principal,
+    /// One of four caret colours, chosen so that neighbours differ.
+    pub color: u8,
+    /// The editor instances of this connection.
+    pub clients: Vec<ClientId>,
+    /// Where the caret is.
+    pub caret: Option<Caret>,
+}
+
+/// A caret, in positions of `version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caret {
+    /// The version the positions are of.
+    pub version: Version,
+    /// Where the selection began, in UTF-16 code units.
+    pub anchor: usize,
+    /// Where the caret stands, in UTF-16 code units.
+    pub head: usize,
+}
+
+/// A change of a pending request.
+#[derive(Clone, Debug)]
+pub struct RequestUpdate {
+    /// The request, as it is now.
+    pub request: Arc<Request>,
+    /// The hunks whose state changed, by whatever cause.
+    pub changed: Vec<(HunkId, HunkStatus)>,
+    /// Who caused the change.
+    pub by: Option<Principal>,
+    /// Who has the request open; the countdown stands still meanwhile.
+    pub focused: Vec<Principal>,
+}
+
+/// Something a run says to everyone in the document.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// The session that asked.
+    pub session: SessionId,
+    /// The run.
+    pub run: RunId,
+    /// The shared document, if the run is about one (never a session's private one).
+    pub document: Option<DocumentId>,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// What it says.
+    pub saying: Saying,
+}
+
+/// What a run says.
+#[derive(Clone, Debug)]
+pub enum Saying {
+    /// The model begins to answer.
+    StreamStart,
+    /// More of its text.
+    StreamChunk(String),
+    /// It has stopped.
+    StreamEnd,
+    /// One of seed 1's objects: type, subtype, content.
+    Agent(&'static str, &'static str, Value),
+    /// The answer to `askClaudeCode`, exactly once for each.
+    Response(Response),
+}
+
+/// The answer to `askClaudeCode`.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// What the model said.
+    pub message: String,
+    /// What became of the text.
+    pub update: ResponseUpdate,
+    /// Every document change of the run, in order: request, status, kind, version afterwards.
+    pub updates: Vec<(RequestId, String, &'static str, Version)>,
+    /// Why there is no answer: code and message.
+    pub error: Option<(String, String)>,
+}
+
+/// What an answer did to the text.
+#[derive(Clone, Debug)]
+pub enum ResponseUpdate {
+    /// Nothing.
+    None,
+    /// The whole document was rewritten; this is the result.
+    Full {
+        /// The resulting document.
+        text: String,
+        /// Its version.
+        version: Version,
+    },
+    /// A range was rewritten.
+    Partial {
+        /// What now stands in the original range.
+        text: String,
+        /// Start of the original range, UTF-16 code units.
+        start: usize,
+        /// End of the original range, UTF-16 code units.
+        end: usize,
+        /// The document's version.
+        version: Version,
+    },
+}

@@ -1,0 +1,124 @@
+//! What a room reads from the store: the document, what is open, and what reaches further back than the log at hand.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::document::Update;
+use crate::ids::{DocumentId, RequestId, Version};
+use crate::review::Request;
+use crate::store::{LoadedDocument, Scope, Store};
+use crate::who::{Action, Principal};
+
+use super::state::RoomState;
+use super::{RoomError, restore};
+
+/// How far back a client or a proposal may be and still be brought up to date by updates.
+const REACH: u64 = 20_000;
+/// How far back an ended request may be and still be undone or proposed again.
+const LONG_REACH: u64 = 200_000;
+
+/// Loads a document, its open requests and its frozen ranges, with a log that reaches back to `at_hand` at least.
+pub(super) async fn load(
+    store: &Store,
+    id: &DocumentId,
+    at_hand: Version,
+) -> Result<RoomState, RoomError> {
+    let newest = store.load(id).await.map_err(RoomError::store)?.ok_or(RoomError::NoDocument)?;
+    let open = store.open_requests(Scope::Document(id)).await.map_err(RoomError::store)?;
+    let open = open.into_iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+    let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
+    let loaded =
+        if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
+    restore::room(loaded, open)
+}
+
+/// The document from an older version on.
+async fn reach_back(
+    store: &Store,
+    id: &DocumentId,
+    floor: Version,
+    newest: LoadedDocument,
+) -> Result<LoadedDocument, RoomError> {
+    let old = store.load_at(id, floor).await.map_err(RoomError::store)?;
+    let LoadedDocument { snapshot, text, .. } = old.ok_or(RoomError::NoDocument)?;
+    let updates = store.updates(id, snapshot, newest.record.version).await;
+    let updates = updates.map_err(RoomError::store)?;
+    Ok(LoadedDocument { record: newest.record, snapshot, text, updates })
+}
+
+/// The updates between a version and the log at hand; `None` if they reach back too far, or the version is not there
+/// yet. Everything that has left the log at hand must be durable.
+pub(super) async fn older(
+    store: &Store,
+    state: &RoomState,
+    since: Version,
+) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+    let (start, newest) = (state.document.tail_start(), state.version());
+    if since >= start {
+        return Ok((since <= newest).then(Vec::new));
+    }
+    if newest.0 - since.0 > REACH {
+        return Ok(None);
+    }
+    let updates = store.updates(state.id(), since, start).await.map_err(RoomError::store)?;
+    Ok(Some(updates.into_iter().map(|update| Arc::new(restore::update(update))).collect()))
+}
+
+/// A request of this document that the room no longer has at hand.
+pub(super) async fn request(
+    store: &Store,
+    state: &RoomState,
+    id: &RequestId,
+) -> Result<Request, RoomError> {
+    let record = store.request(id).await.map_err(RoomError::store)?;
+    let record = record.filter(|record| record.document.as_ref() == Some(state.id()));
+    restore::request(record.ok_or(RoomError::NoRequest)?)
+}
+
+/// An ended request, mapped over everything that was committed since it ended. All of that must be durable.
+pub(super) async fn caught_up(
+    store: &Store,
+    state: &RoomState,
+    mut ended: Request,
+) -> Result<Request, RoomError> {
+    let (then, newest) = (ended.version, state.version());
+    if then == newest {
+        return Ok(ended);
+    }
+    if newest.0.saturating_sub(then.0) > LONG_REACH {
+        let reason = "too much was written since; this can no longer be taken up again";
+        return Err(RoomError::Invalid(reason.to_owned()));
+    }
+    let loaded = store.load_at(state.id(), then).await.map_err(RoomError::store)?;
+    let text = restore::text(&loaded.ok_or(RoomError::NoDocument)?)?;
+    let updates = store.updates(state.id(), then, newest).await.map_err(RoomError::store)?;
+    restore::catch_up(&mut ended, text, &updates)?;
+    Ok(ended)
+}
+
+/// Refuses if fewer than two people could decide requests of a document: two could never agree.
+pub(super) async fn check_two_people(
+    store: &Store,
+    document: &DocumentId,
+    now_ms: u64,
+) -> Result<(), RoomError> {
+    let tokens = store.tokens().await.map_err(RoomError::store)?;
+    let is_good = |expires_ms: Option<u64>| expires_ms.is_none_or(|at_ms| now_ms < at_ms);
+    let people: HashSet<_> = tokens
+        .into_iter()
+        .filter(|token| token.revoked_ms.is_none() && is_good(token.expires_ms))
+        .map(|token| Principal {
+            user: token.user,
+            name: token.name,
+            role: token.role,
+            document: token.document,
+        })
+        .filter(|holder| holder.may(Action::Decide, Some(document)))
+        .map(|holder| holder.user)
+        .collect();
+    if people.len() < 2 {
+        let reason = "fewer than two people could decide; issue a token for a second person first";
+        return Err(RoomError::Invalid(reason.to_owned()));
+    }
+    Ok(())
+}

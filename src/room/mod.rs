@@ -1,0 +1,287 @@
+//! One task owns one document, its requests and the people in it.
+//!
+//! [`driver`] waits: it takes commands, lets the [`state`] apply them, has the store keep what changed, and only then
+//! tells people. All decisions are pure: [`writing`] about the text, [`proposals`], [`decisions`], [`time`] and [`undo`]
+//! about [`requests`], [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
+//! a browser exists: events leave through an [`Outlet`].
+
+pub mod clock;
+pub mod command;
+pub mod event;
+pub mod settings;
+
+mod admin;
+mod decisions;
+mod draft;
+mod driver;
+mod focus;
+mod loading;
+mod presence;
+mod proposals;
+mod recovery;
+mod requests;
+mod restore;
+mod rooms;
+mod state;
+mod step;
+#[cfg(test)]
+mod tests;
+mod time;
+mod undo;
+mod writing;
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::document::ChangeError;
+use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
+use crate::review::{Decision, DecisionError, Request};
+use crate::store::StoreError;
+use crate::who::Principal;
+
+use command::{
+    Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading, Reply, Settled,
+    Undo,
+};
+use event::{Caret, Event, Said};
+use settings::DocumentSettings;
+
+pub use draft::Draft;
+pub use rooms::{NewDocument, Rooms};
+
+/// Where events leave the room. Called in order from the room's task; must not block.
+pub trait Outlet: Send + Sync {
+    /// Tell these members. A member that cannot keep up must be cut off rather than miss one event.
+    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event);
+}
+
+/// Why a room refused.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    /// There is no such document.
+    #[error("there is no such document")]
+    NoDocument,
+    /// There is no such request in this document.
+    #[error("there is no such request")]
+    NoRequest,
+    /// The person may not do that.
+    #[error("you may not do that")]
+    NotAllowed,
+    /// A client's name belongs to somebody else.
+    #[error("this clientID belongs to somebody else")]
+    ForeignClient,
+    /// The client's version cannot be brought up to date; it must load the document again.
+    #[error("load the document again")]
+    Resync,
+    /// The version is ahead of the document.
+    #[error("version {asked} is ahead of the document, which is at {newest}")]
+    Ahead {
+        /// What the client said.
+        asked: Version,
+        /// What the document has.
+        newest: Version,
+    },
+    /// An update is not a valid change of the document.
+    #[error("update {index} is not a valid change: {source}")]
+    BadUpdate {
+        /// Which one, from 0.
+        index: usize,
+        /// Why.
+        source: ChangeError,
+    },
+    /// A decision was refused.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    /// There are as many open requests as the document may have.
+    #[error("this document already has {limit} open requests; decide some first")]
+    TooManyRequests {
+        /// The limit.
+        limit: usize,
+    },
+    /// What was asked makes no sense in the present state.
+    #[error("{0}")]
+    Invalid(String),
+    /// The store failed; nothing was changed.
+    #[error("the change could not be stored; nothing was changed")]
+    Store(#[source] Arc<StoreError>),
+    /// The room is closing.
+    #[error("the server is stopping")]
+    Closed,
+}
+
+impl RoomError {
+    fn store(error: StoreError) -> Self {
+        Self::Store(Arc::new(error))
+    }
+
+    /// Why nothing came of a command whose turn was not kept.
+    fn not_kept(error: Arc<StoreError>) -> Self {
+        match *error {
+            // Somebody else wrote to the document; once the client has that, it can try again.
+            StoreError::Conflict { .. } => Self::Resync,
+            _ => Self::Store(error),
+        }
+    }
+}
+
+/// A way to reach a room. Cheap to clone; keeps the room open.
+#[derive(Clone, Debug)]
+pub struct RoomHandle {
+    document: DocumentId,
+    unlisted_owner: Option<SessionId>,
+    inbox: mpsc::Sender<Command>,
+}
+
+impl RoomHandle {
+    /// The document.
+    pub fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    /// The session whose private document this is.
+    pub fn unlisted_owner(&self) -> Option<&SessionId> {
+        self.unlisted_owner.as_ref()
+    }
+
+    /// Whether the room still serves. One whose task has failed does not; opening the document again makes another.
+    pub fn is_open(&self) -> bool {
+        !self.inbox.is_closed()
+    }
+
+    /// Ask without waiting for the answer, which goes to the command's own [`Reply`]. Waits while the inbox is full.
+    pub async fn send(&self, command: Command) {
+        // A closed inbox drops the command, and with it the reply, which answers `Closed`.
+        drop(self.inbox.send(command).await);
+    }
+
+    /// Come in, or come back with what is new `since` a version.
+    pub async fn open(&self, member: Member, since: Option<Version>) -> Result<Opened, RoomError> {
+        self.ask(|reply| Command::Open(member, since, reply)).await
+    }
+
+    /// Go out.
+    pub async fn leave(&self, member: MemberId) {
+        self.send(Command::Leave(member)).await;
+    }
+
+    /// Commit updates; the answer is the version after them.
+    pub async fn push(&self, push: Push) -> Result<Version, RoomError> {
+        self.ask(|reply| Command::Push(push, reply)).await
+    }
+
+    /// Move a caret.
+    pub async fn caret(&self, member: MemberId, caret: Caret) {
+        self.send(Command::Move(member, caret)).await;
+    }
+
+    /// Hold a change for people to decide.
+    pub async fn propose(&self, request: NewRequest) -> Result<Proposed, RoomError> {
+        self.ask(|reply| Command::Propose(Box::new(request), reply)).await
+    }
+
+    /// Wait until a request is resolved; answers at once if it is already. Works across restarts.
+    pub async fn resolution(&self, request: RequestId) -> Result<Settled, RoomError> {
+        self.ask(|reply| Command::Await(request, reply)).await
+    }
+
+    /// Decide a request.
+    pub async fn decide(
+        &self,
+        request: RequestId,
+        decision: Decision,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Decide(request, Box::new(decision), by, reply)).await
+    }
+
+    /// Somebody looks at a request, or no longer does.
+    pub async fn focus(
+        &self,
+        request: RequestId,
+        member: MemberId,
+        focus: Focus,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Focus(request, member, focus, reply)).await
+    }
+
+    /// Give people more time.
+    pub async fn extend(
+        &self,
+        request: RequestId,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Extend(request, by, reply)).await
+    }
+
+    /// Take a request back; `None`: its run was cancelled.
+    pub async fn withdraw(
+        &self,
+        request: RequestId,
+        by: Option<Principal>,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Withdraw(request, by, reply)).await
+    }
+
+    /// Undo what was accepted.
+    pub async fn undo(&self, undo: Undo, by: Principal) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Undo(undo, by, reply)).await
+    }
+
+    /// Propose again, on today's text, what was rejected or expired.
+    pub async fn reopen(
+        &self,
+        request: RequestId,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Reopen(request, by, reply)).await
+    }
+
+    /// Change the title.
+    pub async fn rename(&self, title: String, by: Principal) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Rename(title, by, reply)).await
+    }
+
+    /// Change the settings.
+    pub async fn configure(
+        &self,
+        configure: Configure,
+        by: Principal,
+    ) -> Result<DocumentSettings, RoomError> {
+        self.ask(|reply| Command::Configure(Box::new(configure), by, reply)).await
+    }
+
+    /// Delete the document.
+    pub async fn delete(&self, by: Principal) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Delete(by, reply)).await
+    }
+
+    /// Read the document as it is.
+    pub async fn read(&self) -> Result<Reading, RoomError> {
+        self.ask(Command::Read).await
+    }
+
+    /// The requests people can still decide.
+    pub async fn requests(&self) -> Result<Vec<Arc<Request>>, RoomError> {
+        self.ask(Command::Requests).await
+    }
+
+    /// Bring a private document to this text, by diff.
+    pub async fn replace(&self, text: String, by: Principal) -> Result<Reading, RoomError> {
+        self.ask(|reply| Command::Replace(text, by, reply)).await
+    }
+
+    /// Tell everyone what a run says.
+    pub async fn say(&self, said: Said) {
+        self.send(Command::Say(said)).await;
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, RoomError> {
+        let (reply, answer) = Reply::channel();
+        self.send(command(reply)).await;
+        answer.await.unwrap_or(Err(RoomError::Closed))
+    }
+}

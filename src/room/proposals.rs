@@ -1,0 +1,214 @@
+//! A tool wants to change the text: the change is held for people to decide, or goes back to the model. Pure.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::document::{ChangeSet, Update};
+use crate::ids::Version;
+use crate::review::{
+    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, Proposal, Request, Verdict,
+};
+use crate::who::{Principal, Role};
+
+use super::command::{Gate, NewRequest, Proposed};
+use super::settings::{Approvals, DocumentSettings, frozen_by};
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::{RoomError, decisions, requests};
+
+/// Requests a document may have open.
+pub(super) const MOST_OPEN: usize = 64;
+/// Frozen words are quoted up to this length.
+const QUOTE_CHARS: usize = 120;
+
+/// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
+/// the log at hand; `None`: they are no longer to be had.
+pub(super) fn propose(
+    state: &mut RoomState,
+    new: NewRequest,
+    older: Option<Vec<Arc<Update>>>,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Proposed, RoomError> {
+    state.exists()?;
+    if let Some(known) = state.request(&new.id) {
+        // Proposed before a crash and asked again after it; people may have decided meanwhile.
+        return Ok(match requests::settled(state, known, now) {
+            Some(settled) => Proposed::Resolved(Box::new(settled)),
+            None => Proposed::Waiting(Arc::clone(known)),
+        });
+    }
+    if state.open.len() >= MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    }
+    let missed = missed(state, new.base_version, older)?;
+    let has_hunks = !new.hunks.is_empty();
+    let gate = new.gate;
+    let settings = state.in_force(now);
+    let request = match arrive(state, new, &missed, &settings, now)? {
+        Arrived::Conflicted(told) => return Ok(Proposed::Conflicted(told)),
+        Arrived::Request(request) => *request,
+    };
+    if has_hunks && request.hunks.is_empty() {
+        return Ok(Proposed::Unchanged);
+    }
+    if let Some(told) = frozen(state, &request.hunks) {
+        return Ok(Proposed::Frozen(told));
+    }
+    if gate == Gate::Bypass || settings.approvals == Approvals::Off {
+        return apply_at_once(state, request, now, step);
+    }
+    let request = Arc::new(request);
+    requests::announce(state, &request, now, step);
+    Ok(Proposed::Waiting(request))
+}
+
+/// The updates since the version the tool read.
+fn missed(
+    state: &RoomState,
+    base: Version,
+    older: Option<Vec<Arc<Update>>>,
+) -> Result<Vec<ChangeSet>, RoomError> {
+    if base > state.version() {
+        return Err(RoomError::Ahead { asked: base, newest: state.version() });
+    }
+    let older = older.ok_or(RoomError::Resync)?;
+    let start = state.document.tail_start().max(base);
+    let newer = state.document.since(start).ok_or(RoomError::Resync)?;
+    let updates = older.into_iter().chain(newer.map(Arc::new));
+    let missed = updates.map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
+    let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
+}
+
+enum Arrived {
+    Request(Box<Request>),
+    /// People had changed all of it before it arrived; what the model is told.
+    Conflicted(String),
+}
+
+fn arrive(
+    state: &RoomState,
+    new: NewRequest,
+    missed: &[ChangeSet],
+    settings: &DocumentSettings,
+    now: &Now,
+) -> Result<Arrived, RoomError> {
+    let NewRequest {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        requester,
+        prompt,
+        base_version,
+        base,
+        hunks,
+        scope,
+        explanation,
+        preview,
+        source,
+        gate: _,
+    } = new;
+    let arrival = Arrival::map(&id, hunks, &base, missed)
+        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    if let Some(refusal) = arrival.refusal() {
+        return Ok(Arrived::Conflicted(refusal.text));
+    }
+    let proposal = Proposal {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        document: Some(state.id().clone()),
+        requester: Person::from(&requester),
+        prompt,
+        base_version,
+        scope,
+        explanation,
+        preview,
+        touched: None,
+        source,
+        policy: settings.policy,
+    };
+    let clock = Clock::start(now.ms, settings.timeout_ms);
+    let mut request = Request::open(proposal, arrival, state.version(), clock);
+    for change in missed {
+        requests::move_scope(&mut request, change);
+    }
+    Ok(Arrived::Request(Box::new(request)))
+}
+
+/// What the model is told if its change would touch words that no tool may touch.
+fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
+    let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
+    let touched = parts.filter_map(|part| frozen_by(&state.own.frozen, (part.from, part.to)));
+    let mut touched: Vec<_> = touched.collect();
+    touched.sort_unstable();
+    touched.dedup();
+    if touched.is_empty() {
+        return None;
+    }
+    let mut told = "Nothing was proposed: these words are frozen, no tool may change them. \
+                    Leave them exactly as they are."
+        .to_owned();
+    for (from, to) in touched {
+        let words = state.document.text().slice(from..to).unwrap_or_default();
+        let quoted: String = words.chars().take(QUOTE_CHARS).collect();
+        let more = if quoted.len() < words.len() { "…" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = write!(told, "\n- units {from} to {to}: {quoted:?}{more}");
+    }
+    Some(told)
+}
+
+/// Approvals are off, or the run was started with `bypassPermissions`: applied at once; logged, shown and undoable all
+/// the same. What cannot be applied waits for people.
+fn apply_at_once(
+    state: &mut RoomState,
+    request: Request,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Proposed, RoomError> {
+    let by = requester(&request);
+    let decision = Decision::plain(Verdict::Approve);
+    let mut approved = request.clone();
+    approved.proposal.policy = Policy::Any;
+    let checked = check_at_once(state, &mut approved, &decision, &by, now);
+    let request = Arc::new(request);
+    requests::announce(state, &request, now, step);
+    let outcome = match checked {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tracing::warn!(%error, request.id = %request.id(), "cannot be applied at once");
+            return Ok(Proposed::Waiting(request));
+        }
+    };
+    let ended = decisions::carry_out(state, approved, &outcome, &decision, &by, now, step)?;
+    Ok(match requests::settled(state, &ended, now) {
+        Some(settled) => Proposed::Resolved(Box::new(settled)),
+        None => Proposed::Waiting(ended),
+    })
+}
+
+fn check_at_once(
+    state: &RoomState,
+    request: &mut Request,
+    decision: &Decision,
+    by: &Principal,
+    now: &Now,
+) -> Result<Outcome, RoomError> {
+    let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    decisions::check(state, &outcome)?;
+    Ok(outcome)
+}
+
+/// The person who asked, with the right to have it applied that the settings or the run gave.
+fn requester(request: &Request) -> Principal {
+    let Person { user, name } = request.proposal.requester.clone();
+    Principal { user, name, role: Role::Owner, document: None }
+}

@@ -1,0 +1,78 @@
+//! A turn could not be kept: the room goes back to what is durable, and people learn what they missed.
+
+use std::sync::Arc;
+
+use crate::ids::Version;
+
+use super::driver::Driver;
+use super::event::{Change, Event};
+use super::step::Step;
+use super::{RoomError, loading, time};
+
+/// Updates that are at hand after loading again.
+const RECENT: u64 = 512;
+
+impl Driver {
+    /// Starts again from what is durable.
+    pub(super) async fn reload(&mut self) {
+        // Clients have sent updates that were made on versions of a moment ago.
+        let recent = Version(self.told.0.saturating_sub(RECENT));
+        match loading::load(&self.shared.store, self.state.id(), recent).await {
+            Ok(fresh) => {
+                self.state.replace_with(fresh);
+                self.state.presence.keep_only(&self.audience);
+                let now = self.now();
+                time::agree_with_focus(&mut self.state, &now);
+                self.broken = None;
+                self.tell_what_was_missed();
+                self.answer_the_forgotten().await;
+            }
+            Err(RoomError::NoDocument) => {
+                // Somebody else deleted it.
+                self.state.record.deleted = true;
+                self.state.open.clear();
+                self.broken = None;
+                self.tell(&self.audience, &Event::Changed(Change::Deleted));
+                for reply in self.waiters.drain().flat_map(|(_, replies)| replies) {
+                    reply.send(Err(RoomError::NoDocument));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, room.id = %self.state.id(), "cannot be loaded again");
+            }
+        }
+    }
+
+    /// Tells what somebody else wrote to the store, if anybody did, and who is here.
+    fn tell_what_was_missed(&mut self) {
+        let (from, newest) = (self.told, self.state.version());
+        let missed = self.state.document.since(from).filter(|_| from != newest);
+        if let Some(missed) = missed {
+            let updates = missed.map(Arc::new).collect();
+            let event = Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
+            self.tell(&self.audience, &event);
+            for request in self.state.open.values() {
+                self.tell(&self.audience, &Event::Requested(Arc::clone(request)));
+            }
+        }
+        self.told = newest;
+        self.tell(&self.audience, &Event::Peers(self.state.presence.peers().to_vec()));
+    }
+
+    /// Answers those who wait for a request that is not open after all.
+    async fn answer_the_forgotten(&mut self) {
+        let open = &self.state.open;
+        let gone: Vec<_> =
+            self.waiters.extract_if(|request, _| !open.contains_key(request)).collect();
+        let mut step = Step::default();
+        for (request, replies) in gone {
+            for reply in replies {
+                self.register(request.clone(), reply, &mut step).await;
+            }
+        }
+        let (_, outputs) = step.into_parts();
+        for output in outputs {
+            self.carry_out(output);
+        }
+    }
+}

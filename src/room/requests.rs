@@ -1,0 +1,182 @@
+//! Requests in a room: where they are kept while they live, how they move, and what is told of them. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::document::{Assoc, ChangeSet, Text};
+use crate::ids::{ClientId, HunkId, RequestId};
+use crate::review::{DecisionError, Hunk, Request};
+use crate::store::{Op, RequestRecord};
+use crate::who::Principal;
+
+use super::command::{Command, Settled};
+use super::event::{Event, RequestUpdate};
+use super::state::{Now, RoomState};
+use super::step::{Output, Step};
+use super::writing::HunkChanges;
+use super::{RoomError, decisions, time, undo};
+
+/// Applies a command about a request there is.
+pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
+    match command {
+        Command::Decide(id, decision, by, reply) => {
+            let result = decisions::decide(state, &id, &decision, &by, now, step);
+            step.answer(reply, result);
+        }
+        Command::Withdraw(id, by, reply) => {
+            let result = decisions::withdraw(state, &id, by.as_ref(), now, step);
+            step.answer(reply, result);
+        }
+        Command::Focus(id, member, focus, reply) => {
+            let result = time::look(state, &id, &member, focus, now, step);
+            step.answer(reply, result);
+        }
+        Command::Extend(id, by, reply) => {
+            let result = time::extend(state, &id, &by, now, step);
+            step.answer(reply, result);
+        }
+        Command::Undo(wish, by, reply) => {
+            let result = undo::undo(state, &wish, &by, now, step);
+            step.answer(reply, result);
+        }
+        Command::Reopen(id, by, reply) => {
+            let result = undo::reopen(state, &id, &by, now, step);
+            step.answer(reply, result);
+        }
+        _ => {}
+    }
+}
+
+/// A new request: kept, and told to everyone, once, completely.
+pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now, step: &mut Step) {
+    let proposal = &request.proposal;
+    let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
+    let actor = proposal.requester.user.as_str();
+    step.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
+    step.keep(record(state, request));
+    state.open.insert(request.id().clone(), Arc::clone(request));
+    step.tell(Event::Requested(Arc::clone(request)));
+}
+
+/// A request as it is kept.
+pub(super) fn record(state: &RoomState, request: &Request) -> Op {
+    let proposal = &request.proposal;
+    Op::PutRequest(RequestRecord {
+        id: proposal.id.clone(),
+        document: Some(state.id().clone()),
+        session: proposal.session.clone(),
+        run: proposal.run.clone(),
+        status: request.status.as_str().to_owned(),
+        open: request.status.is_open(),
+        created_ms: request.clock.created_ms,
+        expires_ms: request.clock.expires_ms,
+        // A request holds strings, numbers and JSON values: nothing that cannot be written.
+        body: serde_json::to_value(request).unwrap_or_default(),
+    })
+}
+
+/// Puts a request where it belongs: among the open ones, or the ended.
+pub(super) fn place(state: &mut RoomState, request: Arc<Request>) {
+    if request.status.is_open() {
+        state.ended.retain(|other| other.id() != request.id());
+        state.open.insert(request.id().clone(), request);
+    } else {
+        state.open.remove(request.id());
+        state.focuses.forget(request.id());
+        state.remember(request);
+    }
+}
+
+/// Moves a request over one update that led to the text `after`; returns the hunks that have another status now.
+pub(super) fn advance(
+    request: &mut Request,
+    change: &ChangeSet,
+    after: &Text,
+    now_ms: u64,
+) -> Vec<HunkId> {
+    let changed = request.rebase(change, after, now_ms);
+    move_scope(request, change);
+    changed
+}
+
+/// Moves the range a request was asked to change. Outward: what is typed at its edges belongs to it.
+pub(super) fn move_scope(request: &mut Request, change: &ChangeSet) {
+    if let Some((from, to)) = &mut request.proposal.scope {
+        *from = change.map_pos(*from, Assoc::Before);
+        *to = change.map_pos(*to, Assoc::After);
+    }
+}
+
+/// Who writes what was accepted.
+pub(super) fn writer(request: &RequestId) -> ClientId {
+    ClientId::from(format!("ai:{request}"))
+}
+
+/// Hunks as they are told.
+pub(super) fn put(request: &Request, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
+    let hunks = ids.iter().filter_map(|id| request.hunk(id));
+    hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
+}
+
+/// Hunks change and the text does not.
+pub(super) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut Step) {
+    let HunkChanges { drop, put } = hunks;
+    if drop.is_empty() && put.is_empty() {
+        return;
+    }
+    let from = state.version();
+    step.tell(Event::Updates { from, updates: Vec::new(), drop, put });
+}
+
+/// Tells what became of a request: it ended, or it changed.
+pub(super) fn tell(
+    state: &RoomState,
+    request: &Arc<Request>,
+    changed: &[HunkId],
+    by: Option<&Principal>,
+    now: &Now,
+    step: &mut Step,
+) {
+    if let Some(settled) = settled(state, request, now) {
+        step.tell(Event::Resolved(Arc::clone(request)));
+        step.then(Output::Resolved(Box::new(settled)));
+        return;
+    }
+    let changed = changed.iter().filter_map(|id| request.hunk(id));
+    let looking = state.focuses.on(request.id());
+    step.tell(Event::RequestUpdated(RequestUpdate {
+        request: Arc::clone(request),
+        changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
+        by: by.cloned(),
+        focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
+    }));
+}
+
+/// How a request ended, and the document as it is; nothing while it is open.
+pub(super) fn settled(state: &RoomState, request: &Request, now: &Now) -> Option<Settled> {
+    let resolution = request.resolution()?;
+    let is_current = resolution.version == state.version();
+    let scope = request.proposal.scope.filter(|_| is_current);
+    Some(Settled { resolution, reading: state.reading(now), scope })
+}
+
+/// A copy of a request that is open.
+pub(super) fn open_request(state: &RoomState, id: &RequestId) -> Result<Request, RoomError> {
+    match state.open.get(id) {
+        Some(request) => Ok(Request::clone(request)),
+        None => Err(why_not_open(state, id)),
+    }
+}
+
+fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
+    let Some(request) = state.request(id) else { return RoomError::NoRequest };
+    let closed = request.closed.as_ref();
+    DecisionError::AlreadyResolved {
+        status: request.status,
+        hunk: None,
+        by: closed.and_then(|closed| closed.by.clone()),
+        at_ms: closed.map(|closed| closed.at_ms),
+    }
+    .into()
+}

@@ -1,0 +1,182 @@
+//! Which rooms are open: finds, loads and creates them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::document::Text;
+use crate::ids::{DocumentId, SessionId, Version};
+use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store};
+use crate::who::Principal;
+
+use super::clock::Clock;
+use super::driver::Driver;
+use super::settings::ServerSettings;
+use super::writing::check_length;
+use super::{Outlet, RoomError, RoomHandle};
+
+/// Longest title, in characters.
+const LONGEST_TITLE: usize = 200;
+
+/// All rooms of this process. Cheap to clone.
+#[derive(Clone)]
+pub struct Rooms(Arc<Shared>);
+
+/// What every room needs.
+pub(super) struct Shared {
+    pub(super) store: Store,
+    pub(super) outlet: Arc<dyn Outlet>,
+    pub(super) clock: Clock,
+    pub(super) stopping: CancellationToken,
+    settings: RwLock<ServerSettings>,
+    tasks: TaskTracker,
+    open: Mutex<HashMap<DocumentId, RoomHandle>>,
+    /// Two people who open the same document at once get the same room; nobody waits for another document.
+    gates: Mutex<HashMap<DocumentId, Arc<Gate>>>,
+}
+
+/// Held while a document is loaded.
+type Gate = tokio::sync::Mutex<()>;
+
+/// A document that is to be created.
+#[derive(Clone, Debug, Default)]
+pub struct NewDocument {
+    /// Its title; empty becomes "Untitled".
+    pub title: String,
+    /// Its first text; line ends are normalised.
+    pub text: String,
+    /// The session whose private document it is; such a document is in no list.
+    pub unlisted_owner: Option<SessionId>,
+}
+
+impl Rooms {
+    /// No room is open yet. Events of all rooms leave through `outlet`.
+    pub fn new(
+        store: Store,
+        outlet: Arc<dyn Outlet>,
+        settings: ServerSettings,
+        clock: Clock,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            store,
+            outlet,
+            clock,
+            stopping: CancellationToken::new(),
+            settings: RwLock::new(settings),
+            tasks: TaskTracker::new(),
+            open: Mutex::default(),
+            gates: Mutex::default(),
+        }))
+    }
+
+    /// The room of a document; loads it if it is not open.
+    pub async fn open(&self, document: &DocumentId) -> Result<RoomHandle, RoomError> {
+        if let Some(room) = self.0.room(document) {
+            return Ok(room);
+        }
+        let gate = self.0.gate(document);
+        let _passed = gate.lock().await;
+        if let Some(room) = self.0.room(document) {
+            return Ok(room);
+        }
+        let (driver, room) = Driver::load(&self.0, document).await?;
+        let mut open = self.0.open();
+        if self.0.stopping.is_cancelled() {
+            return Err(RoomError::Closed);
+        }
+        open.insert(document.clone(), room.clone());
+        self.0.tasks.spawn(driver.run());
+        Ok(room)
+    }
+
+    /// How many rooms are open.
+    pub fn count(&self) -> usize {
+        self.0.open().len()
+    }
+
+    /// Creates a document and opens its room.
+    pub async fn create(&self, new: NewDocument, by: &Principal) -> Result<RoomHandle, RoomError> {
+        let now_ms = self.0.clock.now_ms();
+        let record = DocumentRecord {
+            id: DocumentId::generate(),
+            title: title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: Version(0),
+            settings: json!({}),
+            unlisted_owner: new.unlisted_owner,
+            deleted: false,
+        };
+        let text = Text::new(&new.text);
+        check_length(text.len())?;
+        let id = record.id.clone();
+        let audit = AuditEntry {
+            at_ms: now_ms,
+            actor: by.user.to_string(),
+            action: "document.create".to_owned(),
+            document: Some(id.clone()),
+            request: None,
+            detail: json!({ "title": record.title }),
+        };
+        let batch = Batch::new()
+            .with(Op::CreateDocument { record, text: text.to_string() })
+            .with(Op::Audit(audit));
+        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.open(&id).await
+    }
+
+    /// The server's settings.
+    pub fn settings(&self) -> ServerSettings {
+        self.0.settings()
+    }
+
+    /// Changes the server's settings for requests that are made from now on.
+    pub fn set_settings(&self, settings: ServerSettings) {
+        *self.0.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.
+    pub async fn close(&self) {
+        {
+            // A room that is just being opened is counted before the count is closed.
+            let _open = self.0.open();
+            self.0.stopping.cancel();
+            self.0.tasks.close();
+        }
+        self.0.tasks.wait().await;
+    }
+}
+
+impl Shared {
+    /// The server's settings.
+    pub(super) fn settings(&self) -> ServerSettings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The rooms that are open: while this is locked, nobody gets a new way to reach one.
+    pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The room of a document, if it is open and its task is alive.
+    fn room(&self, document: &DocumentId) -> Option<RoomHandle> {
+        self.open().get(document).filter(|room| room.is_open()).cloned()
+    }
+
+    fn gate(&self, document: &DocumentId) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody holds any more.
+        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
+        Arc::clone(gates.entry(document.clone()).or_default())
+    }
+}
+
+/// A title as it is kept: trimmed, one line, bounded; nothing if nothing is left.
+pub(super) fn title(wanted: &str) -> Option<String> {
+    let title: String =
+        wanted.trim().chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+    (!title.is_empty()).then_some(title)
+}

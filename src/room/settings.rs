@@ -1,0 +1,124 @@
+//! A document's review settings, and the server's for documents that say nothing themselves.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Assoc, ChangeSet};
+use crate::review::Policy;
+
+/// The server's defaults.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerSettings {
+    /// Whether every change waits for a person.
+    pub approvals: Approvals,
+    /// Milliseconds until a request expires; 0 waits for ever.
+    pub timeout_ms: u64,
+}
+
+/// Whether changes wait for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approvals {
+    /// Every change waits.
+    On,
+    /// The server applies at once; logged, shown and undoable.
+    Off,
+}
+
+impl Approvals {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// What a document says itself; missing means the server's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnSettings {
+    /// Who may decide.
+    pub policy: Option<Policy>,
+    /// Whether changes wait for a person.
+    pub approvals: Option<Approvals>,
+    /// Milliseconds until a request expires; 0 waits for ever.
+    pub timeout_ms: Option<u64>,
+    /// Ranges no tool may touch, kept in positions of the newest version.
+    pub frozen: Vec<(usize, usize)>,
+}
+
+/// The settings in force in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentSettings {
+    /// Who may decide.
+    pub policy: Policy,
+    /// Whether changes wait for a person.
+    pub approvals: Approvals,
+    /// Milliseconds until a request expires; 0 waits for ever.
+    pub timeout_ms: u64,
+    /// Ranges no tool may touch, in positions of the newest version.
+    pub frozen: Vec<(usize, usize)>,
+}
+
+impl OwnSettings {
+    /// Moves the frozen ranges over an update: what is typed at an edge stays outside, and a range whose words are all
+    /// gone is gone.
+    pub(super) fn follow(&mut self, change: &ChangeSet) {
+        follow(&mut self.frozen, change);
+    }
+
+    /// What is in force where the server says `server`.
+    pub fn in_force(&self, server: &ServerSettings) -> DocumentSettings {
+        DocumentSettings {
+            policy: self.policy.unwrap_or(Policy::Any),
+            approvals: self.approvals.unwrap_or(server.approvals),
+            timeout_ms: self.timeout_ms.unwrap_or(server.timeout_ms),
+            frozen: self.frozen.clone(),
+        }
+    }
+}
+
+/// Moves frozen ranges over an update.
+pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
+    ranges.retain_mut(|(from, to)| {
+        *from = change.map_pos(*from, Assoc::After);
+        *to = change.map_pos(*to, Assoc::Before);
+        from < to
+    });
+}
+
+/// The first of the frozen `ranges` that a change of `[from, to)` would touch. At its edges is outside.
+pub(super) fn frozen_by(
+    ranges: &[(usize, usize)],
+    (from, to): (usize, usize),
+) -> Option<(usize, usize)> {
+    let touches = |(start, end): &&(usize, usize)| {
+        if from == to { *start < from && from < *end } else { from < *end && *start < to }
+    };
+    ranges.iter().find(touches).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Edit;
+
+    #[test]
+    fn a_frozen_range_moves_with_its_words_and_goes_with_them() {
+        let mut ranges = vec![(2, 5), (7, 9)];
+        let edits = [
+            Edit { from: 2, to: 2, insert: "x".into() },
+            Edit { from: 7, to: 9, insert: String::new() },
+        ];
+        follow(&mut ranges, &ChangeSet::of(10, &edits).unwrap());
+        assert_eq!(ranges, [(3, 6)]);
+    }
+
+    #[test]
+    fn the_edges_of_a_frozen_range_are_outside() {
+        let touched = |from, to| frozen_by(&[(2, 5)], (from, to)).is_some();
+        assert!(touched(4, 6) && touched(0, 3) && touched(0, 9) && touched(3, 3));
+        assert!(!touched(0, 2) && !touched(5, 6) && !touched(2, 2) && !touched(5, 5));
+    }
+}

@@ -1,0 +1,256 @@
+//! What a room knows and decides. Pure: no clock, no disk, no task.
+//!
+//! Every method either changes nothing and refuses, or changes the state and adds to the [`Step`] what to keep, whom
+//! to tell and what to answer. The state may run ahead of the store only within one turn of the driver; if the turn
+//! cannot be kept, the driver loads again what is durable and puts the people back in ([`RoomState::replace_with`]).
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::document::{Document, Update};
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, SessionId, UserId, Version};
+use crate::review::Request;
+use crate::store::{AuditEntry, DocumentRecord, Op};
+use crate::who::Principal;
+
+use super::command::{Command, Content, Member, Opened, Reading, Reply};
+use super::event::{Caret, Event};
+use super::focus::Focuses;
+use super::presence::Presence;
+use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
+use super::step::{Output, Step};
+use super::{RoomError, requests, time};
+
+/// Requests that have ended and are still remembered, so that a late decision learns who was first.
+const REMEMBERED: usize = 64;
+
+/// The moment at which a command is applied.
+pub(super) struct Now {
+    /// Milliseconds since 1970.
+    pub(super) ms: u64,
+    /// The server's settings.
+    pub(super) server: ServerSettings,
+}
+
+/// A document, its requests and the people in it.
+pub(super) struct RoomState {
+    /// Its version is the one it was loaded at: the newest is the document's.
+    pub(super) record: DocumentRecord,
+    pub(super) own: OwnSettings,
+    pub(super) document: Document,
+    /// Open requests; each at the document's version.
+    pub(super) open: BTreeMap<RequestId, Arc<Request>>,
+    /// Ended requests, newest last; each at the version it ended at.
+    pub(super) ended: VecDeque<Arc<Request>>,
+    pub(super) focuses: Focuses,
+    pub(super) presence: Presence,
+    /// Whose the clients are, as far as that was looked up.
+    pub(super) clients: HashMap<ClientId, Option<UserId>>,
+    /// Updates since the newest snapshot.
+    pub(super) unsnapshotted: usize,
+}
+
+impl RoomState {
+    /// A room as it is loaded: nobody is in it.
+    pub(super) fn new(
+        record: DocumentRecord,
+        own: OwnSettings,
+        document: Document,
+        open: BTreeMap<RequestId, Arc<Request>>,
+        unsnapshotted: usize,
+    ) -> Self {
+        Self {
+            record,
+            own,
+            document,
+            open,
+            ended: VecDeque::new(),
+            focuses: Focuses::default(),
+            presence: Presence::default(),
+            clients: HashMap::new(),
+            unsnapshotted,
+        }
+    }
+
+    pub(super) fn id(&self) -> &DocumentId {
+        &self.record.id
+    }
+
+    pub(super) fn version(&self) -> Version {
+        self.document.version()
+    }
+
+    pub(super) fn unlisted_owner(&self) -> Option<&SessionId> {
+        self.record.unlisted_owner.as_ref()
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.record.deleted
+    }
+
+    /// Refuses if the document is gone.
+    pub(super) fn exists(&self) -> Result<(), RoomError> {
+        if self.is_deleted() { Err(RoomError::NoDocument) } else { Ok(()) }
+    }
+
+    /// Takes over what was loaded again; the people stay, and look at what they looked at. Their carets come again.
+    pub(super) fn replace_with(&mut self, fresh: Self) {
+        let mut presence = std::mem::take(&mut self.presence);
+        presence.forget_carets();
+        let focuses = std::mem::take(&mut self.focuses);
+        *self = Self { focuses, presence, ..fresh };
+    }
+
+    /// Lets somebody in, or brings them up to date. `older` holds the updates between `since` and the log at hand.
+    pub(super) fn open(
+        &mut self,
+        member: Member,
+        since: Option<Version>,
+        older: Option<Vec<Arc<Update>>>,
+        reply: Reply<Opened>,
+        now: &Now,
+        step: &mut Step,
+    ) {
+        if let Err(error) = self.exists() {
+            return step.answer(reply, Err(error));
+        }
+        let id = member.id.clone();
+        let is_news = self.presence.enter(member);
+        step.then(Output::Join(id.clone()));
+        let requests: Vec<_> = self.open.values().cloned().collect();
+        for request in &requests {
+            step.then(Output::TellOne(id.clone(), Event::Requested(Arc::clone(request))));
+        }
+        let opened = Opened {
+            content: self.content(since, older, now),
+            client: ClientId::generate(),
+            requests,
+            peers: self.presence.peers().to_vec(),
+        };
+        if is_news {
+            step.then(Output::TellOthers(id, Event::Peers(self.presence.peers().to_vec())));
+        }
+        step.answer(reply, Ok(opened));
+    }
+
+    fn content(
+        &self,
+        since: Option<Version>,
+        older: Option<Vec<Arc<Update>>>,
+        now: &Now,
+    ) -> Content {
+        let Some(from) = since else { return Content::Whole(Box::new(self.reading(now))) };
+        let start = self.document.tail_start().max(from);
+        match (older, self.document.since(start)) {
+            (Some(mut updates), Some(newer)) => {
+                updates.extend(newer.map(Arc::new));
+                Content::Since { from, version: self.version(), updates }
+            }
+            _ => Content::Whole(Box::new(self.reading(now))),
+        }
+    }
+
+    /// Somebody goes.
+    pub(super) fn leave(&mut self, member: &MemberId, now: &Now, step: &mut Step) {
+        step.then(Output::Leave(member.clone()));
+        if self.presence.leave(member) {
+            step.tell(Event::Peers(self.presence.peers().to_vec()));
+        }
+        time::look_away_from_all(self, member, now, step);
+    }
+
+    /// Somebody's caret moves.
+    fn place(&mut self, member: &MemberId, caret: Caret, step: &mut Step) {
+        let version = self.version();
+        if self.presence.place(member, caret, version, self.document.text()) {
+            step.then(Output::TellOthers(member.clone(), Event::Caret(member.clone(), caret)));
+        }
+    }
+
+    /// The document as it is.
+    pub(super) fn reading(&self, now: &Now) -> Reading {
+        Reading {
+            title: self.record.title.clone(),
+            version: self.version(),
+            text: self.document.text().clone(),
+            settings: self.in_force(now),
+        }
+    }
+
+    pub(super) fn in_force(&self, now: &Now) -> DocumentSettings {
+        self.own.in_force(&now.server)
+    }
+
+    /// One line of the audit log.
+    pub(super) fn audit(
+        &self,
+        action: &str,
+        actor: &str,
+        request: Option<&RequestId>,
+        detail: Value,
+        now: &Now,
+    ) -> Op {
+        Op::Audit(AuditEntry {
+            at_ms: now.ms,
+            actor: actor.to_owned(),
+            action: action.to_owned(),
+            document: Some(self.id().clone()),
+            request: request.cloned(),
+            detail,
+        })
+    }
+
+    /// Remembers a request that has ended.
+    pub(super) fn remember(&mut self, request: Arc<Request>) {
+        self.ended.retain(|other| other.id() != request.id());
+        self.ended.push_back(request);
+        if self.ended.len() > REMEMBERED {
+            self.ended.pop_front();
+        }
+    }
+
+    /// An open or remembered request.
+    pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<Request>> {
+        self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
+    }
+
+    /// Applies a command that needs nothing more from the store.
+    pub(super) fn apply(&mut self, command: Command, now: &Now, step: &mut Step) {
+        match command {
+            Command::Leave(member) => self.leave(&member, now, step),
+            Command::Move(member, caret) => self.place(&member, caret, step),
+            Command::Say(said) => step.tell(Event::Said(Arc::new(said))),
+            Command::Read(reply) => {
+                let reading = self.exists().map(|()| self.reading(now));
+                step.answer(reply, reading);
+            }
+            Command::Requests(reply) => {
+                step.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            Command::Push(push, reply) => {
+                let result = self.push(&push, now, step);
+                step.answer(reply, result);
+            }
+            Command::Rename(..)
+            | Command::Configure(..)
+            | Command::Delete(..)
+            | Command::Replace(..) => self.administer(command, now, step),
+            Command::Decide(..)
+            | Command::Focus(..)
+            | Command::Extend(..)
+            | Command::Withdraw(..)
+            | Command::Undo(..)
+            | Command::Reopen(..) => requests::apply(self, command, now, step),
+            // The driver hands these over with what it fetched for them.
+            Command::Open(..) | Command::Propose(..) | Command::Await(..) => {}
+        }
+    }
+
+    /// The person behind a connection that is here.
+    pub(super) fn principal_of(&self, member: &MemberId) -> Option<Principal> {
+        let peer = self.presence.peers().iter().find(|peer| peer.member == *member)?;
+        Some(peer.principal.clone())
+    }
+}

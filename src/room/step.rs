@@ -1,0 +1,119 @@
+//! What one turn of a room leads to: what to keep, and whom to tell and answer once it is kept, in order.
+
+use std::sync::Arc;
+
+use crate::document::Update;
+use crate::ids::{DocumentId, MemberId, Version};
+use crate::store::{Batch, Op, StoreError, UpdateRecord};
+
+use super::RoomError;
+use super::command::{Reply, Settled};
+use super::event::Event;
+
+/// Collected while commands are applied; carried out after the store has kept what is to be kept.
+#[derive(Default)]
+pub(super) struct Step {
+    batch: Batch,
+    /// All updates of the turn follow each other, so they are kept by one statement.
+    appended: Option<Appended>,
+    outputs: Vec<Output>,
+}
+
+struct Appended {
+    document: DocumentId,
+    from: Version,
+    updates: Vec<UpdateRecord>,
+}
+
+/// One thing to do once everything is durable.
+pub(super) enum Output {
+    /// Tell everyone who is in the document at this point.
+    Tell(Event),
+    /// Tell everyone but one.
+    TellOthers(MemberId, Event),
+    /// Tell one.
+    TellOne(MemberId, Event),
+    /// From here on this connection is told everything.
+    Join(MemberId),
+    /// From here on it is told nothing.
+    Leave(MemberId),
+    /// A request has ended, and somebody may wait for it.
+    Resolved(Box<Settled>),
+    /// Answer a command; with the store's error if the turn was not kept.
+    Answer(Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>),
+}
+
+impl Step {
+    /// Something to keep.
+    pub(super) fn keep(&mut self, op: Op) {
+        self.batch.push(op);
+    }
+
+    /// Updates to keep, which lead on from version `from`.
+    pub(super) fn append(
+        &mut self,
+        document: &DocumentId,
+        from: Version,
+        updates: impl Iterator<Item = UpdateRecord>,
+    ) {
+        let appended = self.appended.get_or_insert_with(|| Appended {
+            document: document.clone(),
+            from,
+            updates: Vec::new(),
+        });
+        appended.updates.extend(updates);
+    }
+
+    /// One thing to do.
+    pub(super) fn then(&mut self, output: Output) {
+        self.outputs.push(output);
+    }
+
+    /// Tell everyone. Text updates that follow each other directly become one message.
+    pub(super) fn tell(&mut self, event: Event) {
+        if let Event::Updates { updates: more, drop, put, .. } = &event
+            && drop.is_empty()
+            && put.is_empty()
+            && let Some(updates) = self.open_message()
+        {
+            updates.extend(more.iter().cloned());
+            return;
+        }
+        self.outputs.push(Output::Tell(event));
+    }
+
+    /// The last message of plain text updates that nothing but answers came after.
+    fn open_message(&mut self) -> Option<&mut Vec<Arc<Update>>> {
+        let last =
+            self.outputs.iter_mut().rev().find(|output| !matches!(output, Output::Answer(_)))?;
+        match last {
+            Output::Tell(Event::Updates { updates, drop, put, .. })
+                if drop.is_empty() && put.is_empty() =>
+            {
+                Some(updates)
+            }
+            _ => None,
+        }
+    }
+
+    /// Answer a command. If the turn cannot be kept, everybody is told that: a refusal may rest on what another command
+    /// of the same turn did, which then never happened.
+    pub(super) fn answer<T: Send + 'static>(
+        &mut self,
+        reply: Reply<T>,
+        result: Result<T, RoomError>,
+    ) {
+        self.outputs.push(Output::Answer(Box::new(move |kept| {
+            reply.send(kept.map_err(RoomError::not_kept).and(result));
+        })));
+    }
+
+    /// What to keep, and what to do then.
+    pub(super) fn into_parts(self) -> (Batch, Vec<Output>) {
+        let Self { mut batch, appended, outputs } = self;
+        if let Some(Appended { document, from, updates }) = appended {
+            batch.push(Op::AppendUpdates { document, from, updates });
+        }
+        (batch, outputs)
+    }
+}

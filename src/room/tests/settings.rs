@@ -1,0 +1,117 @@
+//! Review settings of a document: policies, votes, frozen ranges.
+
+use super::desk::{Desk, code, edit};
+use super::who;
+use crate::ids::Version;
+use crate::review::{Decision, Policy, RequestStatus, Verdict};
+use crate::room::RoomError;
+use crate::room::command::Configure;
+use crate::room::settings::{DocumentSettings, OwnSettings};
+use crate::store::{Op, TokenRecord};
+
+const OLD: &str = "It was cold. It was late.";
+const NEW: &str = "It was warm. It was early.";
+
+async fn policy(desk: &Desk, policy: Policy) -> Result<DocumentSettings, RoomError> {
+    let own = OwnSettings { policy: Some(policy), ..OwnSettings::default() };
+    desk.room.configure(Configure { own, frozen: None }, who("ana")).await
+}
+
+async fn freeze(desk: &Desk, version: u64, range: (usize, usize)) -> Result<(), RoomError> {
+    let frozen = Some((Version(version), vec![range]));
+    let configure = Configure { own: OwnSettings::default(), frozen };
+    desk.room.configure(configure, who("ana")).await.map(|_| ())
+}
+
+async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
+    let token = TokenRecord {
+        id: format!("tok_{name}").as_str().into(),
+        hash: name.into(),
+        user: name.into(),
+        name: name.into(),
+        role: who(name).role,
+        document: None,
+        created_ms: 0,
+        expires_ms: None,
+        revoked_ms,
+    };
+    desk.store.commit(Op::PutToken(token)).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_have_to_agree_only_where_two_could() {
+    let desk = Desk::with(OLD).await;
+    issue(&desk, "ana", None).await;
+    issue(&desk, "vic", None).await;
+    issue(&desk, "cy", Some(1)).await;
+    assert!(matches!(policy(&desk, Policy::Two).await, Err(RoomError::Invalid(_))));
+    issue(&desk, "rex", None).await;
+    assert_eq!(policy(&desk, Policy::Two).await.unwrap().policy, Policy::Two);
+}
+
+#[tokio::test]
+async fn a_vote_that_is_not_enough_leaves_the_request_pending_and_is_told() {
+    let desk = Desk::with(OLD).await;
+    issue(&desk, "ana", None).await;
+    issue(&desk, "bo", None).await;
+    policy(&desk, Policy::Two).await.unwrap();
+    let request = desk.proposes(NEW).await;
+    desk.forget();
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
+    assert_eq!(desk.heard("ana"), ["changed", "changed"]);
+    assert_eq!(desk.text().await, OLD);
+    assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Approved);
+    assert_eq!(desk.text().await, NEW);
+}
+
+#[tokio::test]
+async fn the_policy_of_the_moment_of_the_decision_counts() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.forget();
+    policy(&desk, Policy::NotRequester).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["settings", "changed"]);
+    let refused = desk.decides("bo", &request, Decision::plain(Verdict::Approve)).await;
+    assert_eq!(code(refused), "not_allowed");
+    policy(&desk, Policy::Owner).await.unwrap();
+    let refused = desk.decides("cy", &request, Decision::plain(Verdict::Approve)).await;
+    assert_eq!(code(refused), "not_allowed");
+    assert_eq!(desk.kept(&request).await.proposal.policy, Policy::Owner);
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
+}
+
+#[tokio::test]
+async fn frozen_ranges_are_of_a_version_and_move_with_their_words_also_over_a_restart() {
+    let mut desk = Desk::with(OLD).await;
+    let base = desk.now().await.text;
+    desk.writes("bo", 0, 0, "Yes! ").await;
+    freeze(&desk, 0, (0, 12)).await.unwrap();
+    desk.pushes("cy", Version(0), &[edit(&base, 0, 0, "Oh. ")]).await.unwrap();
+    let frozen = async |desk: &Desk| desk.now().await.settings.frozen;
+    assert_eq!(frozen(&desk).await, [(9, 21)]);
+    desk.starts().await;
+    assert_eq!(frozen(&desk).await, [(9, 21)]);
+    assert_eq!(desk.now().await.text.slice(9..21).unwrap(), "It was cold.");
+}
+
+#[tokio::test]
+async fn frozen_ranges_that_are_no_places_in_the_text_are_refused() {
+    let desk = Desk::with("a😀b").await;
+    for range in [(0, 2), (0, 5), (3, 3), (4, 1)] {
+        let refused = freeze(&desk, 0, range).await;
+        assert!(matches!(refused, Err(RoomError::Invalid(_))), "{range:?} {refused:?}");
+    }
+    assert!(matches!(freeze(&desk, 1, (0, 1)).await, Err(RoomError::Ahead { .. })));
+}
+
+#[tokio::test]
+async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    freeze(&desk, 0, (0, 12)).await.unwrap();
+    let refused = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    assert_eq!(code(refused), "invalid_decision");
+    desk.takes("ana", &request, 2).await.unwrap();
+    assert_eq!(desk.text().await, "It was cold. It was early.");
+}

@@ -1,0 +1,138 @@
+//! What was accepted is taken back; what was refused is proposed again.
+
+use super::desk::{Desk, code, edit, hunk, push};
+use super::who;
+use crate::review::{HunkStatus, RequestStatus};
+use crate::room::RoomError;
+use crate::room::command::{Command, Focus, Reply, Undo};
+
+const OLD: &str = "It was cold. It was late.";
+const NEW: &str = "It was warm. It was early.";
+
+#[tokio::test]
+async fn undo_takes_back_only_what_was_accepted_also_after_later_typing() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    desk.writes("bo", 0, 0, "Yes! ").await;
+    desk.forget();
+    let undone = desk.undoes("rex", &request).await.unwrap();
+    assert_eq!(desk.text().await, "Yes! It was cold. It was late.");
+    assert_eq!((undone.status, undone.clock.expires_ms), (RequestStatus::Pending, None));
+    assert_eq!(desk.heard("ana"), ["updates 2..3 +1 +2", "requested", "changed pending pending"]);
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
+    assert_eq!(desk.text().await, "Yes! It was warm. It was early.");
+}
+
+#[tokio::test]
+async fn undo_works_long_after_and_after_a_restart() {
+    let mut desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    for _ in 0..70 {
+        let other = desk.proposes("Something else.").await;
+        desk.rejects("ana", &other).await;
+        desk.writes("bo", 0, 0, "x").await;
+    }
+    desk.restarts().await;
+    desk.undoes("ana", &request).await.unwrap();
+    assert_eq!(desk.text().await, format!("{}{OLD}", "x".repeat(70)));
+}
+
+#[tokio::test]
+async fn undo_of_touched_words_needs_force() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    desk.writes("bo", 8, 9, "").await;
+    assert_eq!(code(desk.undoes("ana", &request).await), "conflicted");
+    let hunks = Some(vec![hunk(&request, 2)]);
+    let undo = Undo { request: request.id().clone(), hunks, force: false };
+    desk.room.undo(undo, who("ana")).await.unwrap();
+    let undo = Undo { request: request.id().clone(), hunks: None, force: true };
+    desk.room.undo(undo, who("ana")).await.unwrap();
+    assert_eq!(desk.text().await, OLD);
+}
+
+#[tokio::test]
+async fn undo_in_the_same_moment_as_typing_is_not_lost() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    let now = desk.now().await;
+    let typed = push("bo", now.version, &[edit(&now.text, 0, 0, "Yes! ")]);
+    desk.room.send(Command::Push(typed, Reply::channel().0)).await;
+    desk.undoes("ana", &request).await.unwrap();
+    assert_eq!(desk.text().await, "Yes! It was cold. It was late.");
+}
+
+#[tokio::test]
+async fn undo_of_one_change_of_a_request_that_is_open_leaves_its_countdown_alone() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.takes("ana", &request, 1).await.unwrap();
+    let undone = desk.undoes("ana", &request).await.unwrap();
+    assert_eq!(undone.clock.expires_ms, request.clock.expires_ms, "somebody still waits for it");
+    assert_eq!(desk.text().await, OLD);
+}
+
+#[tokio::test]
+async fn only_who_may_decide_may_undo() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    assert_eq!(code(desk.undoes("vic", &request).await), "not_allowed");
+    assert_eq!(desk.text().await, NEW);
+}
+
+#[tokio::test]
+async fn rejected_changes_stay_readable_and_can_be_proposed_again_on_todays_text() {
+    let mut desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.rejects("ana", &request).await;
+    desk.writes("bo", 0, 0, "Yes! ").await;
+    desk.restarts().await;
+    assert_eq!(desk.kept(&request).await.hunks[0].status, HunkStatus::Rejected);
+    desk.forget();
+    let again = desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    assert_eq!(again.hunks[0].parts[0].from, 12);
+    assert_eq!(desk.heard("ana"), ["updates 1..1 +1 +2", "requested", "changed pending pending"]);
+    desk.accepts("ana", &request).await;
+    assert_eq!(desk.text().await, "Yes! It was warm. It was early.");
+}
+
+#[tokio::test]
+async fn a_request_that_is_open_again_does_not_expire_and_is_there_after_a_restart() {
+    let mut desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.clock.advance_ms(300_000);
+    desk.now().await;
+    desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    desk.clock.advance_ms(1_000_000);
+    desk.restarts().await;
+    assert_eq!(desk.room.requests().await.unwrap()[0].id(), request.id());
+}
+
+/// Found by history 271 of the simulation.
+#[tokio::test]
+async fn what_somebody_looked_at_when_it_ended_does_not_stand_still_when_it_is_open_again() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.room.focus(request.id().clone(), "ana".into(), Focus::On).await.unwrap();
+    desk.rejects("ana", &request).await;
+    let again = desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    assert_eq!(again.clock.paused_ms, None);
+}
+
+#[tokio::test]
+async fn nothing_can_be_undone_in_a_deleted_document() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.accepts("ana", &request).await;
+    let other = desk.proposes(OLD).await;
+    desk.room.delete(who("ana")).await.unwrap();
+    let undone = desk.undoes("ana", &request).await;
+    assert!(matches!(undone, Err(RoomError::NoDocument)), "{undone:?}");
+    let reopened = desk.room.reopen(other.id().clone(), who("ana")).await;
+    assert!(matches!(reopened, Err(RoomError::NoDocument)), "{reopened:?}");
+}

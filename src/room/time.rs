@@ -1,0 +1,140 @@
+//! The countdown of requests: it stands still while somebody looks, it can be given more time, it runs out. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{MemberId, RequestId};
+use crate::review::Request;
+use crate::who::Principal;
+
+use super::command::Focus;
+use super::requests::{open_request, place, record, tell};
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::{RoomError, decisions};
+
+/// How much time *more time* gives where requests do not expire by a timeout of their own.
+const EXTENSION_MS: u64 = 300_000;
+
+/// Ends what nobody decided in time, and the looks that were not repeated.
+pub(super) fn expire(state: &mut RoomState, now: &Now, step: &mut Step) {
+    for id in state.focuses.lapse(now.ms) {
+        looked(state, &id, now, step);
+    }
+    let is_due = |request: &&Arc<Request>| request.clock.is_due(now.ms);
+    let due: Vec<_> = state.open.values().filter(is_due).cloned().collect();
+    for request in due {
+        let mut request = Request::clone(&request);
+        let Some(expired) = request.expire(now.ms) else { continue };
+        decisions::end(state, request, expired, "request.expire", None, now, step);
+    }
+}
+
+/// When something may have to end.
+pub(super) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
+    let due = state.open.values().filter_map(|request| request.clock.due_ms()).min();
+    match (due, state.focuses.next_lapse_ms()) {
+        (Some(due), Some(lapse)) => Some(due.min(lapse)),
+        (due, lapse) => due.or(lapse),
+    }
+}
+
+/// Somebody looks at a request, or no longer does.
+pub(super) fn look(
+    state: &mut RoomState,
+    id: &RequestId,
+    member: &MemberId,
+    focus: Focus,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    open_request(state, id)?;
+    let is_news = match focus {
+        Focus::On => state.focuses.look(id, member, now.ms),
+        Focus::Off => state.focuses.look_away(id, member),
+    };
+    if is_news {
+        looked(state, id, now, step);
+    }
+    state.open.get(id).cloned().ok_or(RoomError::NoRequest)
+}
+
+/// A connection that is gone looks at nothing.
+pub(super) fn look_away_from_all(
+    state: &mut RoomState,
+    member: &MemberId,
+    now: &Now,
+    step: &mut Step,
+) {
+    for id in state.focuses.of(member) {
+        state.focuses.look_away(&id, member);
+        looked(state, &id, now, step);
+    }
+}
+
+/// Other people look at a request than before: the countdown stands still as long as anybody does.
+fn looked(state: &mut RoomState, id: &RequestId, now: &Now, step: &mut Step) {
+    let anybody = state.focuses.any(id);
+    let Some(request) = state.open.get_mut(id) else { return };
+    let stood_still = request.clock.paused_ms.is_some();
+    if anybody != stood_still {
+        let clock = &mut Arc::make_mut(request).clock;
+        if anybody { clock.pause(now.ms) } else { clock.resume(now.ms) }
+    }
+    let request = Arc::clone(request);
+    if anybody != stood_still {
+        step.keep(record(state, &request));
+    }
+    tell(state, &request, &[], None, now, step);
+}
+
+/// Brings the countdowns in line with who looks, after loading. What nobody looks at goes on from where it stood.
+pub(super) fn agree_with_focus(state: &mut RoomState, now: &Now) {
+    for (id, request) in &mut state.open {
+        let Some(paused_ms) = request.clock.paused_ms else {
+            if state.focuses.any(id) {
+                Arc::make_mut(request).clock.pause(now.ms);
+            }
+            continue;
+        };
+        if !state.focuses.any(id) {
+            // Nobody can have been looking while the room was closed.
+            Arc::make_mut(request).clock.resume(paused_ms);
+        }
+    }
+}
+
+/// The room closes: nobody looks any more, and the time they looked is not held against the request.
+pub(super) fn stop_looking(state: &mut RoomState, now: &Now, step: &mut Step) {
+    let stands_still = |request: &&Arc<Request>| request.clock.paused_ms.is_some();
+    let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
+    for mut request in paused {
+        Arc::make_mut(&mut request).clock.resume(now.ms);
+        step.keep(record(state, &request));
+        place(state, request);
+    }
+}
+
+/// More time.
+pub(super) fn extend(
+    state: &mut RoomState,
+    id: &RequestId,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = open_request(state, id)?;
+    let by_ms = match state.in_force(now).timeout_ms {
+        0 => EXTENSION_MS,
+        timeout_ms => timeout_ms,
+    };
+    request.clock.extend(by_ms);
+    let request = Arc::new(request);
+    let detail = json!({ "by_ms": by_ms });
+    step.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell(state, &request, &[], Some(by), now, step);
+    Ok(request)
+}

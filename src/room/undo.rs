@@ -1,0 +1,102 @@
+//! What was accepted is taken back, what was refused is proposed again. Pure.
+//!
+//! The driver has brought the request up to the newest version before ([`super::loading::caught_up`]).
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{HunkId, RequestId};
+use crate::review::{Request, Touched, UndoScope};
+use crate::who::Principal;
+
+use super::RoomError;
+use super::command::Undo;
+use super::event::Event;
+use super::proposals::MOST_OPEN;
+use super::requests::{move_scope, place, put, record, tell, tell_hunks, writer};
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::writing::{Author, HunkChanges};
+
+/// Takes accepted hunks back by one update; they are open again.
+pub(super) fn undo(
+    state: &mut RoomState,
+    wish: &Undo,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = current(state, &wish.request, now)?;
+    let touched = if wish.force { Touched::Overwrite } else { Touched::Refuse };
+    let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
+    let outcome = request.undo(scope, by, state.document.text(), now.ms)?;
+    let hunks = HunkChanges { drop: Vec::new(), put: put(&request, &outcome.put) };
+    match &outcome.changes {
+        Some(changes) => {
+            let id = request.id().clone();
+            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            state.commit(changes, &author, hunks, now, step)?;
+            move_scope(&mut request, changes);
+        }
+        None => tell_hunks(state, hunks, step),
+    }
+    let detail = json!({ "hunks": outcome.put, "force": wish.force });
+    step.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
+    Ok(open_again(state, request, &outcome.put, by, now, step))
+}
+
+/// Makes rejected and expired hunks open again, on today's text.
+pub(super) fn reopen(
+    state: &mut RoomState,
+    id: &RequestId,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = current(state, id, now)?;
+    if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    }
+    let again = request.reopen(by)?;
+    let detail = json!({ "hunks": again });
+    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);
+    Ok(open_again(state, request, &again, by, now, step))
+}
+
+/// Keeps a request that has open hunks again, and tells it like a new one.
+fn open_again(
+    state: &mut RoomState,
+    mut request: Request,
+    again: &[HunkId],
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Arc<Request> {
+    if !state.focuses.any(request.id()) {
+        // Somebody looked when it ended.
+        request.clock.paused_ms = None;
+    }
+    let request = Arc::new(request);
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    // What was forced over deleted words has nothing to change once it is taken back.
+    if request.status.is_open() {
+        step.tell(Event::Requested(Arc::clone(&request)));
+    }
+    tell(state, &request, again, Some(by), now, step);
+    request
+}
+
+/// The request at the newest version, decided by the policy of today.
+fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, RoomError> {
+    state.exists()?;
+    let request = state.request(id).ok_or(RoomError::NoRequest)?;
+    if request.version != state.version() {
+        return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
+    }
+    let mut request = Request::clone(request);
+    request.proposal.policy = state.in_force(now).policy;
+    Ok(request)
+}

@@ -1,0 +1,288 @@
+//! The text changes: updates of clients, changes made by the server, and everything that moves with the words. Pure.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::document::{ChangeSet, Incoming, Limits, PushError, Text, Update};
+use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
+use crate::review::Hunk;
+use crate::store::{Op, UpdateRecord};
+
+use super::command::Push;
+use super::event::Event;
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::{RoomError, requests};
+
+/// Longest text of a document, in UTF-16 code units.
+const LONGEST_TEXT: usize = 8 * 1024 * 1024;
+/// What one push may be.
+const PUSH_LIMITS: Limits =
+    Limits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
+/// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
+const MOST_UPDATES: usize = 5_000;
+/// How much rebasing one push may cause: its updates times those it missed, some 50 ns each. Beyond it the client is told to
+/// catch up first, which costs the room nothing and nobody else waits for it.
+const MOST_REBASING: u64 = 1_000_000;
+/// A snapshot is kept after so many updates, so that loading replays few.
+const SNAPSHOT_UPDATES: usize = 2_000;
+
+/// Who makes a change of the text, and why.
+pub(super) struct Author<'a> {
+    pub(super) client: ClientId,
+    pub(super) user: &'a UserId,
+    /// The request it comes from, which takes care of its own hunks.
+    pub(super) origin: Option<&'a RequestId>,
+}
+
+/// Hunks that change together with the text.
+#[derive(Default)]
+pub(super) struct HunkChanges {
+    /// No longer open.
+    pub(super) drop: Vec<HunkId>,
+    /// Elsewhere, or in another state, than by being mapped through the update.
+    pub(super) put: Vec<(RequestId, Hunk)>,
+}
+
+/// The hunks of each request whose status is another because of updates.
+type Touched = BTreeMap<RequestId, Vec<HunkId>>;
+
+/// Refuses a text that is too long to be a document, in UTF-16 code units.
+pub(super) fn check_length(len: usize) -> Result<(), RoomError> {
+    if len > LONGEST_TEXT {
+        let reason = format!("the text has {len} UTF-16 units; a document may have {LONGEST_TEXT}");
+        return Err(RoomError::Invalid(reason));
+    }
+    Ok(())
+}
+
+impl RoomState {
+    /// Commits updates of a client; returns the version after them.
+    pub(super) fn push(
+        &mut self,
+        push: &Push,
+        now: &Now,
+        step: &mut Step,
+    ) -> Result<Version, RoomError> {
+        self.exists()?;
+        self.check_clients(push)?;
+        if push.updates.len() > MOST_UPDATES {
+            let reason = format!("a push has at most {MOST_UPDATES} updates");
+            return Err(RoomError::Invalid(reason));
+        }
+        let from = self.version();
+        let missed = self.document.version().0.saturating_sub(push.base.0);
+        if missed.saturating_mul(push.updates.len() as u64) > MOST_REBASING {
+            return Err(RoomError::Resync);
+        }
+        // A clone makes the next change of the text copy what it shares, so only if it is needed.
+        let replayed = self.has_positions() && push.updates.len() > 1;
+        let before = replayed.then(|| self.document.text().clone());
+        let incoming: Vec<_> =
+            push.updates.iter().map(|(client, changes)| Incoming { client, changes }).collect();
+        let committed =
+            self.document.push(push.base, &incoming, &PUSH_LIMITS).map_err(push_error)?;
+        let updates: Vec<_> = committed.map(Arc::new).collect();
+        self.claim_clients(push, step);
+        if updates.is_empty() {
+            // Everything had been committed before; its author only did not hear of it.
+            return Ok(self.version());
+        }
+        self.keep(from, &updates, &push.principal.user, now, step);
+        let touched = self.follow_all(before, from, &updates, now);
+        step.tell(Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
+        self.tell_touched(touched, now, step);
+        Ok(self.version())
+    }
+
+    pub(super) fn knows_client(&self, client: &ClientId) -> bool {
+        self.clients.contains_key(client)
+    }
+
+    /// Whose the client is, as the store knows it.
+    pub(super) fn remember_client(&mut self, client: ClientId, owner: Option<UserId>) {
+        self.clients.insert(client, owner);
+    }
+
+    fn check_clients(&self, push: &Push) -> Result<(), RoomError> {
+        let foreign = |owner: &UserId| *owner != push.principal.user;
+        let taken = push
+            .updates
+            .iter()
+            .filter_map(|(client, _)| self.clients.get(client)?.as_ref())
+            .any(foreign);
+        if taken { Err(RoomError::ForeignClient) } else { Ok(()) }
+    }
+
+    /// The first push with a client's name claims it for the person.
+    fn claim_clients(&mut self, push: &Push, step: &mut Step) {
+        let mut news = false;
+        for (client, _) in &push.updates {
+            if !matches!(self.clients.get(client), Some(Some(_))) {
+                let user = push.principal.user.clone();
+                self.clients.insert(client.clone(), Some(user.clone()));
+                step.keep(Op::ClaimClient {
+                    document: self.id().clone(),
+                    client: client.clone(),
+                    user,
+                });
+            }
+            news |= self.presence.writes_as(&push.member, client);
+        }
+        if news {
+            step.tell(Event::Peers(self.presence.peers().to_vec()));
+        }
+    }
+
+    /// Commits a change made by the server to the newest version, and tells everyone, together with the hunk changes
+    /// that belong to it. Changes nothing if it is refused.
+    pub(super) fn commit(
+        &mut self,
+        change: &ChangeSet,
+        author: &Author<'_>,
+        hunks: HunkChanges,
+        now: &Now,
+        step: &mut Step,
+    ) -> Result<(), RoomError> {
+        if change.new_len() > change.len() {
+            check_length(change.new_len())?;
+        }
+        let from = self.version();
+        let origin = author.origin.map(RequestId::as_str);
+        let committed = self.document.commit(change, &author.client, origin);
+        let update =
+            committed.map_err(|source| RoomError::BadUpdate { index: 0, source }).map(Arc::new)?;
+        let updates = vec![update];
+        self.keep(from, &updates, author.user, now, step);
+        let HunkChanges { drop, put } = hunks;
+        step.tell(Event::Updates { from, updates, drop, put });
+        let mut touched = Touched::new();
+        let after = self.document.text().clone();
+        self.follow(change, &after, author.origin, now, &mut touched);
+        self.tell_touched(touched, now, step);
+        Ok(())
+    }
+
+    /// Adds updates to what is kept.
+    fn keep(
+        &mut self,
+        from: Version,
+        updates: &[Arc<Update>],
+        author: &UserId,
+        now: &Now,
+        step: &mut Step,
+    ) {
+        let records = updates.iter().map(|update| UpdateRecord {
+            client: update.client.clone(),
+            changes: update.changes.clone(),
+            author: author.clone(),
+            at_ms: now.ms,
+            origin: update.origin.clone(),
+        });
+        step.append(&self.record.id, from, records);
+        self.record.updated_ms = now.ms;
+        self.unsnapshotted += updates.len();
+    }
+
+    /// Whether anything has to move when the text changes.
+    fn has_positions(&self) -> bool {
+        !self.open.is_empty() || !self.own.frozen.is_empty() || self.presence.has_carets()
+    }
+
+    /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
+    /// a single one it is not needed.
+    fn follow_all(
+        &mut self,
+        before: Option<Text>,
+        from: Version,
+        updates: &[Arc<Update>],
+        now: &Now,
+    ) -> Touched {
+        let mut touched = Touched::new();
+        if !self.has_positions() {
+            return touched;
+        }
+        debug_assert_eq!(from.plus(updates.len()), self.version(), "nothing came between");
+        let only_one = updates.len() == 1;
+        let mut text = before.filter(|_| !only_one).unwrap_or_else(|| self.document.text().clone());
+        for update in updates {
+            // The document has just read and applied the same bytes, so neither fails.
+            let Ok(change) = update.change_set() else { continue };
+            if !only_one && change.apply(&mut text).is_err() {
+                continue;
+            }
+            self.follow(&change, &text, None, now, &mut touched);
+        }
+        touched
+    }
+
+    /// Moves everything but one request over one update that led to the text `after`.
+    fn follow(
+        &mut self,
+        change: &ChangeSet,
+        after: &Text,
+        except: Option<&RequestId>,
+        now: &Now,
+        touched: &mut Touched,
+    ) {
+        self.presence.map(change);
+        self.own.follow(change);
+        for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
+            let changed = requests::advance(Arc::make_mut(request), change, after, now.ms);
+            if !changed.is_empty() {
+                touched.entry(id.clone()).or_default().extend(changed);
+            }
+        }
+    }
+
+    /// Tells once what became of requests, however many updates touched them.
+    fn tell_touched(&mut self, touched: Touched, now: &Now, step: &mut Step) {
+        for (id, mut changed) in touched {
+            let Some(request) = self.open.get(&id).cloned() else { continue };
+            changed.sort_unstable();
+            changed.dedup();
+            if !request.status.is_open() {
+                // People deleted everything it was about.
+                step.keep(requests::record(self, &request));
+                requests::place(self, Arc::clone(&request));
+            }
+            requests::tell(self, &request, &changed, None, now, step);
+        }
+    }
+
+    /// Keeps a snapshot if it is time for one.
+    pub(super) fn snapshot_if_due(&mut self, step: &mut Step) {
+        if self.unsnapshotted >= SNAPSHOT_UPDATES {
+            self.snapshot(step);
+        }
+    }
+
+    /// Keeps the text as it is now, and with it what has positions, so that loading never has to reach further back.
+    pub(super) fn snapshot(&mut self, step: &mut Step) {
+        if self.unsnapshotted == 0 || self.is_deleted() {
+            return;
+        }
+        self.unsnapshotted = 0;
+        step.keep(Op::PutSnapshot {
+            document: self.id().clone(),
+            version: self.version(),
+            text: self.document.text().to_string(),
+        });
+        for request in self.open.values() {
+            step.keep(requests::record(self, request));
+        }
+        if !self.own.frozen.is_empty() {
+            self.record.settings = self.settings_as_kept();
+            step.keep(Op::PutDocument(self.record.clone()));
+        }
+    }
+}
+
+fn push_error(error: PushError) -> RoomError {
+    match error {
+        PushError::Ahead { base, version } => RoomError::Ahead { asked: base, newest: version },
+        // The client asks for what it missed and sends its updates again on top of that.
+        PushError::TooOld { .. } | PushError::NotTheSame { .. } => RoomError::Resync,
+        PushError::Invalid { index, source } => RoomError::BadUpdate { index, source },
+    }
+}
