@@ -1,0 +1,381 @@
+//! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::RequestId;
+use crate::llm::{DocumentView, Request, Selection};
+use crate::room::RoomError;
+use crate::room::command::{Gate, Reading};
+use crate::store::{AuditEntry, Batch, Op};
+use crate::tools::hooks::audit::Line;
+use crate::tools::registry::Ground;
+use crate::tools::told::{self, Difference};
+use crate::tools::{Call, Context};
+use crate::wire::messages::ContentBlock;
+
+use super::listen::listen;
+use super::models::Chosen;
+use super::prompt::{Briefing, SYSTEM};
+use super::queue::Job;
+use super::record::{self, About, Run, State};
+use super::selection::locate;
+use super::session::Shared;
+use super::transcript::{self, Entry, Kept, Shown};
+use super::turn::{Effect, End, Event, Turn};
+use super::voice::Voice;
+use super::{AskError, Conversation, PermissionMode};
+
+/// Output tokens of one answer: a document at its limit fits.
+const MAX_TOKENS: u32 = 32_000;
+/// Bytes of the conversation that the model is sent; older runs are left out.
+const CONVERSATION_LIMIT: usize = 400_000;
+
+/// Earlier decisions that are looked at for news.
+const NEWS_LIMIT: usize = 20;
+
+/// Works on a run until it is over; the caller says how it ended.
+pub async fn drive(shared: &Shared, job: &mut Job) -> End {
+    let Job { run, cancel } = job;
+    let worked = async {
+        let mut driver = Driver::begin(shared, run, cancel.clone()).await?;
+        driver.go().await
+    };
+    worked.await.unwrap_or_else(|failure: Failure| failure.into())
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error("The selected text is no longer in the document")]
+    Selection,
+    #[error("There is no model {0} any more")]
+    Model(String),
+}
+
+impl From<RoomError> for Failure {
+    fn from(error: RoomError) -> Self {
+        Self::Ask(error.into())
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Ask(AskError::Unwritable(error))
+    }
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        let code = match &failure {
+            Failure::Selection => "invalid_selection",
+            Failure::Model(_) => "unknown_model",
+            Failure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
+            Failure::Ask(AskError::Room(_)) => "document_unavailable",
+            Failure::Ask(AskError::Store(_)) => "store_failed",
+            Failure::Ask(_) => "internal",
+        };
+        Self::error(code, failure.to_string())
+    }
+}
+
+struct Driver<'a> {
+    shared: &'a Shared,
+    run: &'a mut Run,
+    cancel: CancellationToken,
+    voice: Voice,
+    chosen: Chosen,
+    /// The whole conversation, this run's entries last.
+    entries: Vec<Entry>,
+    /// The document as the model was told of it last.
+    known: Option<Reading>,
+    /// What is selected in it.
+    selection: Option<(usize, usize)>,
+    /// The document as the model knew it when it made the calls of this turn.
+    base: Option<Reading>,
+    /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
+    prompt: Vec<ContentBlock>,
+    /// Marks text of the document as data.
+    tag: Arc<str>,
+    /// Outcomes of this turn that people have been told of.
+    told: usize,
+    /// Lines for the audit log that wait to be kept with their results.
+    audit: Vec<(RequestId, Line)>,
+    /// The calls of this turn may have been made before a restart.
+    taken_up: bool,
+}
+
+impl<'a> Driver<'a> {
+    async fn begin(
+        shared: &'a Shared,
+        run: &'a mut Run,
+        cancel: CancellationToken,
+    ) -> Result<Self, Failure> {
+        let voice = shared.voice(run, shared.room(run).await?);
+        let model = run.ask.model.as_deref();
+        let chosen = shared
+            .models
+            .choose(model)
+            .ok_or_else(|| Failure::Model(model.unwrap_or_default().to_owned()))?;
+        let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
+        let mut driver = Self {
+            shared,
+            run,
+            cancel,
+            voice,
+            chosen,
+            entries,
+            known: None,
+            selection: None,
+            base: None,
+            prompt: Vec::new(),
+            tag: uuid::Uuid::new_v4().simple().to_string().into(),
+            told: 0,
+            audit: Vec::new(),
+            taken_up: false,
+        };
+        driver.ask_aloud().await?;
+        driver.look().await?;
+        Ok(driver)
+    }
+
+    async fn go(&mut self) -> Result<End, Failure> {
+        let said = transcript::of_run(&self.entries, &self.run.ask.run);
+        let (mut turn, effects) = Turn::take_up(self.shared.limits, &said);
+        let mut todo = VecDeque::from(effects);
+        while let Some(effect) = todo.pop_front() {
+            let event = match effect {
+                Effect::Keep(kept) => {
+                    self.keep(kept, Batch::new()).await?;
+                    continue;
+                }
+                _ if self.cancel.is_cancelled() && !matches!(effect, Effect::Finish(_)) => {
+                    Event::Cancelled { partial: String::new() }
+                }
+                Effect::CallModel => self.call_model().await?,
+                Effect::RunTool(index, call) => self.run_tool(index, &call).await?,
+                Effect::Finish(end) => return Ok(end),
+            };
+            todo.extend(turn.on(event));
+        }
+        Ok(End::error("internal", "The run stopped without an end"))
+    }
+
+    /// Keeps and shows what was asked, unless an earlier process did.
+    async fn ask_aloud(&mut self) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        if !transcript::of_run(&self.entries, &ask.run).is_empty() {
+            self.taken_up = true;
+            return Ok(());
+        }
+        let kept = Kept::Prompt { name: ask.principal.name.clone(), text: ask.prompt.clone() };
+        let mut batch = Batch::from(self.run.put(State::Running)?);
+        if ask.conversation == Conversation::Fresh {
+            let (session, document) = (ask.session.clone(), ask.document.clone());
+            batch.push(Op::ClearMessages { session, document });
+            self.entries.clear();
+        }
+        self.keep(kept, batch).await
+    }
+
+    /// Reads the document, finds the selection in it, and words the prompt.
+    async fn look(&mut self) -> Result<(), Failure> {
+        self.bring_content().await?;
+        if self.ground() == Ground::Document {
+            self.known = Some(self.voice.room.read().await?);
+        }
+        let ask = &self.run.ask;
+        if let (Some(selected), Some(document)) = (&ask.selection, &self.known) {
+            self.selection = locate(document, selected);
+            // After a restart the words may be gone because an accepted change replaced them.
+            if self.selection.is_none() && !selected.is_caret() && !self.taken_up {
+                return Err(Failure::Selection);
+            }
+        }
+        let news = self.news().await?;
+        let tools = self.shared.tools.occasions(self.ground());
+        let briefing = Briefing {
+            instructions: ask.instructions.as_deref(),
+            document: self.known.as_ref(),
+            selection: self.selection.filter(|(start, end)| start != end),
+            history: &ask.history,
+            news: &news,
+            prompt: &ask.prompt,
+            tools: &tools,
+            tag: &self.tag,
+        };
+        self.prompt = briefing.blocks();
+        self.base = self.base_of_calls().await?;
+        Ok(())
+    }
+
+    /// Decisions that were taken back, or taken at last, since the model was told of them.
+    async fn news(&self) -> Result<Vec<String>, Failure> {
+        let mut lines = Vec::new();
+        for (change, what) in transcript::changes(&self.entries).take(NEWS_LIMIT) {
+            let now = self.shared.store.request(&change.request).await.map_err(AskError::from)?;
+            if let Some(now) = now.filter(|now| now.status != change.status) {
+                let (id, then, now) = (&change.request, &change.status, now.status);
+                lines.push(format!("- {id} ({what}) was {then} and is {now} now"));
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Brings the private document to the text that came with the request, once.
+    async fn bring_content(&mut self) -> Result<(), Failure> {
+        let Some(content) = self.run.ask.content.take() else { return Ok(()) };
+        self.voice.room.replace(content, self.run.ask.principal.clone()).await?;
+        let put = self.run.put(State::Running)?;
+        self.shared.store.commit(put).await.map_err(AskError::from)?;
+        Ok(())
+    }
+
+    /// The text that calls left over from an earlier process are about.
+    async fn base_of_calls(&self) -> Result<Option<Reading>, Failure> {
+        let (Some(now), Some(version)) = (&self.known, self.run.base) else { return Ok(None) };
+        if now.version == version {
+            return Ok(Some(now.clone()));
+        }
+        let document = self.voice.room.document();
+        let loaded = self.shared.store.load_at(document, version).await.map_err(AskError::from)?;
+        let text = loaded.and_then(|it| {
+            told::replay(&it.text, it.updates.iter().map(|update| &*update.changes))
+        });
+        Ok(text.map(|text| Reading { version, text, ..now.clone() }))
+    }
+
+    /// Appends to the transcript, durably, and only then tells people.
+    async fn keep(&mut self, kept: Kept, mut batch: Batch) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
+        let entry = Entry { session, run, at_ms, kept };
+        batch.push(record::append(ask.document.as_ref(), &entry)?);
+        match &entry.kept {
+            Kept::Answer { content, .. } => {
+                let calls = content.iter().filter_map(Call::of);
+                self.run.calls = calls.map(|_| RequestId::generate()).collect();
+                self.run.base = self.base.as_ref().map(|reading| reading.version);
+                batch.push(self.run.put(State::Running)?);
+            }
+            Kept::Results { .. } => {
+                let lines = std::mem::take(&mut self.audit);
+                batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
+            }
+            Kept::Prompt { .. } | Kept::End { .. } => {}
+        }
+        self.shared.store.commit(batch).await.map_err(AskError::from)?;
+        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
+            self.voice.show(shown).await;
+        }
+        if matches!(entry.kept, Kept::Results { .. }) {
+            self.taken_up = false;
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    async fn call_model(&mut self) -> Result<Event, Failure> {
+        // A room that nobody was in may have closed meanwhile.
+        self.voice.room = self.shared.room(self.run).await?;
+        self.base.clone_from(&self.known);
+        let ask = &self.run.ask;
+        let entries = transcript::recent(self.entries.clone(), &ask.run, CONVERSATION_LIMIT);
+        let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
+        let request = Request {
+            model: self.chosen.name.clone(),
+            system: SYSTEM.to_owned(),
+            messages: transcript::messages(&entries, &ask.run, &self.prompt),
+            tools: self.shared.tools.definitions(self.ground()),
+            max_tokens: MAX_TOKENS,
+            session: ask.session.to_string(),
+            prompt: first.then(|| ask.prompt.clone()),
+            document: self.base.as_ref().map(|document| DocumentView {
+                text: document.text.to_string(),
+                selection: self.selection.map(|(from, to)| Selection { from, to }),
+            }),
+        };
+        let stream = self.chosen.model.stream(request, self.cancel.child_token());
+        Ok(listen(&self.voice, stream, &self.cancel).await)
+    }
+
+    async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {
+        self.voice.room = self.shared.room(self.run).await?;
+        // A turn keeps its requests' names with its calls, so there is one for each.
+        let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
+        let context = self.context(request.clone());
+        let tools = &self.shared.tools;
+        let made_before =
+            if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
+        let finished = match made_before {
+            Some(finished) => finished,
+            None => tools.call(&context, call, &self.cancel).await,
+        };
+        if let Some(now) = finished.now {
+            self.learn(now);
+        }
+        self.audit.extend(finished.audit.map(|line| (request, line)));
+        self.voice.show(Shown::tool_result(&finished.outcome)).await;
+        self.told += 1;
+        Ok(Event::Ran(finished.outcome))
+    }
+
+    /// The model has been told how the document reads now; the selection goes with its words.
+    fn learn(&mut self, now: Reading) {
+        if let (Some(before), Some(range)) = (&self.known, self.selection) {
+            let difference = Difference::between(&before.text.to_string(), &now.text.to_string());
+            self.selection = Some(difference.map_or(range, |it| it.map(range)));
+        }
+        self.known = Some(now);
+    }
+
+    fn context(&self, request: RequestId) -> Context {
+        let ask = &self.run.ask;
+        Context {
+            room: self.voice.room.clone(),
+            base: self.base.clone(),
+            shown: self.known.clone(),
+            selection: self.selection,
+            request,
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            requester: ask.principal.clone(),
+            prompt: ask.prompt.as_str().into(),
+            source: ask.permission_mode.as_str(),
+            gate: match ask.permission_mode {
+                PermissionMode::BypassPermissions => Gate::Bypass,
+                PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                    Gate::Ask
+                }
+            },
+            tag: Arc::clone(&self.tag),
+            clock: self.shared.clock.clone(),
+        }
+    }
+
+    fn audited(&self, (request, line): (RequestId, Line), at_ms: u64) -> Op {
+        Op::Audit(AuditEntry {
+            at_ms,
+            actor: self.run.ask.principal.user.to_string(),
+            action: line.action.to_owned(),
+            document: self.run.ask.document.clone(),
+            request: Some(request),
+            detail: line.detail,
+        })
+    }
+
+    fn ground(&self) -> Ground {
+        match self.run.about {
+            About::Document | About::Content => Ground::Document,
+            About::Nothing => Ground::Conversation,
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.shared.clock.now_ms()
+    }
+}

@@ -1,0 +1,110 @@
+//! Listens to a model's answer and passes it on while it is being written.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::llm::{Delta, ModelError};
+
+use super::turn::{End, Event};
+use super::voice::Voice;
+
+/// How long text may wait for more before people are told.
+const CHUNK_DELAY: Duration = Duration::from_millis(30);
+/// Bytes of text after which it does not wait.
+const CHUNK_SIZE: usize = 256;
+/// Bytes of one answer; a document at its limit fits several times.
+const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
+
+/// What people have not been told yet, and what they have.
+#[derive(Default)]
+struct Heard {
+    text: String,
+    /// `text[told..]` waits.
+    told: usize,
+    due: Option<Instant>,
+    size: usize,
+}
+
+/// What came of a call of the model. Ends at once when `cancel` fires.
+pub async fn listen(
+    voice: &Voice,
+    stream: BoxStream<'static, Result<Delta, ModelError>>,
+    cancel: &CancellationToken,
+) -> Event {
+    voice.stream_start().await;
+    let mut heard = Heard::default();
+    let event = until_end(voice, stream, cancel, &mut heard).await;
+    heard.tell(voice).await;
+    voice.stream_end().await;
+    event
+}
+
+async fn until_end(
+    voice: &Voice,
+    stream: BoxStream<'static, Result<Delta, ModelError>>,
+    cancel: &CancellationToken,
+    heard: &mut Heard,
+) -> Event {
+    let mut stream = pin!(stream);
+    loop {
+        let due = heard.due;
+        let delta = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Event::Cancelled { partial: heard.text.clone() },
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                heard.tell(voice).await;
+                continue;
+            }
+            delta = stream.next() => delta,
+        };
+        match delta {
+            Some(Ok(Delta::Text(text))) => heard.text(voice, &text).await,
+            Some(Ok(Delta::ToolUse { .. })) => heard.tell(voice).await,
+            Some(Ok(Delta::ToolInput { partial_json, .. })) => heard.size += partial_json.len(),
+            Some(Ok(Delta::Reset)) => {
+                *heard = Heard::default();
+                voice.stream_start().await;
+            }
+            Some(Ok(Delta::Done(answer))) => return Event::Answered(answer),
+            Some(Err(ModelError::Cancelled)) => {
+                return Event::Cancelled { partial: heard.text.clone() };
+            }
+            Some(Err(error)) => return heard.failed(End::error("model_error", error.to_string())),
+            None => {
+                return heard.failed(End::error("model_error", ModelError::CutOff.to_string()));
+            }
+        }
+        if heard.size > ANSWER_LIMIT {
+            return heard.failed(End::limit("The model's answer was too long"));
+        }
+    }
+}
+
+impl Heard {
+    async fn text(&mut self, voice: &Voice, text: &str) {
+        self.text.push_str(text);
+        self.size += text.len();
+        self.due.get_or_insert_with(|| Instant::now() + CHUNK_DELAY);
+        if self.text.len() - self.told >= CHUNK_SIZE {
+            self.tell(voice).await;
+        }
+    }
+
+    async fn tell(&mut self, voice: &Voice) {
+        self.due = None;
+        if self.told < self.text.len() {
+            let chunk = self.text[self.told..].to_owned();
+            self.told = self.text.len();
+            voice.stream_chunk(chunk).await;
+        }
+    }
+
+    fn failed(&self, end: End) -> Event {
+        Event::Failed { partial: self.text.clone(), end }
+    }
+}

@@ -1,0 +1,242 @@
+//! One run of the agent: call the model, pass its calls through the gate, tell people, remember everything.
+//!
+//! [`Agents`] is the way in. A run is a pure state machine ([`turn`]) driven by [`driver`]; what is said is kept as
+//! a [`transcript`] before anything depends on it, so that a run goes on where it stood after a crash.
+
+pub mod transcript;
+
+mod driver;
+mod listen;
+mod models;
+mod prompt;
+mod queue;
+mod record;
+mod response;
+mod selection;
+mod session;
+mod turn;
+mod voice;
+
+#[cfg(test)]
+mod modes;
+#[cfg(test)]
+mod restarts;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod stories;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::room::RoomError;
+use crate::store::StoreError;
+use crate::who::Principal;
+
+pub use models::Models;
+pub use session::Agents;
+pub use turn::Limits;
+
+/// Something a person asks of the agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ask {
+    /// The session that asks; the caller has checked that it is the person's own.
+    pub session: SessionId,
+    /// The name of the run, unique within the session.
+    pub run: RunId,
+    /// Who asks.
+    pub principal: Principal,
+    /// What they typed.
+    pub prompt: String,
+    /// The shared document to work on.
+    pub document: Option<DocumentId>,
+    /// Without `document`: the text the session's private document is brought to.
+    pub content: Option<String>,
+    /// What is selected.
+    pub selection: Option<Selected>,
+    /// Earlier turns the server does not have: role and text, oldest first.
+    pub history: Vec<(String, String)>,
+    /// Extra instructions for the model.
+    pub instructions: Option<String>,
+    /// Whether the conversation goes on or begins anew.
+    pub conversation: Conversation,
+    /// The model to use; the default if missing.
+    pub model: Option<String>,
+    /// The event that asked.
+    pub kind: AskKind,
+    /// What happens to tools that only read.
+    pub safe_tools: SafeTools,
+    /// How calls are approved.
+    pub permission_mode: PermissionMode,
+}
+
+/// A selection: UTF-16 units, half-open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selected {
+    /// First unit.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// The words as the person saw them, to find them again if people typed meanwhile.
+    pub text: Option<String>,
+}
+
+impl Selected {
+    /// Whether nothing is selected: then it is no harm if the place is gone.
+    fn is_caret(&self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// Whether a conversation goes on (`continue` on the wire).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Conversation {
+    /// It goes on.
+    Continue,
+    /// What was said so far is forgotten.
+    Fresh,
+}
+
+/// Which event asked, and so what is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AskKind {
+    /// `askClaudeCode`: a `result` and a `claudeResponse`.
+    Ask,
+    /// `run`: a `result`.
+    Run,
+}
+
+/// What happens to tools that only read (`auto_approve_safe` on the wire).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SafeTools {
+    /// They run at once.
+    AtOnce,
+    /// They wait for people too.
+    Ask,
+}
+
+/// How the calls of a run are approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PermissionMode {
+    /// People are asked (as the document's settings say).
+    Sdk,
+    /// Everything is applied at once; for owners, on servers that allow it.
+    BypassPermissions,
+    /// The plan mode of the Claude CLI.
+    ToolApproval,
+    /// The Claude CLI with this server's tools.
+    McpProxy,
+}
+
+impl PermissionMode {
+    /// Every mode, in the order people are offered them.
+    pub const ALL: [Self; 4] =
+        [Self::BypassPermissions, Self::McpProxy, Self::ToolApproval, Self::Sdk];
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sdk => "sdk",
+            Self::BypassPermissions => "bypassPermissions",
+            Self::ToolApproval => "toolApproval",
+            Self::McpProxy => "mcpProxy",
+        }
+    }
+}
+
+impl fmt::Display for PermissionMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether owners may switch approvals off for a run (`--allow-bypass`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypass {
+    /// Never.
+    Forbidden,
+    /// Owners may.
+    Allowed,
+}
+
+/// Which runs to stop; everything that is given must fit. The caller has checked that the person may.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// Runs of this session.
+    pub session: Option<SessionId>,
+    /// The run of this name.
+    pub run: Option<RunId>,
+}
+
+/// Why something was not done. Nothing was started then.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The person may not do that.
+    #[error("you may not do that")]
+    NotAllowed,
+    /// The server does not allow to skip approvals, or the person is no owner.
+    #[error("bypassPermissions needs a server started with --allow-bypass, and an owner")]
+    BypassNotAllowed,
+    /// This server cannot do that yet.
+    #[error("the permission mode {mode} is not supported by this server; use sdk")]
+    UnsupportedMode {
+        /// The mode.
+        mode: PermissionMode,
+    },
+    /// No model has this name.
+    #[error("there is no model {name}; available: {available}")]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        available: String,
+    },
+    /// Nothing was asked.
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    /// Prompt, instructions, history or text are too long.
+    #[error("{what} is too long: at most {limit} bytes")]
+    TooLong {
+        /// Which part.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The selection is not a range of the document, or its words are no longer there.
+    #[error("the selection does not fit the document; select the words again")]
+    Selection,
+    /// The session has another run of this name.
+    #[error("there was already a run {run} in this session")]
+    Duplicate {
+        /// The run.
+        run: RunId,
+    },
+    /// Too many runs of the session wait for this document.
+    #[error("{limit} runs already wait here; cancel some first")]
+    QueueFull {
+        /// The limit.
+        limit: usize,
+    },
+    /// There is no such run.
+    #[error("there is no such run")]
+    NoRun,
+    /// The document cannot be reached.
+    #[error(transparent)]
+    Room(#[from] RoomError),
+    /// The store failed; nothing was started.
+    #[error("the request could not be stored; nothing was started")]
+    Store(#[from] StoreError),
+    /// A value could not be written as JSON: a fault of this program.
+    #[error("the request could not be written down")]
+    Unwritable(#[from] serde_json::Error),
+    /// The server is stopping.
+    #[error("the server is stopping")]
+    Closed,
+}

@@ -1,0 +1,172 @@
+//! Stories about what is not started, what nobody has to approve, and decisions that are taken back.
+
+use crate::review::{Decision, Verdict};
+use crate::room::command::{Configure, Undo};
+use crate::room::settings::{Approvals, OwnSettings};
+use crate::tools::Registry;
+use crate::tools::hooks::{Denial, HOOKS, Hooks};
+use crate::who::{Principal, Role};
+
+use super::stage::{Stage, owner, rewrites, says};
+use super::{Agents, Ask, AskError, Bypass, PermissionMode, Selected};
+
+fn editor() -> Principal {
+    Principal { user: "usr_ed".into(), name: "Ed".into(), role: Role::Editor, document: None }
+}
+
+#[tokio::test]
+async fn an_owner_may_bypass_approvals_where_the_server_allows_it() {
+    let mut stage = Stage::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = Ask { permission_mode, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.response().await;
+    assert_eq!(stage.text().await, "New.");
+}
+
+#[tokio::test]
+async fn nobody_else_may() {
+    let mut stage = Stage::with("Old.").await;
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = Ask { permission_mode, ..stage.question("Rewrite") };
+    let by_editor = Ask { principal: editor(), ..ask.clone() };
+    let refused = stage.agents.ask(by_editor).await;
+    assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
+    let strict = Agents::new(
+        stage.store.clone(),
+        stage.rooms.clone(),
+        stage.models(),
+        Bypass::Forbidden,
+        stage.clock.clone(),
+    );
+    let refused = strict.ask(ask).await;
+    assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_document_without_approvals_is_changed_at_once() {
+    let mut stage = Stage::with("Old.").await;
+    let own = OwnSettings { approvals: Some(Approvals::Off), ..OwnSettings::default() };
+    stage.room.configure(Configure { own, frozen: None }, owner()).await.unwrap();
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    stage.ask("Rewrite").await;
+    let response = stage.response().await;
+    assert_eq!(response.updates[0].1, "approved");
+    assert_eq!(stage.text().await, "New.");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_before_anything_is_kept() {
+    let mut stage = Stage::with("Old.").await;
+    let ask = stage.question("Rewrite");
+    let viewer = Principal { role: Role::Viewer, ..editor() };
+    let beyond = Some(Selected { start: 2, end: 9, text: None });
+    let mcp = PermissionMode::McpProxy;
+    let cases = [
+        (Ask { prompt: " ".into(), ..ask.clone() }, "the prompt is empty"),
+        (Ask { prompt: "x".repeat(300_000), ..ask.clone() }, "the prompt is too long"),
+        (Ask { principal: viewer, ..ask.clone() }, "you may not do that"),
+        (
+            Ask { model: Some("gpt".into()), ..ask.clone() },
+            "there is no model gpt; available: actor",
+        ),
+        (
+            Ask { permission_mode: mcp, ..ask.clone() },
+            "the permission mode mcpProxy is not supported",
+        ),
+        (Ask { selection: beyond, ..ask.clone() }, "the selection does not fit"),
+        (Ask { document: Some("doc_x".into()), ..ask.clone() }, "there is no such document"),
+    ];
+    for (ask, words) in cases {
+        let error = stage.agents.ask(ask).await.unwrap_err().to_string();
+        assert!(error.starts_with(words), "{error}");
+    }
+    assert_eq!(stage.store.unfinished_runs().await.unwrap().len(), 0);
+    // The name of a refused run is free again.
+    stage.model.plays([says("Here.")]);
+    stage.agents.ask(ask).await.unwrap();
+    assert_eq!(stage.response().await.message, "Here.");
+}
+
+#[tokio::test]
+async fn asking_again_with_the_same_name_while_it_runs_starts_nothing_new() {
+    let mut stage = Stage::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    let ask = stage.question("Rewrite");
+    stage.agents.ask(ask.clone()).await.unwrap();
+    stage.request().await;
+    stage.agents.ask(ask.clone()).await.unwrap();
+    let other = Ask { prompt: "Something else".into(), ..ask };
+    assert!(matches!(stage.agents.ask(other).await, Err(AskError::Duplicate { .. })));
+    assert_eq!(stage.store.unfinished_runs().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_selection_whose_words_are_gone_ends_the_run() {
+    let mut stage = Stage::with("One two three.").await;
+    stage.model.plays([rewrites("Nothing."), says("Done.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await;
+    stage.ask_about(4, 7, "Translate this").await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    let (code, _) = stage.response().await.error.unwrap();
+    assert_eq!((code.as_str(), stage.model.asked().len()), ("invalid_selection", 2));
+}
+
+#[tokio::test]
+async fn a_caret_that_is_nowhere_does_no_harm() {
+    let mut stage = Stage::with("Short.").await;
+    stage.model.plays([says("Hello.")]);
+    let selection = Some(Selected { start: 90, end: 90, text: Some(String::new()) });
+    let ask = Ask { selection, ..stage.question("Hello") };
+    stage.agents.ask(ask).await.unwrap();
+    assert_eq!(stage.response().await.message, "Hello.");
+    assert_eq!(stage.model.asked()[0].document.as_ref().unwrap().selection, None);
+}
+
+#[tokio::test]
+async fn a_selection_follows_its_words_while_the_run_waits() {
+    let mut stage = Stage::with("One two three.").await;
+    stage.model.plays([rewrites("And one two three."), says("Done."), says("Zwei.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await;
+    stage.ask_about(4, 7, "Translate this").await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    stage.response().await;
+    let selection = stage.model.asked()[2].document.clone().unwrap().selection.unwrap();
+    assert_eq!((selection.from, selection.to), (8, 11));
+}
+
+#[tokio::test]
+async fn the_model_hears_at_its_next_turn_of_what_was_taken_back() {
+    let mut stage = Stage::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done."), says("I see.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await.id().clone();
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    let undo = Undo { request: request.clone(), hunks: None, force: false };
+    stage.room.undo(undo, owner()).await.unwrap();
+    stage.ask("Why?").await;
+    stage.response().await;
+    let prompt = format!("{:?}", stage.model.asked()[2].messages.last());
+    let line = format!("- {request} (Rewrote it.) was approved and is pending now");
+    assert!(prompt.contains(&line), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_denies_the_call() {
+    let hooks = Hooks { before: &[|_| Err(Denial("Not today".into()))], ..HOOKS };
+    let mut stage = Stage::with_tools("Old.", Registry::default().with_hooks(hooks)).await;
+    stage.model.plays([rewrites("New."), says("Sorry.")]);
+    stage.ask("Rewrite").await;
+    stage.response().await;
+    assert_eq!(stage.model.told(), [("Not today".to_owned(), true)]);
+    assert_eq!(stage.text().await, "Old.");
+}

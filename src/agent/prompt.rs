@@ -1,0 +1,201 @@
+//! What the model is told: the rules, and for each request its context (seed 5's order). Pure.
+//!
+//! The rules and the tools never change within a session, and the document stands in a block of its own before what
+//! is particular to a request, so that a provider can cache what stays the same.
+
+use std::fmt::Write as _;
+
+use crate::room::command::Reading;
+use crate::tools::told::fenced;
+use crate::wire::messages::{CacheControl, ContentBlock};
+
+/// The rules.
+pub const SYSTEM: &str = include_str!("prompts/system.md");
+
+/// UTF-16 units of a document that are shown; of a longer one, the part around the selection (or its beginning).
+pub const DOCUMENT_LIMIT: usize = 200_000;
+
+/// Bytes of the earlier turns a client may add; the newest are kept.
+const HISTORY_LIMIT: usize = 20_000;
+
+/// What a request is about.
+#[derive(Debug)]
+pub struct Briefing<'a> {
+    /// Extra instructions of the client.
+    pub instructions: Option<&'a str>,
+    /// The document, if there is one.
+    pub document: Option<&'a Reading>,
+    /// What the person selected, in UTF-16 units of `document`; valid there.
+    pub selection: Option<(usize, usize)>,
+    /// Earlier turns that the server does not have: role and text, oldest first.
+    pub history: &'a [(String, String)],
+    /// What people did since with changes the model knows of, one line each.
+    pub news: &'a [String],
+    /// What the person typed.
+    pub prompt: &'a str,
+    /// The tools on offer: name, and when to use it.
+    pub tools: &'a [(&'static str, &'static str)],
+    /// Random, so that no document can contain the end of its own block.
+    pub tag: &'a str,
+}
+
+impl Briefing<'_> {
+    /// The blocks of the request's message.
+    pub fn blocks(&self) -> Vec<ContentBlock> {
+        let mut blocks = Vec::new();
+        if let Some(instructions) = self.instructions.filter(|text| !text.trim().is_empty()) {
+            blocks.push(ContentBlock::text(format!("Instructions: {instructions}")));
+        }
+        if let Some(document) = self.document {
+            let text = self.document(document);
+            let cache_control = Some(CacheControl::one_hour());
+            blocks.push(ContentBlock::Text { text, cache_control });
+        }
+        blocks.push(ContentBlock::text(self.request()));
+        blocks
+    }
+
+    fn document(&self, reading: &Reading) -> String {
+        let len = reading.text.len();
+        let (from, to) = window(reading, self.selection);
+        let shown = reading.text.slice(from..to).unwrap_or_default();
+        let part = if (from, to) == (0, len) {
+            String::new()
+        } else {
+            format!(" It is too long to be shown completely: these are units {from} to {to}.")
+        };
+        let block = fenced("document", self.tag, reading.version, &shown);
+        format!("Current Document:\n(data, {len} UTF-16 units.{part})\n{block}")
+    }
+
+    fn request(&self) -> String {
+        let mut text = String::new();
+        if let Some((start, end)) = self.selection
+            && let Some(document) = self.document
+            && let Ok(selected) = document.text.slice(start..end)
+        {
+            let block = fenced("selection", self.tag, document.version, &selected);
+            text.push_str(&section(format!("Selected Text (chars {start}-{end}):\n{block}")));
+        }
+        if !self.history.is_empty() {
+            text.push_str(&section(format!("Conversation so far:\n{}", self.history())));
+        }
+        if !self.news.is_empty() {
+            let lines = fenced_lines("decisions", self.tag, &self.news.join("\n"));
+            text.push_str(&section(format!("Decisions people changed since:\n{lines}")));
+        }
+        text.push_str(&section(format!("User Request: {}", self.prompt)));
+        text.push_str("Available Tools:");
+        for (name, when) in self.tools {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n- {name}: {when}");
+        }
+        text
+    }
+
+    fn history(&self) -> String {
+        let mut lines = Vec::new();
+        let mut size = 0;
+        for (role, said) in self.history.iter().rev() {
+            size += said.len();
+            if size > HISTORY_LIMIT {
+                break;
+            }
+            let speaker = if role == "assistant" { "assistant" } else { "user" };
+            lines.push(format!("{speaker}: {said}"));
+        }
+        lines.reverse();
+        fenced_lines("history", self.tag, &lines.join("\n"))
+    }
+}
+
+fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
+    format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
+}
+
+fn section(mut text: String) -> String {
+    text.push_str("\n\n");
+    text
+}
+
+/// The part of a document that is shown: all of it, or [`DOCUMENT_LIMIT`] units around the selection.
+fn window(reading: &Reading, selection: Option<(usize, usize)>) -> (usize, usize) {
+    let len = reading.text.len();
+    if len <= DOCUMENT_LIMIT {
+        return (0, len);
+    }
+    let middle = selection.map_or(0, |(start, end)| usize::midpoint(start, end));
+    let from = middle.saturating_sub(DOCUMENT_LIMIT / 2).min(len - DOCUMENT_LIMIT);
+    let to = from + DOCUMENT_LIMIT;
+    // Never half a character: one unit less on either side is always a boundary.
+    let inside = |at: usize, step: usize| if reading.text.is_boundary(at) { at } else { at + step };
+    (inside(from, 1), if reading.text.is_boundary(to) { to } else { to - 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::told::reading;
+
+    fn briefing<'a>(
+        document: Option<&'a Reading>,
+        history: &'a [(String, String)],
+    ) -> Briefing<'a> {
+        Briefing {
+            instructions: Some("Be brief."),
+            document,
+            selection: document.map(|_| (4, 7)),
+            history,
+            news: &[],
+            prompt: "Translate this",
+            tools: &[("update_selection", "Use when request targets selected text only")],
+            tag: "k9",
+        }
+    }
+
+    fn texts(briefing: &Briefing<'_>) -> Vec<String> {
+        briefing.blocks().iter().filter_map(|block| block.as_text().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn the_context_is_worded_in_seed_5s_order() {
+        let document = reading("One two three");
+        let history = [("user".to_owned(), "Hi".to_owned()), ("assistant".into(), "Hello".into())];
+        let expected = [
+            "Instructions: Be brief.",
+            "Current Document:\n(data, 13 UTF-16 units.)\n<document-k9 version=\"0\">\nOne two three\n</document-k9>",
+            "Selected Text (chars 4-7):\n<selection-k9 version=\"0\">\ntwo\n</selection-k9>\n\n\
+             Conversation so far:\n<history-k9>\nuser: Hi\nassistant: Hello\n</history-k9>\n\n\
+             User Request: Translate this\n\n\
+             Available Tools:\n- update_selection: Use when request targets selected text only",
+        ];
+        assert_eq!(texts(&briefing(Some(&document), &history)), expected);
+    }
+
+    #[test]
+    fn without_a_document_there_is_only_the_request() {
+        let blocks = texts(&briefing(None, &[]));
+        assert!(blocks[1].starts_with("User Request: Translate this"), "{blocks:?}");
+    }
+
+    #[test]
+    fn of_a_long_document_the_part_around_the_selection_is_shown() {
+        let document = reading(&"😀".repeat(150_000));
+        let mut briefing = briefing(Some(&document), &[]);
+        assert_eq!(window(&document, None), (0, DOCUMENT_LIMIT));
+        briefing.selection = Some((250_000, 250_002));
+        let (from, to) = window(&document, briefing.selection);
+        assert_eq!((from, to), (100_000, 300_000));
+        let (from, to) = window(&document, Some((120_000, 120_002)));
+        assert_eq!((from, to), (20_002, 220_000));
+        assert!(texts(&briefing)[1].contains("these are units 100000 to 300000."));
+    }
+
+    #[test]
+    fn the_newest_earlier_turns_are_kept() {
+        let turn = |text: &str| ("user".to_owned(), text.to_owned());
+        let history = [turn("old"), turn(&"x".repeat(HISTORY_LIMIT - 2)), turn("ab")];
+        let text = texts(&briefing(None, &history)).remove(1);
+        assert!(!text.contains("old") && text.contains("user: ab"));
+    }
+}

@@ -1,0 +1,176 @@
+//! Who waits for whom: runs of one session on one document follow each other, all others overlap. Pure.
+
+use std::collections::{HashMap, VecDeque};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::who::Principal;
+
+use super::record::Run;
+use super::{AskError, Stop};
+
+/// Runs that may wait behind the one that is working.
+pub const QUEUE_LIMIT: usize = 16;
+
+/// Runs with the same key follow each other.
+pub type Key = (SessionId, Option<DocumentId>);
+
+/// A run that waits for its turn.
+#[derive(Debug)]
+pub struct Job {
+    /// The run.
+    pub run: Run,
+    /// Fires when a person stops it.
+    pub cancel: CancellationToken,
+}
+
+impl Job {
+    /// Whose turn it waits for.
+    pub fn key(&self) -> Key {
+        (self.run.ask.session.clone(), self.run.ask.document.clone())
+    }
+}
+
+/// Every run that is not over.
+#[derive(Debug, Default)]
+pub struct Queues {
+    lanes: HashMap<Key, Lane>,
+    live: HashMap<(SessionId, RunId), Live>,
+}
+
+#[derive(Debug, Default)]
+struct Lane {
+    waiting: VecDeque<Job>,
+    /// Places of runs that are still being stored.
+    reserved: usize,
+    working: bool,
+}
+
+#[derive(Debug)]
+struct Live {
+    requester: Principal,
+    prompt: String,
+    cancel: CancellationToken,
+}
+
+/// What asking for a place led to.
+#[derive(Debug)]
+pub enum Place {
+    /// There is one; the token stops the run.
+    Reserved(CancellationToken),
+    /// The same was asked before, by a client that did not get its answer; the run is under way.
+    UnderWay,
+}
+
+/// Whether somebody must begin to work on a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// Somebody does already.
+    Busy,
+    /// The caller must.
+    Needed,
+}
+
+impl Queues {
+    /// Keeps a place for a run that is about to be stored.
+    pub fn reserve(&mut self, run: &Run) -> Result<Place, AskError> {
+        let ask = &run.ask;
+        let name = (ask.session.clone(), ask.run.clone());
+        if let Some(live) = self.live.get(&name) {
+            let same = live.prompt == ask.prompt && live.requester.user == ask.principal.user;
+            let duplicate = AskError::Duplicate { run: ask.run.clone() };
+            return if same { Ok(Place::UnderWay) } else { Err(duplicate) };
+        }
+        let lane = self.lanes.entry((ask.session.clone(), ask.document.clone())).or_default();
+        if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {
+            return Err(AskError::QueueFull { limit: QUEUE_LIMIT });
+        }
+        lane.reserved += 1;
+        Ok(Place::Reserved(self.introduce(run)))
+    }
+
+    /// The reserved place is not needed: the run could not be stored.
+    pub fn give_up(&mut self, run: &Run) {
+        let key = (run.ask.session.clone(), run.ask.document.clone());
+        if let Some(lane) = self.lanes.get_mut(&key) {
+            lane.reserved -= 1;
+        }
+        self.done(&run.ask.session, &run.ask.run);
+        self.tidy(&key);
+    }
+
+    /// Takes the reserved place.
+    pub fn enter(&mut self, job: Job) -> Worker {
+        let lane = self.lanes.entry(job.key()).or_default();
+        lane.reserved -= 1;
+        lane.enter(job)
+    }
+
+    /// Takes up a run of an earlier process; there is always a place.
+    pub fn enter_again(&mut self, run: Run) -> Worker {
+        let cancel = self.introduce(&run);
+        let job = Job { run, cancel };
+        self.lanes.entry(job.key()).or_default().enter(job)
+    }
+
+    /// The next run of a lane; `None` ends its worker.
+    pub fn next(&mut self, key: &Key) -> Option<Job> {
+        let lane = self.lanes.get_mut(key)?;
+        let job = lane.waiting.pop_front();
+        lane.working = job.is_some();
+        self.tidy(key);
+        job
+    }
+
+    /// The run is over.
+    pub fn done(&mut self, session: &SessionId, run: &RunId) {
+        self.live.remove(&(session.clone(), run.clone()));
+    }
+
+    /// Stops what fits. Runs that had not begun are handed back, to be ended by the caller.
+    pub fn stop(&mut self, stop: &Stop) -> Result<Vec<Job>, AskError> {
+        let fits = |(session, run): &(SessionId, RunId)| {
+            stop.session.as_ref().is_none_or(|wanted| wanted == session)
+                && stop.run.as_ref().is_none_or(|wanted| wanted == run)
+        };
+        let meant: Vec<_> = self.live.iter().filter(|(name, _)| fits(name)).collect();
+        if meant.is_empty() && stop.run.is_some() {
+            return Err(AskError::NoRun);
+        }
+        for (_, live) in meant {
+            live.cancel.cancel();
+        }
+        let mut unbegun = Vec::new();
+        for lane in self.lanes.values_mut() {
+            let (stopped, waiting) =
+                lane.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
+            lane.waiting = waiting;
+            unbegun.extend::<VecDeque<Job>>(stopped);
+        }
+        Ok(unbegun)
+    }
+
+    fn introduce(&mut self, run: &Run) -> CancellationToken {
+        let cancel = CancellationToken::new();
+        let ask = &run.ask;
+        let (requester, prompt) = (ask.principal.clone(), ask.prompt.clone());
+        let live = Live { requester, prompt, cancel: cancel.clone() };
+        self.live.insert((ask.session.clone(), ask.run.clone()), live);
+        cancel
+    }
+
+    fn tidy(&mut self, key: &Key) {
+        let idle = |lane: &Lane| !lane.working && lane.reserved == 0 && lane.waiting.is_empty();
+        if self.lanes.get(key).is_some_and(idle) {
+            self.lanes.remove(key);
+        }
+    }
+}
+
+impl Lane {
+    fn enter(&mut self, job: Job) -> Worker {
+        self.waiting.push_back(job);
+        if std::mem::replace(&mut self.working, true) { Worker::Busy } else { Worker::Needed }
+    }
+}

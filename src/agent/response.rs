@@ -1,0 +1,75 @@
+//! The answer to `askClaudeCode`, told from the transcript of its run. Pure.
+
+use crate::room::command::Reading;
+use crate::room::event::{Response, ResponseUpdate};
+use crate::tools::{Call, Change, Outcome};
+
+use super::transcript::{Entry, Kept};
+
+/// The answer of a run that is over; `now` is its document.
+pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
+    let outcomes = || entries.iter().flat_map(outcomes_of);
+    let changes: Vec<&Change> = outcomes().filter_map(|outcome| outcome.change.as_ref()).collect();
+    let mut words = spoken(entries);
+    if words.is_empty() {
+        // Only what was applied may claim to have been done.
+        let applied =
+            outcomes().filter(|it| it.change.as_ref().is_some_and(|change| change.applied));
+        words = applied.filter_map(|outcome| outcome.explanation.clone()).collect();
+    }
+    Response {
+        message: words.join("\n"),
+        update: update(&changes, now),
+        updates: changes
+            .iter()
+            .map(|it| (it.request.clone(), it.status.clone(), it.kind(), it.version))
+            .collect(),
+        error: entries.iter().find_map(|entry| match &entry.kept {
+            Kept::End { code: Some(code), message, .. } => Some((code.clone(), message.clone())),
+            Kept::End { code: None, .. }
+            | Kept::Prompt { .. }
+            | Kept::Answer { .. }
+            | Kept::Results { .. } => None,
+        }),
+    }
+}
+
+/// Text blocks and `respond_conversation_only` responses, in the order in which the model gave them.
+fn spoken(entries: &[Entry]) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let Kept::Answer { content, .. } = &entry.kept else { continue };
+        let mut outcomes = entries.get(index + 1).into_iter().flat_map(outcomes_of);
+        for block in content {
+            if let Some(text) = block.as_text() {
+                words.push(text.to_owned());
+            } else if Call::of(block).is_some() {
+                words.extend(outcomes.next().and_then(|outcome| outcome.said.clone()));
+            }
+        }
+    }
+    words
+}
+
+fn outcomes_of(entry: &Entry) -> impl Iterator<Item = &Outcome> {
+    match &entry.kept {
+        Kept::Results { answers } => answers.as_slice(),
+        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+    }
+    .iter()
+}
+
+/// Several accepted changes are told as the document they led to.
+fn update(changes: &[&Change], now: Option<&Reading>) -> ResponseUpdate {
+    let applied: Vec<&&Change> = changes.iter().filter(|change| change.applied).collect();
+    match (applied.as_slice(), now) {
+        ([], _) | (_, None) => ResponseUpdate::None,
+        ([Change { range: Some(range), version, .. }], _) => ResponseUpdate::Partial {
+            text: range.text.clone(),
+            start: range.start,
+            end: range.end,
+            version: *version,
+        },
+        (_, Some(now)) => ResponseUpdate::Full { text: now.text.to_string(), version: now.version },
+    }
+}

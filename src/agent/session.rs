@@ -1,0 +1,380 @@
+//! The way in: takes what people ask, keeps it, and works on it, one run at a time for each session and document.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::room::clock::Clock;
+use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
+use crate::store::{Batch, MessageRecord, Store};
+use crate::tools::Registry;
+use crate::who::{Action, Principal, Role};
+
+use super::driver;
+use super::models::Models;
+use super::queue::{Job, Key, Place, Queues, Worker};
+use super::record::{self, Run, State};
+use super::response::response;
+use super::selection::locate;
+use super::transcript::{self, Entry, Kept, Shown};
+use super::turn::{End, Limits};
+use super::voice::Voice;
+use super::{Ask, AskError, AskKind, Bypass, PermissionMode, Selected, Stop};
+
+/// Bytes of a prompt, of the instructions, and of all earlier turns together.
+const WORDS_LIMIT: usize = 256 * 1024;
+/// Bytes of the text of a private document.
+const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Every run of the server. Clones share it.
+#[derive(Clone)]
+pub struct Agents {
+    shared: Arc<Shared>,
+}
+
+/// What the runs work with.
+pub(super) struct Shared {
+    pub store: Store,
+    pub clock: Clock,
+    rooms: Rooms,
+    pub models: Models,
+    pub tools: Registry,
+    pub limits: Limits,
+    bypass: Bypass,
+    queues: Mutex<Queues>,
+    /// Held while a session's private document is looked up or made.
+    private: tokio::sync::Mutex<()>,
+    /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Agents {
+    /// Nothing runs yet; call [`Agents::resume`] once the rooms can be reached.
+    pub fn new(store: Store, rooms: Rooms, models: Models, bypass: Bypass, clock: Clock) -> Self {
+        Self::with_tools(Registry::default(), store, rooms, models, bypass, clock)
+    }
+
+    /// The same with other tools or hooks.
+    pub fn with_tools(
+        tools: Registry,
+        store: Store,
+        rooms: Rooms,
+        models: Models,
+        bypass: Bypass,
+        clock: Clock,
+    ) -> Self {
+        let shared = Shared {
+            store,
+            clock,
+            rooms,
+            models,
+            tools,
+            limits: Limits::default(),
+            bypass,
+            queues: Mutex::default(),
+            private: tokio::sync::Mutex::default(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The names of the models that can be asked, the default first.
+    pub fn models(&self) -> Vec<String> {
+        self.shared.models.names()
+    }
+
+    /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
+    /// `claudeResponse`), said in the document's room or the session's private one, whatever happens.
+    pub async fn ask(&self, ask: Ask) -> Result<RunId, AskError> {
+        if self.shared.stop.is_cancelled() {
+            return Err(AskError::Closed);
+        }
+        self.shared.check(&ask)?;
+        let name = ask.run.clone();
+        let mut run = Run::new(ask, self.shared.clock.now_ms());
+        let cancel = match self.shared.queues().reserve(&run)? {
+            Place::UnderWay => return Ok(name),
+            Place::Reserved(cancel) => cancel,
+        };
+        if let Err(error) = self.shared.keep_new(&mut run).await {
+            self.shared.queues().give_up(&run);
+            return Err(error);
+        }
+        let key = (run.ask.session.clone(), run.ask.document.clone());
+        let worker = self.shared.queues().enter(Job { run, cancel });
+        self.employ(worker, key);
+        Ok(name)
+    }
+
+    /// Stops runs. A request that people were looking at is taken back; what was accepted stays.
+    pub async fn cancel(&self, stop: Stop) -> Result<(), AskError> {
+        let unbegun = self.shared.queues().stop(&stop)?;
+        for job in unbegun {
+            self.shared.end(job, End::cancelled()).await;
+        }
+        Ok(())
+    }
+
+    /// Takes up the runs that a crash or a stop left behind; answers how many.
+    pub async fn resume(&self) -> Result<usize, AskError> {
+        let mut records = self.shared.store.unfinished_runs().await?;
+        // Those that have begun go first, so that no other run comes between their entries.
+        records.sort_by_key(|record| record.state == record::QUEUED);
+        let mut count = 0;
+        for record in records {
+            match Run::read(record) {
+                Ok(run) => {
+                    let key = (run.ask.session.clone(), run.ask.document.clone());
+                    let worker = self.shared.queues().enter_again(run);
+                    self.employ(worker, key);
+                    count += 1;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a stored run cannot be read; it is left alone");
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// What was asked, answered, called and decided in a session, about a document or without one.
+    pub async fn transcript(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<Entry>, AskError> {
+        self.shared.transcript(session, document).await
+    }
+
+    /// What everybody asked about a document, and was answered: the conversation its people see.
+    pub async fn conversation(&self, document: &DocumentId) -> Result<Vec<Entry>, AskError> {
+        let said = self.shared.store.conversations(document).await?;
+        let read = |(session, said): (SessionId, MessageRecord)| {
+            record::entry(&session, said.at_ms, said.body)
+        };
+        Ok(said.into_iter().filter_map(read).collect())
+    }
+
+    /// The room in which the session's runs without a shared document are heard. Its document is the session's own
+    /// and never listed; it is made when it is first needed.
+    pub async fn private_room(
+        &self,
+        session: &SessionId,
+        owner: &Principal,
+    ) -> Result<RoomHandle, AskError> {
+        Ok(self.shared.private_room(session, owner).await?)
+    }
+
+    /// Leaves every run as it is, durable, and waits until nothing works any more.
+    pub async fn shutdown(&self) {
+        self.shared.stop.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+    }
+
+    fn employ(&self, worker: Worker, key: Key) {
+        if worker == Worker::Needed {
+            let shared = Arc::clone(&self.shared);
+            self.shared.tasks.spawn(async move { shared.work(&key).await });
+        }
+    }
+}
+
+impl Shared {
+    async fn work(&self, key: &Key) {
+        loop {
+            let Some(mut job) = self.queues().next(key) else { return };
+            let end = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return,
+                end = self.run(&mut job) => end,
+            };
+            // Not to be interrupted: a run whose end is kept must also be told.
+            self.end(job, end).await;
+        }
+    }
+
+    async fn run(&self, job: &mut Job) -> End {
+        // A run that panics must not take the session's other runs with it, and still owes its answer.
+        let end = AssertUnwindSafe(driver::drive(self, job)).catch_unwind().await;
+        end.unwrap_or_else(|_| End::error("internal", "The run failed unexpectedly"))
+    }
+
+    /// Ends a run: durably first, then everyone is told, exactly once.
+    async fn end(&self, Job { run, .. }: Job, end: End) {
+        let ask = &run.ask;
+        let entry = Entry {
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            at_ms: self.clock.now_ms(),
+            kept: Kept::End {
+                subtype: end.kind.as_str().to_owned(),
+                message: end.message.clone(),
+                code: end.code.map(str::to_owned),
+            },
+        };
+        let said = self.transcript(&ask.session, ask.document.as_ref()).await.unwrap_or_default();
+        let mut said = transcript::of_run(&said, &ask.run);
+        if let Err(error) = self.keep_end(&run, &entry, &said).await {
+            tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
+        }
+        self.queues().done(&ask.session, &ask.run);
+        said.push(entry);
+        let room = match self.room(&run).await {
+            // The document is gone, but the session still waits for its answer.
+            Err(RoomError::NoDocument) => self.private_room(&ask.session, &ask.principal).await,
+            opened => opened,
+        };
+        match room {
+            Ok(room) => self.say_end(&self.voice(&run, room), ask, &said, &end).await,
+            Err(error) => {
+                tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
+            }
+        }
+    }
+
+    /// A run that never began (`said` is empty) is no part of the conversation, which may be in the middle of another run.
+    async fn keep_end(&self, run: &Run, entry: &Entry, said: &[Entry]) -> Result<(), AskError> {
+        let mut batch = Batch::from(run.put(State::Finished(run_state(entry), entry.at_ms))?);
+        if !said.is_empty() {
+            batch.push(record::append(run.ask.document.as_ref(), entry)?);
+        }
+        Ok(self.store.commit(batch).await?)
+    }
+
+    async fn say_end(&self, voice: &Voice, ask: &Ask, said: &[Entry], end: &End) {
+        let now = voice.room.read().await.ok();
+        voice.show(Shown::result(end.kind.as_str(), &end.message)).await;
+        match ask.kind {
+            AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
+            AskKind::Run => {}
+        }
+    }
+
+    /// The room of a run's document, shared or private.
+    pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
+        match &run.ask.document {
+            Some(document) => self.rooms.open(document).await,
+            None => self.private_room(&run.ask.session, &run.ask.principal).await,
+        }
+    }
+
+    /// Speaks for a run in `room`.
+    pub fn voice(&self, run: &Run, room: RoomHandle) -> Voice {
+        let Ask { session, run, document, .. } = &run.ask;
+        let (session, run, document) = (session.clone(), run.clone(), document.clone());
+        Voice { room, session, run, clock: self.clock.clone(), document }
+    }
+
+    fn check(&self, ask: &Ask) -> Result<(), AskError> {
+        if ask.prompt.trim().is_empty() {
+            return Err(AskError::EmptyPrompt);
+        }
+        let history = ask.history.iter().map(|(_, said)| said.len()).sum();
+        let sizes = [
+            ("the prompt", ask.prompt.len(), WORDS_LIMIT),
+            ("systemInstructions", ask.instructions.as_ref().map_or(0, String::len), WORDS_LIMIT),
+            ("conversationHistory", history, WORDS_LIMIT),
+            ("documentContent", ask.content.as_ref().map_or(0, String::len), CONTENT_LIMIT),
+        ];
+        if let Some((what, _, limit)) = sizes.into_iter().find(|(_, size, limit)| size > limit) {
+            return Err(AskError::TooLong { what, limit });
+        }
+        if !ask.principal.may(Action::Ask, ask.document.as_ref()) {
+            return Err(AskError::NotAllowed);
+        }
+        self.check_mode(ask)?;
+        if self.models.choose(ask.model.as_deref()).is_none() {
+            let name = ask.model.clone().unwrap_or_default();
+            return Err(AskError::UnknownModel { name, available: self.models.names().join(", ") });
+        }
+        Ok(())
+    }
+
+    fn check_mode(&self, ask: &Ask) -> Result<(), AskError> {
+        match ask.permission_mode {
+            PermissionMode::Sdk => Ok(()),
+            PermissionMode::BypassPermissions => {
+                let owner = ask.principal.role == Role::Owner;
+                if owner && self.bypass == Bypass::Allowed {
+                    Ok(())
+                } else {
+                    Err(AskError::BypassNotAllowed)
+                }
+            }
+            mode @ (PermissionMode::ToolApproval | PermissionMode::McpProxy) => {
+                Err(AskError::UnsupportedMode { mode })
+            }
+        }
+    }
+
+    async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
+        let Ask { session, run: name, document, .. } = &run.ask;
+        if self.store.run(&record::key(session, name)).await?.is_some() {
+            return Err(AskError::Duplicate { run: name.clone() });
+        }
+        if let Some(document) = document {
+            let reading = self.rooms.open(document).await?.read().await?;
+            if let Some(selected) = &mut run.ask.selection {
+                if let Some((start, end)) = locate(&reading, selected) {
+                    // The words are remembered, to find them again if the run has to wait while people type.
+                    let text = reading.text.slice(start..end).ok();
+                    *selected = Selected { start, end, text };
+                } else if !selected.is_caret() {
+                    return Err(AskError::Selection);
+                }
+            }
+        }
+        let put = run.put(State::Queued)?;
+        Ok(self.store.commit(put).await?)
+    }
+
+    /// The transcript of a session, about a document or without one.
+    pub async fn transcript(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<Entry>, AskError> {
+        let messages = self.store.messages(session, document).await?;
+        let read = |message: MessageRecord| record::entry(session, message.at_ms, message.body);
+        Ok(messages.into_iter().filter_map(read).collect())
+    }
+
+    /// The room of the session's private document.
+    pub async fn private_room(
+        &self,
+        session: &SessionId,
+        owner: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
+        // Two callers at once must not make two documents.
+        let _making = self.private.lock().await;
+        let known = self.store.private_document(session).await;
+        if let Some(record) = known.map_err(|error| RoomError::Store(Arc::new(error)))? {
+            return self.rooms.open(&record.id).await;
+        }
+        let new = NewDocument {
+            title: "Private".into(),
+            text: String::new(),
+            unlisted_owner: Some(session.clone()),
+        };
+        self.rooms.create(new, owner).await
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        // The queues are consistent between any two statements.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run_state(entry: &Entry) -> &str {
+    match &entry.kept {
+        Kept::End { subtype, .. } => subtype,
+        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Results { .. } => "running",
+    }
+}

@@ -1,0 +1,419 @@
+//! A small theatre for stories about runs: a real store in memory, real rooms, and a model that plays a part.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::document::utf16_len;
+use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
+use crate::llm::{AssistantMessage, Delta, Model, ModelError, Request};
+use crate::review::{self, Decision, Verdict};
+use crate::room::clock::Clock;
+use crate::room::command::{Member, Push};
+use crate::room::event::{Event, Response, Said, Saying};
+use crate::room::settings::{Approvals, ServerSettings};
+use crate::room::{NewDocument, Outlet, RoomHandle, Rooms};
+use crate::store::{Batch, Store};
+use crate::tools::Registry;
+use crate::who::{Principal, Role};
+use crate::wire::messages::{ContentBlock, StopReason, Usage};
+
+use super::record::{self, Run, State};
+use super::transcript::{Entry, Kept};
+use super::{
+    Agents, Ask, AskKind, Bypass, Conversation, Models, PermissionMode, SafeTools, Selected,
+};
+
+/// How long a story waits for something that is never said before it fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the model does when it is called.
+#[derive(Clone, Debug)]
+pub enum Play {
+    /// Gives this answer.
+    Answer(Vec<ContentBlock>, StopReason),
+    /// Begins with these words, then fails.
+    Fail(&'static str, ModelError),
+    /// Begins with these words, then says nothing more until it is stopped.
+    Hang(&'static str),
+}
+
+/// The model says something.
+pub fn says(text: &str) -> Play {
+    Play::Answer(vec![ContentBlock::text(text)], StopReason::EndTurn)
+}
+
+/// The model calls tools; the calls are named `toolu_1`, `toolu_2`, …
+pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> Play {
+    let block = |(index, (name, input))| {
+        ContentBlock::tool_use(format!("toolu_{}", index + 1), name, input)
+    };
+    Play::Answer(calls.into_iter().enumerate().map(block).collect(), StopReason::ToolUse)
+}
+
+/// `update_full_document`.
+pub fn rewrites(text: &str) -> Play {
+    let input = json!({"new_content": text, "explanation": "Rewrote it."});
+    calls([("update_full_document", input)])
+}
+
+/// `update_selection`.
+pub fn replaces(start: i64, end: i64, text: &str) -> Play {
+    calls([("update_selection", selection(start, end, text))])
+}
+
+/// The input of `update_selection`.
+pub fn selection(start: i64, end: i64, text: &str) -> Value {
+    let range = json!({"start": start, "end": end});
+    json!({"new_text": text, "selection_range": range, "explanation": "Shorter."})
+}
+
+/// A model that plays its part, one play for each call, and remembers what it was asked.
+#[derive(Default)]
+pub struct Actor {
+    part: Mutex<VecDeque<Play>>,
+    asked: Mutex<Vec<Request>>,
+    called: Notify,
+}
+
+impl Actor {
+    /// More to play.
+    pub fn plays(&self, part: impl IntoIterator<Item = Play>) {
+        self.part.lock().unwrap().extend(part);
+    }
+
+    /// What it was asked, call by call.
+    pub fn asked(&self) -> Vec<Request> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// Waits until it was called `count` times.
+    pub async fn called(&self, count: usize) {
+        while self.asked().len() < count {
+            self.called.notified().await;
+        }
+    }
+
+    /// The tool results and notes of the latest call, in order.
+    pub fn told(&self) -> Vec<(String, bool)> {
+        let asked = self.asked();
+        let last = asked.last().and_then(|request| request.messages.last()).expect("a call");
+        let result = |block: &ContentBlock| match block {
+            ContentBlock::ToolResult { content, is_error, .. } => {
+                let texts: Vec<_> = content.iter().filter_map(ContentBlock::as_text).collect();
+                Some((texts.join("\n"), *is_error))
+            }
+            _ => None,
+        };
+        last.content.iter().filter_map(result).collect()
+    }
+}
+
+impl Model for Actor {
+    fn name(&self) -> &'static str {
+        "actor"
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        self.asked.lock().unwrap().push(request);
+        self.called.notify_one();
+        let play = self.part.lock().unwrap().pop_front();
+        match play.expect("the model was called once too often") {
+            Play::Answer(content, stop_reason) => {
+                let texts: Vec<_> = content
+                    .iter()
+                    .filter_map(|block| block.as_text().map(|text| Ok(Delta::Text(text.into()))))
+                    .collect();
+                let usage = Usage::default();
+                let model = "actor".into();
+                let stop_details = None;
+                let answer = AssistantMessage { content, stop_reason, stop_details, usage, model };
+                stream::iter(texts).chain(stream::iter([Ok(Delta::Done(answer))])).boxed()
+            }
+            Play::Fail(words, error) => {
+                stream::iter([Ok(Delta::Text(words.into())), Err(error)]).boxed()
+            }
+            Play::Hang(words) => stream::iter([Ok(Delta::Text(words.into()))])
+                .chain(stream::once(async move {
+                    cancel.cancelled().await;
+                    Err(ModelError::Cancelled)
+                }))
+                .boxed(),
+        }
+    }
+}
+
+struct Ears(mpsc::UnboundedSender<Event>);
+
+impl Outlet for Ears {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event) {
+        if !members.is_empty() {
+            self.0.send(event.clone()).ok();
+        }
+    }
+}
+
+/// One server with one document and one person in it.
+pub struct Stage {
+    /// Plays its part.
+    pub model: Arc<Actor>,
+    /// What is kept.
+    pub store: Store,
+    /// What time it is.
+    pub clock: Clock,
+    /// The rooms.
+    pub rooms: Rooms,
+    /// The runs.
+    pub agents: Agents,
+    /// The document's room.
+    pub room: RoomHandle,
+    /// The session that asks.
+    pub session: SessionId,
+    /// Everything that was said, in order.
+    pub said: Vec<Said>,
+    heard: mpsc::UnboundedReceiver<Event>,
+    runs: usize,
+}
+
+impl Stage {
+    /// A document with this text.
+    pub async fn with(text: &str) -> Self {
+        let store = Store::in_memory().await.unwrap();
+        let clock = Clock::standing_at(1_700_000_000_000);
+        let model = Arc::new(Actor::default());
+        let (rooms, agents, heard) = open(&store, &clock, &model);
+        let new = NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None };
+        let room = rooms.create(new, &owner()).await.unwrap();
+        let session = SessionId::generate();
+        let (said, runs) = (Vec::new(), 0);
+        let stage = Self { model, store, clock, rooms, agents, room, session, said, heard, runs };
+        stage.enter(&stage.room).await;
+        stage
+    }
+
+    /// The same on a server with other tools or hooks.
+    pub async fn with_tools(text: &str, tools: Registry) -> Self {
+        let mut stage = Self::with(text).await;
+        let (store, rooms, models) = (stage.store.clone(), stage.rooms.clone(), stage.models());
+        let clock = stage.clock.clone();
+        stage.agents = Agents::with_tools(tools, store, rooms, models, Bypass::Allowed, clock);
+        stage
+    }
+
+    /// The only model.
+    pub fn models(&self) -> Models {
+        Models::new(Arc::clone(&self.model) as Arc<dyn Model>, [])
+    }
+
+    /// The owner watches a room.
+    pub async fn enter(&self, room: &RoomHandle) {
+        let member = Member { id: MemberId::generate(), principal: owner() };
+        room.open(member, None).await.unwrap();
+    }
+
+    /// The server stops and starts again; runs are taken up.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.start().await;
+    }
+
+    /// The server is killed and started again: nothing is tidied up before.
+    pub async fn crash(&mut self) {
+        self.agents.shutdown().await;
+        self.start().await;
+    }
+
+    /// The server stops.
+    pub async fn stop(&mut self) {
+        self.agents.shutdown().await;
+        self.rooms.close().await;
+    }
+
+    /// The server starts again; runs are taken up.
+    pub async fn start(&mut self) {
+        let (rooms, agents, heard) = open(&self.store, &self.clock, &self.model);
+        let document = self.room.document().clone();
+        (self.rooms, self.agents, self.heard) = (rooms, agents, heard);
+        self.room = self.rooms.open(&document).await.unwrap();
+        self.enter(&self.room).await;
+        self.agents.resume().await.unwrap();
+    }
+
+    /// A question about the document, not yet asked.
+    pub fn question(&mut self, prompt: &str) -> Ask {
+        self.runs += 1;
+        Ask {
+            session: self.session.clone(),
+            run: RunId::from(format!("run_{}", self.runs)),
+            principal: owner(),
+            prompt: prompt.into(),
+            document: Some(self.room.document().clone()),
+            content: None,
+            selection: None,
+            history: Vec::new(),
+            instructions: None,
+            conversation: Conversation::Continue,
+            model: None,
+            kind: AskKind::Ask,
+            safe_tools: SafeTools::AtOnce,
+            permission_mode: PermissionMode::Sdk,
+        }
+    }
+
+    /// Asks about the document.
+    pub async fn ask(&mut self, prompt: &str) -> RunId {
+        let ask = self.question(prompt);
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Asks about a selection.
+    pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
+        let selection = Some(Selected { start, end, text: None });
+        let ask = Ask { selection, ..self.question(prompt) };
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Leaves a run in the store as a crash would right after the model's answer was kept.
+    pub async fn leave_behind(&self, ask: Ask, answer: Play) {
+        let Play::Answer(content, stop) = answer else { panic!("no answer") };
+        let mut run = Run::new(ask, self.clock.now_ms());
+        run.base = Some(Version(0));
+        run.calls = content.iter().map(|_| RequestId::generate()).collect();
+        let ask = &run.ask;
+        let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
+        let kept = [Kept::Prompt { name, text }, Kept::Answer { content, stop }];
+        let mut batch = Batch::from(run.put(State::Running).unwrap());
+        for kept in kept {
+            let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);
+            let entry = Entry { session, run, at_ms, kept };
+            batch.push(record::append(ask.document.as_ref(), &entry).unwrap());
+        }
+        self.store.commit(batch).await.unwrap();
+    }
+
+    /// Somebody types at the very beginning of the document.
+    pub async fn types_first(&self, text: &str) {
+        self.types(&[text]).await;
+    }
+
+    /// Somebody types so many letters at the very beginning, each an update of its own.
+    pub async fn types_letters(&self, count: usize) {
+        for letters in vec!["x"; count].chunks(4_000) {
+            self.types(letters).await;
+        }
+    }
+
+    async fn types(&self, texts: &[&str]) {
+        let now = self.room.read().await.unwrap();
+        let mut len = now.text.len();
+        let updates = texts.iter().map(|text| {
+            let changes = json!([[0, text], len]).to_string();
+            len += utf16_len(text);
+            ("typist".into(), changes.into())
+        });
+        let push = Push {
+            member: MemberId::generate(),
+            principal: owner(),
+            base: now.version,
+            updates: updates.collect(),
+        };
+        self.room.push(push).await.unwrap();
+    }
+
+    /// Waits for a request.
+    pub async fn request(&mut self) -> Arc<review::Request> {
+        loop {
+            if let Event::Requested(request) = self.hear().await {
+                return request;
+            }
+        }
+    }
+
+    /// Waits for a request and approves or rejects it.
+    pub async fn decide(&mut self, verdict: Verdict) {
+        self.decide_with(Decision::plain(verdict)).await;
+    }
+
+    /// Waits for a request and rejects it with a reason.
+    pub async fn reject(&mut self, feedback: &str) {
+        let feedback = Some(feedback.to_owned());
+        self.decide_with(Decision { feedback, ..Decision::plain(Verdict::Reject) }).await;
+    }
+
+    /// Waits for a request and decides it.
+    pub async fn decide_with(&mut self, decision: Decision) {
+        let request = self.request().await;
+        self.room.decide(request.id().clone(), decision, owner()).await.unwrap();
+    }
+
+    /// Waits for the answer to a question.
+    pub async fn response(&mut self) -> Response {
+        loop {
+            if let Event::Said(said) = self.hear().await
+                && let Saying::Response(response) = &said.saying
+            {
+                return response.clone();
+            }
+        }
+    }
+
+    /// The document's text.
+    pub async fn text(&self) -> String {
+        self.room.read().await.unwrap().text.to_string()
+    }
+
+    /// What was said so far: one word for each thing.
+    pub fn words(&self) -> Vec<String> {
+        self.said.iter().map(word).filter(|word| word != "text_delta").collect()
+    }
+
+    async fn hear(&mut self) -> Event {
+        let event = timeout(PATIENCE, self.heard.recv()).await.expect("something is said");
+        let event = event.expect("the rooms are open");
+        if let Event::Said(said) = &event {
+            self.said.push((**said).clone());
+        }
+        event
+    }
+}
+
+fn word(said: &Said) -> String {
+    match &said.saying {
+        Saying::StreamStart => "start".into(),
+        Saying::StreamChunk(_) => "chunk".into(),
+        Saying::StreamEnd => "end".into(),
+        Saying::Agent("result", subtype, _) => format!("result:{subtype}"),
+        Saying::Agent(_, subtype, _) => (*subtype).into(),
+        Saying::Response(_) => "response".into(),
+    }
+}
+
+/// The owner of the server.
+pub fn owner() -> Principal {
+    Principal { user: "usr_owner".into(), name: "Ada".into(), role: Role::Owner, document: None }
+}
+
+fn open(
+    store: &Store,
+    clock: &Clock,
+    model: &Arc<Actor>,
+) -> (Rooms, Agents, mpsc::UnboundedReceiver<Event>) {
+    let (ears, heard) = mpsc::unbounded_channel();
+    let settings = ServerSettings { approvals: Approvals::On, timeout_ms: 300_000 };
+    let rooms = Rooms::new(store.clone(), Arc::new(Ears(ears)), settings, clock.clone());
+    let models = Models::new(Arc::clone(model) as Arc<dyn Model>, []);
+    let (store, clock) = (store.clone(), clock.clone());
+    let agents = Agents::new(store, rooms.clone(), models, Bypass::Allowed, clock);
+    (rooms, agents, heard)
+}

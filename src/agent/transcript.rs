@@ -1,0 +1,308 @@
+//! What was asked, answered, called and decided: how it is kept, what the model is sent, what people are shown. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ids::{RunId, SessionId};
+use crate::tools::{Call, Change, Outcome};
+use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
+
+/// One entry of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// What it holds.
+    pub kept: Kept,
+}
+
+/// What an entry holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Kept {
+    /// A person asked; a run begins with it.
+    Prompt {
+        /// The name others see.
+        name: String,
+        /// What was typed, word for word.
+        text: String,
+    },
+    /// The model answered.
+    Answer {
+        /// Its blocks, to be sent back unchanged.
+        content: Vec<ContentBlock>,
+        /// Why it stopped.
+        stop: StopReason,
+    },
+    /// Every call of the answer before was answered, in the same order.
+    Results {
+        /// One for each call.
+        answers: Vec<Outcome>,
+    },
+    /// The run ended; nothing of it reaches the model.
+    End {
+        /// The subtype of the `result`.
+        subtype: String,
+        /// For people.
+        message: String,
+        /// Why there is no proper answer.
+        code: Option<String>,
+    },
+}
+
+impl Kept {
+    /// Who speaks, as the store calls it.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self::Prompt { .. } | Self::Results { .. } => "user",
+            Self::Answer { .. } => "assistant",
+            Self::End { .. } => "result",
+        }
+    }
+}
+
+/// The entries of one run.
+pub fn of_run(entries: &[Entry], run: &RunId) -> Vec<Entry> {
+    entries.iter().filter(|entry| entry.run == *run).cloned().collect()
+}
+
+/// What people decided about changes, newest first, and what the model said these changes do.
+pub fn changes(entries: &[Entry]) -> impl Iterator<Item = (&Change, &str)> {
+    let outcomes = entries.iter().rev().flat_map(|entry| match &entry.kept {
+        Kept::Results { answers } => answers.as_slice(),
+        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+    });
+    outcomes.filter_map(|outcome| {
+        let explanation = outcome.explanation.as_deref().unwrap_or("a change");
+        Some((outcome.change.as_ref()?, explanation))
+    })
+}
+
+/// The conversation as the model is sent it: earlier prompts as they were typed, the prompt of `run` as `prompt`
+/// (with its context), every call answered, and no two messages of the same side in a row.
+pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut open: Vec<Call> = Vec::new();
+    for entry in entries {
+        match &entry.kept {
+            Kept::Prompt { text, .. } => {
+                answer_open_calls(&mut messages, &mut open);
+                let current = entry.run == *run;
+                let content =
+                    if current { prompt.to_vec() } else { vec![ContentBlock::text(text.clone())] };
+                append(&mut messages, Role::User, content);
+            }
+            Kept::Answer { content, .. } => {
+                answer_open_calls(&mut messages, &mut open);
+                open = content.iter().filter_map(Call::of).collect();
+                append(&mut messages, Role::Assistant, content.clone());
+            }
+            Kept::Results { answers } => {
+                open.clear();
+                append(&mut messages, Role::User, answers.iter().map(result_block).collect());
+            }
+            Kept::End { .. } => {}
+        }
+    }
+    answer_open_calls(&mut messages, &mut open);
+    messages
+}
+
+fn result_block(outcome: &Outcome) -> ContentBlock {
+    let mut content = vec![ContentBlock::text(outcome.text.clone())];
+    content.extend(outcome.note.clone().map(ContentBlock::text));
+    let (tool_use_id, is_error) = (outcome.tool_use_id.clone(), outcome.is_error);
+    ContentBlock::ToolResult { tool_use_id, content, is_error }
+}
+
+fn answer_open_calls(messages: &mut Vec<Message>, open: &mut Vec<Call>) {
+    let results: Vec<_> = open
+        .drain(..)
+        .map(|call| ContentBlock::tool_error(call.id, "This call was not executed"))
+        .collect();
+    if !results.is_empty() {
+        append(messages, Role::User, results);
+    }
+}
+
+fn append(messages: &mut Vec<Message>, role: Role, content: Vec<ContentBlock>) {
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.content.extend(content),
+        _ => messages.push(Message { role, content }),
+    }
+}
+
+/// The newest runs that fit into `budget` bytes of JSON; `run`, the newest, always stays.
+pub fn recent(mut entries: Vec<Entry>, run: &RunId, budget: usize) -> Vec<Entry> {
+    let mut size = 0;
+    let mut keep_from = entries.len();
+    for (index, entry) in entries.iter().enumerate().rev() {
+        size += serde_json::to_vec(&entry.kept).map_or(0, |json| json.len());
+        if size > budget && entry.run != *run {
+            break;
+        }
+        if matches!(entry.kept, Kept::Prompt { .. }) {
+            keep_from = index;
+        }
+    }
+    entries.split_off(keep_from)
+}
+
+/// One of seed 1's objects, live and in `transcript:get`: type, subtype, content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown(pub &'static str, pub &'static str, pub Value);
+
+impl Shown {
+    /// What a person typed.
+    pub fn prompt(name: &str, text: &str) -> Self {
+        Self("user", "prompt", json!({"text": text, "name": name}))
+    }
+
+    /// More of a text block that is still being written.
+    pub fn text_delta(text: &str) -> Self {
+        Self("assistant", "text_delta", json!({"text": text}))
+    }
+
+    /// A complete text block.
+    pub fn text(text: &str) -> Self {
+        Self("assistant", "text", json!({"text": text}))
+    }
+
+    /// A call of the model.
+    pub fn tool_use(call: &Call) -> Self {
+        let Call { id, name, input } = call;
+        Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
+    }
+
+    /// The answer to a call.
+    pub fn tool_result(answer: &Outcome) -> Self {
+        let mut content = answer.about.clone();
+        content.insert("tool_use_id".into(), json!(answer.tool_use_id));
+        content.insert("content".into(), json!(answer.text));
+        content.insert("is_error".into(), json!(answer.is_error));
+        Self("user", "tool_result", Value::Object(content))
+    }
+
+    /// The end of a run.
+    pub fn result(subtype: &str, message: &str) -> Self {
+        // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
+        const SUBTYPES: [&str; 6] =
+            ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
+        let subtype = SUBTYPES.into_iter().find(|known| *known == subtype).unwrap_or("error");
+        Self("result", subtype, json!({"message": message}))
+    }
+}
+
+impl Entry {
+    /// What people are shown of it, in order.
+    pub fn shown(&self) -> Vec<Shown> {
+        match &self.kept {
+            Kept::Prompt { name, text } => vec![Shown::prompt(name, text)],
+            Kept::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
+            Kept::Results { answers } => answers.iter().map(Shown::tool_result).collect(),
+            Kept::End { subtype, message, .. } => vec![Shown::result(subtype, message)],
+        }
+    }
+}
+
+fn shown_block(block: &ContentBlock) -> Option<Shown> {
+    match block {
+        ContentBlock::Text { text, .. } => Some(Shown::text(text)),
+        ContentBlock::ToolUse { .. } => Call::of(block).map(|call| Shown::tool_use(&call)),
+        ContentBlock::ToolResult { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::Other(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(run: &str, kept: Kept) -> Entry {
+        Entry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    }
+
+    fn prompt(run: &str, text: &str) -> Entry {
+        entry(run, Kept::Prompt { name: "Ada".into(), text: text.into() })
+    }
+
+    fn answer(run: &str, content: Vec<ContentBlock>) -> Entry {
+        entry(run, Kept::Answer { content, stop: StopReason::EndTurn })
+    }
+
+    fn call(id: &str) -> ContentBlock {
+        ContentBlock::tool_use(id, "tool", json!({}))
+    }
+
+    #[test]
+    fn only_the_current_prompt_carries_its_context() {
+        let entries = [
+            prompt("1", "First"),
+            answer("1", vec![ContentBlock::text("Yes.")]),
+            prompt("2", "Second"),
+        ];
+        let context = [ContentBlock::text("Document"), ContentBlock::text("Second")];
+        let messages = messages(&entries, &"2".into(), &context);
+        assert_eq!(messages[0], Message::user("First"));
+        assert_eq!(messages[2].content, context);
+    }
+
+    #[test]
+    fn a_call_that_was_left_without_an_answer_gets_one_before_the_next_prompt() {
+        let entries =
+            [prompt("1", "First"), answer("1", vec![call("a"), call("b")]), prompt("2", "Second")];
+        let messages = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(messages.len(), 3);
+        let ids = messages[2].content.iter().map(|block| match block {
+            ContentBlock::ToolResult { tool_use_id, is_error: true, .. } => tool_use_id.as_str(),
+            _ => "text",
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), ["a", "b", "text"]);
+    }
+
+    #[test]
+    fn a_result_and_the_note_about_the_text_go_together() {
+        let note = Some("The document is now at version 3.".into());
+        let outcome =
+            Outcome { tool_use_id: "a".into(), text: "Applied".into(), note, ..Outcome::default() };
+        let entries = [
+            prompt("1", "First"),
+            answer("1", vec![call("a")]),
+            entry("1", Kept::Results { answers: vec![outcome] }),
+            entry(
+                "1",
+                Kept::End { subtype: "cancelled".into(), message: String::new(), code: None },
+            ),
+            prompt("2", "Second"),
+        ];
+        let messages = messages(&entries, &"1".into(), &[ContentBlock::text("First")]);
+        // The results and the next prompt are one message: two of the same side in a row are refused.
+        assert_eq!(messages.len(), 3);
+        let ContentBlock::ToolResult { content, .. } = &messages[2].content[0] else { panic!() };
+        assert_eq!(content.len(), 2);
+        assert_eq!(messages[2].content[1].as_text(), Some("Second"));
+    }
+
+    #[test]
+    fn older_runs_are_left_out_whole() {
+        let long = "x".repeat(1_000);
+        let mut entries = Vec::new();
+        for run in ["1", "2", "3"] {
+            entries.push(prompt(run, &long));
+            entries.push(answer(run, vec![ContentBlock::text("Yes.")]));
+        }
+        let runs = |budget| {
+            let kept = recent(entries.clone(), &"3".into(), budget);
+            kept.iter().map(|entry| entry.run.to_string()).collect::<String>()
+        };
+        assert_eq!(runs(100_000), "112233");
+        assert_eq!(runs(2_600), "2233");
+        assert_eq!(runs(10), "33");
+    }
+}

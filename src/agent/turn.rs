@@ -1,0 +1,426 @@
+//! One run as a pure state machine: what happened goes in, what to do next comes out.
+//!
+//! Every call of a turn is answered, in block order and in one message, before the model is called again; a run that
+//! is cancelled answers the calls it leaves behind, because a conversation with an unanswered call cannot go on.
+
+use std::collections::VecDeque;
+
+use crate::llm::AssistantMessage;
+use crate::tools::{Call, Outcome};
+use crate::wire::messages::{ContentBlock, StopReason};
+
+use super::transcript::{Entry, Kept};
+
+/// How much one run may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Answers of the model.
+    pub rounds: usize,
+    /// Calls in one answer; those beyond are refused, not run.
+    pub calls_per_turn: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rounds: 50, calls_per_turn: 16 }
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The model gave a complete answer.
+    Answered(AssistantMessage),
+    /// The model gave none; people may have seen the beginning of one.
+    Failed {
+        /// What people have read so far.
+        partial: String,
+        /// How the run ends.
+        end: End,
+    },
+    /// A call was answered.
+    Ran(Outcome),
+    /// A person stopped the run.
+    Cancelled {
+        /// What people have read so far of an answer.
+        partial: String,
+    },
+}
+
+/// What to do next, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Call the model with the transcript as it stands.
+    CallModel,
+    /// Append to the transcript; durable before the next effect begins.
+    Keep(Kept),
+    /// Run a call; `index` is its place in the turn.
+    RunTool(usize, Call),
+    /// The run is over.
+    Finish(End),
+}
+
+/// How a run ends: the subtype of its `result` and a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Which way.
+    pub kind: EndKind,
+    /// For people.
+    pub message: String,
+    /// For programs, when it is not a success: `model_error`, `cancelled`, …
+    pub code: Option<&'static str>,
+}
+
+/// The ways a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndKind {
+    /// The model said all it wanted to.
+    Success,
+    /// Something failed.
+    Error,
+    /// A person stopped it.
+    Cancelled,
+    /// The model's answer was longer than allowed.
+    MaxTokens,
+    /// The model declined.
+    Refusal,
+    /// The run did all it may.
+    Limit,
+}
+
+impl EndKind {
+    /// The subtype on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+            Self::MaxTokens => "max_tokens",
+            Self::Refusal => "refusal",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+impl End {
+    /// The model is done (seed 1's words).
+    pub fn success() -> Self {
+        Self { kind: EndKind::Success, message: "Conversation complete".into(), code: None }
+    }
+
+    /// Something failed.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind: EndKind::Error, message: message.into(), code: Some(code) }
+    }
+
+    /// A person stopped it.
+    pub fn cancelled() -> Self {
+        Self::other(EndKind::Cancelled, "The run was cancelled")
+    }
+
+    /// The run did all it may.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Self::other(EndKind::Limit, message)
+    }
+
+    fn other(kind: EndKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), code: Some(kind.as_str()) }
+    }
+}
+
+/// A run between two events.
+#[derive(Debug)]
+pub struct Turn {
+    limits: Limits,
+    rounds: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The model is asked.
+    Calling,
+    /// The first call of `left` is being run.
+    Running { index: usize, left: VecDeque<Call>, answers: Vec<Outcome> },
+    /// Nothing more happens.
+    Over,
+}
+
+impl Turn {
+    /// Takes a run up where its transcript ends. `said` holds the entries of this run, the prompt first: a run that
+    /// has just begun is nothing special.
+    pub fn take_up(limits: Limits, said: &[Entry]) -> (Self, Vec<Effect>) {
+        let rounds = said.iter().filter(|entry| matches!(entry.kept, Kept::Answer { .. })).count();
+        let mut turn = Self { limits, rounds, state: State::Calling };
+        let effects = match said.last().map(|entry| &entry.kept) {
+            Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
+            Some(Kept::Prompt { .. } | Kept::Results { .. }) | None => turn.call_again(Vec::new()),
+        };
+        (turn, effects)
+    }
+
+    /// What to do now. An event that does not fit the state (a late answer after a cancel) is ignored.
+    pub fn on(&mut self, event: Event) -> Vec<Effect> {
+        match (std::mem::replace(&mut self.state, State::Over), event) {
+            (State::Calling, Event::Answered(answer)) => self.answered(answer),
+            (State::Calling, Event::Failed { partial, end }) => self.over(keep_text(partial), end),
+            (State::Calling, Event::Cancelled { partial }) => {
+                self.over(keep_text(partial), End::cancelled())
+            }
+            (State::Running { index, mut left, mut answers }, Event::Ran(answer)) => {
+                left.pop_front();
+                answers.push(answer);
+                self.next_call(index + 1, left, answers)
+            }
+            (State::Running { left, mut answers, .. }, Event::Cancelled { .. }) => {
+                answers.extend(left.into_iter().map(|call| {
+                    Outcome::failed(call.id, "The run was cancelled; this call was not executed")
+                }));
+                self.over(vec![Effect::Keep(Kept::Results { answers })], End::cancelled())
+            }
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: AssistantMessage) -> Vec<Effect> {
+        self.rounds += 1;
+        let stop = answer.stop_reason;
+        let content: Vec<_> =
+            answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
+        let mut effects = Vec::new();
+        if !content.is_empty() {
+            effects
+                .push(Effect::Keep(Kept::Answer { content: content.clone(), stop: stop.clone() }));
+        }
+        effects.extend(self.after_answer(&content, &stop));
+        effects
+    }
+
+    fn after_answer(&mut self, content: &[ContentBlock], stop: &StopReason) -> Vec<Effect> {
+        let calls: VecDeque<Call> = content.iter().filter_map(Call::of).collect();
+        if !calls.is_empty() {
+            return self.next_call(0, calls, Vec::new());
+        }
+        let end = match stop {
+            // `pause_turn` belongs to server tools, which are never offered; without a call it is an end.
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::StopSequence
+            | StopReason::PauseTurn
+            | StopReason::Other(_) => End::success(),
+            StopReason::MaxTokens | StopReason::ModelContextWindowExceeded => {
+                End::other(EndKind::MaxTokens, "The model's answer was cut: it is too long")
+            }
+            StopReason::Refusal => End::other(EndKind::Refusal, "The model declined to answer"),
+        };
+        self.over(Vec::new(), end)
+    }
+
+    fn next_call(
+        &mut self,
+        mut index: usize,
+        mut left: VecDeque<Call>,
+        mut answers: Vec<Outcome>,
+    ) -> Vec<Effect> {
+        while let Some(call) = left.front() {
+            if index < self.limits.calls_per_turn {
+                let effect = Effect::RunTool(index, call.clone());
+                self.state = State::Running { index, left, answers };
+                return vec![effect];
+            }
+            let limit = self.limits.calls_per_turn;
+            answers.push(Outcome::failed(
+                call.id.clone(),
+                format!("Too many calls in one turn (at most {limit}); this one was not executed"),
+            ));
+            left.pop_front();
+            index += 1;
+        }
+        self.call_again(vec![Effect::Keep(Kept::Results { answers })])
+    }
+
+    fn call_again(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
+        if self.rounds >= self.limits.rounds {
+            let message = format!("The run stopped after {} answers of the model", self.rounds);
+            return self.over(effects, End::limit(message));
+        }
+        self.state = State::Calling;
+        effects.push(Effect::CallModel);
+        effects
+    }
+
+    fn over(&mut self, mut effects: Vec<Effect>, end: End) -> Vec<Effect> {
+        self.state = State::Over;
+        effects.push(Effect::Finish(end));
+        effects
+    }
+}
+
+/// What people have read stays in the conversation even if the answer was never completed.
+fn keep_text(partial: String) -> Vec<Effect> {
+    if partial.trim().is_empty() {
+        return Vec::new();
+    }
+    let content = vec![ContentBlock::text(partial)];
+    vec![Effect::Keep(Kept::Answer { content, stop: StopReason::EndTurn })]
+}
+
+/// Empty texts are refused by providers, and a call is only real when the model stopped for it.
+fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
+    match block {
+        ContentBlock::Text { text, .. } => !text.is_empty(),
+        ContentBlock::ToolUse { .. } => *stop == StopReason::ToolUse,
+        ContentBlock::ToolResult { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::Other(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::wire::messages::Usage;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { rounds: 3, calls_per_turn: 2 };
+
+    fn asked() -> Vec<Entry> {
+        let kept = Kept::Prompt { name: "Ada".into(), text: "Hello".into() };
+        vec![Entry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
+    }
+
+    fn began() -> Turn {
+        let (turn, effects) = Turn::take_up(LIMITS, &asked());
+        assert_eq!(effects, [Effect::CallModel]);
+        turn
+    }
+
+    fn answer(calls: usize, stop_reason: StopReason) -> Event {
+        let mut content = vec![ContentBlock::text("Well."), ContentBlock::text("")];
+        content
+            .extend((0..calls).map(|n| ContentBlock::tool_use(n.to_string(), "tool", json!({}))));
+        let (usage, model, stop_details) = (Usage::default(), String::new(), None);
+        Event::Answered(AssistantMessage { content, stop_reason, stop_details, usage, model })
+    }
+
+    fn ran(id: &str) -> Event {
+        Event::Ran(Outcome { tool_use_id: id.into(), text: "ok".into(), ..Outcome::default() })
+    }
+
+    fn results(effect: &Effect) -> Vec<(&str, bool)> {
+        match effect {
+            Effect::Keep(Kept::Results { answers }) => {
+                answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
+            }
+            other => panic!("no results: {other:?}"),
+        }
+    }
+
+    fn ends(effects: &[Effect]) -> Option<EndKind> {
+        match effects.last() {
+            Some(Effect::Finish(end)) => Some(end.kind),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn calls_run_in_block_order_and_are_answered_in_one_message() {
+        let mut turn = began();
+        let effects = turn.on(answer(2, StopReason::ToolUse));
+        assert!(
+            matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 3)
+        );
+        assert!(matches!(&effects[1], Effect::RunTool(0, call) if call.id == "0"));
+        let effects = turn.on(ran("0"));
+        assert!(matches!(&effects[..], [Effect::RunTool(1, call)] if call.id == "1"));
+        let effects = turn.on(ran("1"));
+        assert_eq!(results(&effects[0]), [("0", false), ("1", false)]);
+        assert_eq!(effects[1..], [Effect::CallModel]);
+    }
+
+    #[test]
+    fn calls_beyond_the_limit_are_answered_but_not_run() {
+        let mut turn = began();
+        turn.on(answer(4, StopReason::ToolUse));
+        turn.on(ran("0"));
+        let effects = turn.on(ran("1"));
+        let expected = [("0", false), ("1", false), ("2", true), ("3", true)];
+        assert_eq!(results(&effects[0]), expected);
+    }
+
+    #[test]
+    fn every_stop_reason_but_tool_use_ends_the_run_without_executing_anything() {
+        let cases = [
+            (StopReason::EndTurn, EndKind::Success),
+            (StopReason::StopSequence, EndKind::Success),
+            (StopReason::PauseTurn, EndKind::Success),
+            (StopReason::Other("new".into()), EndKind::Success),
+            (StopReason::MaxTokens, EndKind::MaxTokens),
+            (StopReason::ModelContextWindowExceeded, EndKind::MaxTokens),
+            (StopReason::Refusal, EndKind::Refusal),
+        ];
+        for (stop, kind) in cases {
+            let effects = began().on(answer(1, stop.clone()));
+            assert_eq!((effects.len(), ends(&effects)), (2, Some(kind)), "{stop:?}");
+            assert!(
+                matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 1)
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_ends_after_its_rounds_with_every_call_answered() {
+        let mut turn = began();
+        for _ in 0..2 {
+            turn.on(answer(1, StopReason::ToolUse));
+            assert_eq!(turn.on(ran("0")).last(), Some(&Effect::CallModel));
+        }
+        turn.on(answer(1, StopReason::ToolUse));
+        let effects = turn.on(ran("0"));
+        assert_eq!(results(&effects[0]), [("0", false)]);
+        assert_eq!(ends(&effects), Some(EndKind::Limit));
+    }
+
+    #[test]
+    fn cancelling_answers_what_is_left_and_nothing_happens_afterwards() {
+        let mut turn = began();
+        turn.on(answer(2, StopReason::ToolUse));
+        turn.on(ran("0"));
+        let effects = turn.on(Event::Cancelled { partial: String::new() });
+        assert_eq!(results(&effects[0]), [("0", false), ("1", true)]);
+        assert_eq!(ends(&effects), Some(EndKind::Cancelled));
+        assert_eq!(turn.on(ran("1")), []);
+    }
+
+    #[test]
+    fn what_people_have_read_is_kept_when_the_model_fails() {
+        let end = End::error("model_error", "gone");
+        let effects = began().on(Event::Failed { partial: "Half".into(), end: end.clone() });
+        let content = vec![ContentBlock::text("Half")];
+        let kept = Kept::Answer { content, stop: StopReason::EndTurn };
+        assert_eq!(effects, [Effect::Keep(kept), Effect::Finish(end.clone())]);
+        let silent = began().on(Event::Failed { partial: " ".into(), end: end.clone() });
+        assert_eq!(silent, [Effect::Finish(end)]);
+    }
+
+    #[test]
+    fn an_interrupted_turn_runs_its_calls_again_from_the_first() {
+        let mut said = asked();
+        let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
+        let kept = Kept::Answer { content, stop: StopReason::ToolUse };
+        said.push(Entry { kept, ..said[0].clone() });
+        let (_, effects) = Turn::take_up(LIMITS, &said);
+        assert!(matches!(&effects[..], [Effect::RunTool(0, call)] if call.id == "7"));
+        let kept =
+            Kept::Answer { content: vec![ContentBlock::text("Bye")], stop: StopReason::EndTurn };
+        said.push(Entry { kept, ..said[0].clone() });
+        assert_eq!(ends(&Turn::take_up(LIMITS, &said).1), Some(EndKind::Success));
+    }
+}

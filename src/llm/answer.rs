@@ -1,0 +1,143 @@
+//! How a model gives its answer: work that sends deltas becomes a stream with exactly one end.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{AssistantMessage, Delta, ModelError};
+use crate::wire::messages::{ContentBlock, StopReason, Usage};
+
+/// Where a model puts its deltas while it works.
+pub(super) struct Outlet {
+    sender: mpsc::Sender<Delta>,
+    /// Something was told since the start or the last `Reset`.
+    told: AtomicBool,
+}
+
+impl Outlet {
+    /// Waits until the reader has room. A reader that is gone is no error: the work is about to be dropped.
+    pub(super) async fn send(&self, delta: Delta) {
+        self.told.store(true, Ordering::Relaxed);
+        self.sender.send(delta).await.ok();
+    }
+
+    /// Tells the reader to forget what it was told, if it was told anything.
+    pub(super) async fn take_back(&self) {
+        if self.told.swap(false, Ordering::Relaxed) {
+            self.sender.send(Delta::Reset).await.ok();
+        }
+    }
+}
+
+/// Deltas that may wait for a slow reader before the work pauses.
+const OUTLET_CAPACITY: usize = 32;
+
+/// Turns work that sends deltas and returns the answer into a stream with exactly one end.
+/// The work runs only while the stream is polled, and is dropped as soon as `cancel` fires.
+pub(super) fn answer<F, W>(
+    cancel: CancellationToken,
+    work: F,
+) -> BoxStream<'static, Result<Delta, ModelError>>
+where
+    F: FnOnce(Outlet) -> W,
+    W: Future<Output = Result<AssistantMessage, ModelError>> + Send + 'static,
+{
+    let (sender, receiver) = mpsc::channel(OUTLET_CAPACITY);
+    let work = Box::pin(work(Outlet { sender, told: AtomicBool::new(false) }));
+    Box::pin(stream::unfold(Some(Running { work, receiver, cancel }), next))
+}
+
+/// Work in progress and the deltas it has sent.
+struct Running {
+    work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
+    receiver: mpsc::Receiver<Delta>,
+    cancel: CancellationToken,
+}
+
+/// The next item and, unless it is the last, the rest of the work.
+async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Option<Running>)> {
+    let mut running = running?;
+    tokio::select! {
+        biased;
+        () = running.cancel.cancelled() => Some((Err(ModelError::Cancelled), None)),
+        Some(delta) = running.receiver.recv() => Some((Ok(delta), Some(running))),
+        end = &mut running.work => match running.receiver.try_recv() {
+            // What was sent before the end comes before it.
+            Ok(delta) => {
+                running.work = Box::pin(async { end });
+                Some((Ok(delta), Some(running)))
+            }
+            Err(_) => Some((end.map(Delta::Done), None)),
+        },
+    }
+}
+
+/// How fast a ready-made answer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    /// Unicode scalars per delta; `None` tells each block at once.
+    pub(super) chunk_chars: Option<usize>,
+    /// Pause before each delta.
+    pub(super) delay: Duration,
+}
+
+/// Tells blocks of text and calls as if they were being written; other blocks make no delta.
+pub(super) async fn play(blocks: &[ContentBlock], pace: Pace, outlet: &Outlet) {
+    for (index, block) in blocks.iter().enumerate() {
+        match block {
+            ContentBlock::Text { text, .. } => {
+                for piece in pieces(text, pace.chunk_chars) {
+                    pause(pace.delay).await;
+                    outlet.send(Delta::Text(piece)).await;
+                }
+            }
+            ContentBlock::ToolUse { id, name, input } => {
+                pause(pace.delay).await;
+                outlet.send(Delta::ToolUse { index, id: id.clone(), name: name.clone() }).await;
+                for partial_json in pieces(&input.to_string(), pace.chunk_chars) {
+                    pause(pace.delay).await;
+                    outlet.send(Delta::ToolInput { index, partial_json }).await;
+                }
+            }
+            ContentBlock::ToolResult { .. }
+            | ContentBlock::Thinking { .. }
+            | ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Other(_) => {}
+        }
+    }
+}
+
+async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
+fn pieces(text: &str, chunk_chars: Option<usize>) -> Vec<String> {
+    let Some(size) = chunk_chars else { return vec![text.to_owned()] };
+    let scalars: Vec<char> = text.chars().collect();
+    scalars.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// The complete answer; calls stay in it only when the model waits for their results.
+pub(super) fn complete(
+    mut content: Vec<ContentBlock>,
+    stop_reason: StopReason,
+    usage: Usage,
+    model: String,
+) -> AssistantMessage {
+    if stop_reason != StopReason::ToolUse {
+        content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
+    }
+    AssistantMessage { content, stop_reason, stop_details: None, usage, model }
+}
+
+/// An identifier for a call that no provider has named.
+pub(super) fn mint_call_id() -> String {
+    format!("toolu_{}", uuid::Uuid::now_v7().simple())
+}

@@ -1,0 +1,125 @@
+//! Splits a byte stream into server-sent events, however it was cut on the way.
+//!
+//! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>
+//! as far as model providers use it: `id` and `retry` mean nothing here. (The `eventsource-stream`
+//! crate panics on a byte order mark, so any server could stop a run with three bytes.)
+
+use super::ModelError;
+
+/// One event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    /// `message` when the server named none.
+    pub(super) name: String,
+    /// Data lines, joined by line ends.
+    pub(super) data: String,
+}
+
+/// The part of a stream that is not an event yet.
+#[derive(Default)]
+pub(super) struct Splitter {
+    line: Vec<u8>,
+    name: String,
+    data: Option<String>,
+    /// The last byte was a carriage return: a line feed right after it ends no second line.
+    after_return: bool,
+    /// The first line is over, and with it the place where a byte order mark may stand.
+    under_way: bool,
+}
+
+impl Splitter {
+    /// Takes the next piece of the stream and adds the events that are complete by it; on an
+    /// error, those before it.
+    pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<Event>) -> Result<(), ModelError> {
+        for byte in piece {
+            let after_return = std::mem::replace(&mut self.after_return, *byte == b'\r');
+            match byte {
+                b'\n' if after_return => {}
+                b'\n' | b'\r' => events.extend(self.end_line()?),
+                other => self.line.push(*other),
+            }
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<Option<Event>, ModelError> {
+        let bytes = std::mem::take(&mut self.line);
+        let line = std::str::from_utf8(&bytes)
+            .map_err(|_| ModelError::Malformed { message: "not UTF-8".into() })?;
+        let first = !std::mem::replace(&mut self.under_way, true);
+        let line = line.strip_prefix('\u{feff}').filter(|_| first).unwrap_or(line);
+        if line.is_empty() {
+            return Ok(self.dispatch());
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match (field, &mut self.data) {
+            ("event", _) => value.clone_into(&mut self.name),
+            ("data", Some(data)) => {
+                data.push('\n');
+                data.push_str(value);
+            }
+            ("data", data @ None) => *data = Some(value.to_owned()),
+            // Comments have an empty name, and fields of other names mean nothing.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn dispatch(&mut self) -> Option<Event> {
+        let name = std::mem::take(&mut self.name);
+        let data = self.data.take()?;
+        Some(Event { name: if name.is_empty() { "message".into() } else { name }, data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(stream: &str) -> Vec<(String, String)> {
+        let mut events = Vec::new();
+        Splitter::default().feed(stream.as_bytes(), &mut events).expect("UTF-8");
+        events.into_iter().map(|event| (event.name, event.data)).collect()
+    }
+
+    fn event(name: &str, data: &str) -> (String, String) {
+        (name.to_owned(), data.to_owned())
+    }
+
+    #[test]
+    fn every_line_end_is_a_line_end() {
+        for end in ["\n", "\r", "\r\n"] {
+            let stream = "event: a|data: 1|data:2||data:  3||".replace('|', end);
+            assert_eq!(split(&stream), [event("a", "1\n2"), event("message", " 3")], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn comments_other_fields_and_events_without_data_are_nothing() {
+        assert_eq!(split(": hi\nid: 1\nretry: 2\nevent: lost\n\ndata\n\n"), [event("message", "")]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_at_the_start_only() {
+        let stream = "\u{feff}data: a\n\n\u{feff}data: b\n\ndata: c\n\n";
+        assert_eq!(split(stream), [event("message", "a"), event("message", "c")]);
+    }
+
+    #[test]
+    fn an_event_without_its_empty_line_is_not_over() {
+        let mut splitter = Splitter::default();
+        let mut events = Vec::new();
+        splitter.feed(b"data: a\n", &mut events).expect("UTF-8");
+        assert_eq!(events, []);
+        splitter.feed(b"\n", &mut events).expect("UTF-8");
+        assert_eq!(events, [Event { name: "message".into(), data: "a".into() }]);
+    }
+
+    #[test]
+    fn what_came_before_broken_text_still_came() {
+        let mut events = Vec::new();
+        assert!(Splitter::default().feed(b"data: a\n\ndata: \xff\n\n", &mut events).is_err());
+        assert_eq!(events, [Event { name: "message".into(), data: "a".into() }]);
+    }
+}

@@ -1,0 +1,129 @@
+//! A model without a network: Harper's grammar rules and a few plain commands behind the same tools.
+//!
+//! It behaves like any other model: it reads the prompt, the document and the selection, says a
+//! sentence, calls one tool, and closes with a sentence on what became of it. Its dictionary
+//! (some 160 MB once unpacked) is read on first use, on a blocking thread.
+
+mod edits;
+mod intent;
+mod plan;
+mod proofread;
+mod quoted;
+mod rules;
+mod spelling;
+mod wording;
+
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+pub use proofread::{Correction, proofread};
+pub use rules::Kind;
+
+use super::answer::{self, Outlet, Pace};
+use super::{AssistantMessage, Delta, Model, ModelError, Request, ToolOutcome};
+use crate::wire::messages::{ContentBlock, Role, StopReason, Usage};
+use plan::{Plan, Target};
+
+/// The built-in copy editor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Harper;
+
+const NAME: &str = "harper";
+
+/// Small enough to look written, large enough not to flood.
+const PACE: Pace = Pace { chunk_chars: Some(24), delay: Duration::ZERO };
+
+impl Model for Harper {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        answer::answer(cancel, |outlet| respond(request, outlet))
+    }
+}
+
+async fn respond(request: Request, outlet: Outlet) -> Result<AssistantMessage, ModelError> {
+    let content = if let Some(outcomes) = request.tool_results() {
+        closing(&request, &outcomes)
+    } else {
+        let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        let make = move || Plan::make(prompt(&request), request.document.as_ref());
+        // A panic of the checker on strange text ends this run only.
+        let plan = tokio::task::spawn_blocking(make).await.map_err(|_| stumbled())?;
+        opening(plan, &offered)
+    };
+    let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+    let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
+    answer::play(&content, PACE, &outlet).await;
+    Ok(answer::complete(content, stop_reason, Usage::default(), NAME.into()))
+}
+
+fn stumbled() -> ModelError {
+    ModelError::Internal { message: "the grammar checker stumbled over this text".into() }
+}
+
+/// What the person typed; failing that, the last words of the conversation.
+fn prompt(request: &Request) -> &str {
+    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
+    let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
+    request.prompt.as_deref().or_else(words).unwrap_or_default()
+}
+
+/// The plan as a model would tell it. A tool that is not on offer is described in words instead.
+fn opening(plan: Plan, offered: &[String]) -> Vec<ContentBlock> {
+    let call = |name: &str, input| ContentBlock::tool_use(answer::mint_call_id(), name, input);
+    let is_offered = |name: &str| offered.iter().any(|tool| tool == name);
+    match plan {
+        Plan::Say(response) if is_offered("respond_conversation_only") => {
+            vec![call("respond_conversation_only", json!({"response": response}))]
+        }
+        Plan::Say(response) => vec![ContentBlock::text(response)],
+        Plan::Edit { opening, target, new_text, explanation } => {
+            let (name, input) = match target {
+                Target::Selection(range) => (
+                    "update_selection",
+                    json!({
+                        "new_text": new_text,
+                        "selection_range": {"start": range.from, "end": range.to},
+                        "explanation": explanation,
+                    }),
+                ),
+                Target::Document => (
+                    "update_full_document",
+                    json!({"new_content": new_text, "explanation": explanation}),
+                ),
+            };
+            if is_offered(name) {
+                vec![ContentBlock::text(opening), call(name, input)]
+            } else {
+                vec![ContentBlock::text(format!("I may not change the text here. {explanation}"))]
+            }
+        }
+    }
+}
+
+/// One sentence per decided call.
+fn closing(request: &Request, outcomes: &[ToolOutcome]) -> Vec<ContentBlock> {
+    let blocks = || request.messages.iter().flat_map(|message| &message.content);
+    let tool = |wanted: &str| {
+        blocks().find_map(|block| match block {
+            ContentBlock::ToolUse { id, name, .. } if id == wanted => Some(name.as_str()),
+            _ => None,
+        })
+    };
+    let sentences = outcomes
+        .iter()
+        .map(|outcome| wording::closing(tool(&outcome.tool_use_id).unwrap_or_default(), outcome));
+    sentences.filter(|sentence| !sentence.is_empty()).map(ContentBlock::text).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Decides what the copy editor does about a prompt: an edit of the selection or document, or an answer.
+
+use std::ops::Range;
+
+use super::edits;
+use super::intent::{Case, Intent, List, Order, Quotes, Scope};
+use super::proofread::{Correction, proofread};
+use super::rules::Kind;
+use super::wording;
+use crate::llm::{DocumentView, Selection};
+
+/// What will be done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// Only words.
+    Say(String),
+    /// One edit, to be shown to people.
+    Edit {
+        /// Said before the edit is shown.
+        opening: String,
+        target: Target,
+        new_text: String,
+        explanation: String,
+    },
+}
+
+/// What is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// UTF-16 code units.
+    Selection(Selection),
+    Document,
+}
+
+/// Larger documents are refused by the tools; and reading them would take many seconds.
+const MAX_SCALARS: usize = 100_000;
+
+/// The text that may be changed, as a part of the document.
+struct Part<'a> {
+    target: Target,
+    text: &'a str,
+    /// Bytes of the document before it.
+    start: usize,
+    /// "the selection" or "the document".
+    name: &'static str,
+}
+
+impl Plan {
+    /// Reads the prompt and works on the text. Takes its time: use a blocking thread.
+    pub(super) fn make(prompt: &str, document: Option<&DocumentView>) -> Self {
+        let intent = Intent::read(prompt);
+        if intent == Intent::Beyond {
+            return Self::Say(wording::WHAT_I_CAN_DO.into());
+        }
+        let Some(document) = document else {
+            return Self::Say("Open a document first: there is no text to work on.".into());
+        };
+        let Some(part) = Part::of(document) else {
+            return Self::Say(
+                "The selection no longer fits the text. Please select it again.".into(),
+            );
+        };
+        if part.text.trim().is_empty() {
+            return Self::Say(format!("There is nothing in {} yet.", part.name));
+        }
+        match intent {
+            Intent::Proofread { scope, beyond } => {
+                part.proofread(&document.text, scope, beyond.as_deref())
+            }
+            Intent::Replace { what, with } => part.replace(&what, &with),
+            Intent::Recase(case) => part.recase(case),
+            Intent::MakeList(list) => part.make_list(list),
+            Intent::SingleSpaces => {
+                let spaces = "Removed spaces that stood twice or at the end of a line.";
+                part.edit(edits::single_spaces(part.text), "double spaces", spaces)
+            }
+            Intent::Sort(order) => part.sort(order),
+            Intent::Requote(quotes) => part.requote(quotes),
+            Intent::Beyond => Self::Say(wording::WHAT_I_CAN_DO.into()),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// The selection if something is selected, else the document; `None` when the selection is not
+    /// inside the text or cuts a character in two.
+    fn of(document: &'a DocumentView) -> Option<Self> {
+        let text = document.text.as_str();
+        match document.selection.filter(|selection| selection.from != selection.to) {
+            None => Some(Self { target: Target::Document, text, start: 0, name: "the document" }),
+            Some(selection) => {
+                let Range { start, end } = bytes(text, selection)?;
+                let target = Target::Selection(selection);
+                Some(Self { target, text: &text[start..end], start, name: "the selection" })
+            }
+        }
+    }
+
+    fn proofread(&self, document: &str, scope: Scope, beyond: Option<&str>) -> Plan {
+        // Around a selection the document gives the context, as long as it is not too long.
+        let (context, start) = if within_limit(document) {
+            (document, self.start)
+        } else if within_limit(self.text) {
+            (self.text, 0)
+        } else {
+            let part = self.name;
+            return Plan::Say(format!(
+                "More than 100,000 characters are too many for me at once. Select a part of {part} and ask again."
+            ));
+        };
+        let first = context[..start].chars().count();
+        let last = first + self.text.chars().count();
+        let mut corrections = proofread(context);
+        corrections.retain(|one| first <= one.from && one.to <= last && scope.has(one.kind));
+        if corrections.is_empty() {
+            return Plan::Say(self.nothing_found(scope, beyond));
+        }
+        let found = wording::places(corrections.len());
+        let also = beyond.map(wording::beyond).unwrap_or_default();
+        Plan::Edit {
+            opening: format!("I read {} and found {found} to correct.{also}", self.name),
+            target: self.target,
+            new_text: apply(self.text, first, &corrections),
+            explanation: wording::corrected(&corrections),
+        }
+    }
+
+    fn nothing_found(&self, scope: Scope, beyond: Option<&str>) -> String {
+        let what = match scope {
+            Scope::Everything => "mistakes",
+            Scope::SpellingOnly => "spelling mistakes",
+        };
+        let left_alone = "Names, rare words and what people say in quotation marks I leave alone.";
+        let also = beyond.map(wording::beyond).unwrap_or_default();
+        format!("I read {} and found no {what} that I am sure of. {left_alone}{also}", self.name)
+    }
+
+    fn replace(&self, what: &str, with: &str) -> Plan {
+        let (new_text, count) = edits::replace(self.text, what, with);
+        if count > 0 {
+            let explanation =
+                format!("Replaced “{what}” with “{with}” in {}.", wording::places(count));
+            return self.edit(new_text, "that", &explanation);
+        }
+        let folded = self.text.to_lowercase().matches(&what.to_lowercase()).count();
+        let name = self.name;
+        Plan::Say(if folded > 0 {
+            format!(
+                "“{what}” as a word of its own, in these letters, is not in {name}. Letter case counts."
+            )
+        } else {
+            format!("“{what}” is not in {name}.")
+        })
+    }
+
+    fn recase(&self, case: Case) -> Plan {
+        let name = match case {
+            Case::Upper => "UPPERCASE",
+            Case::Lower => "lowercase",
+            Case::Title => "Title Case",
+        };
+        self.selected(|text| Some(edits::recase(text, case)), name, &format!("Changed to {name}."))
+    }
+
+    fn make_list(&self, list: List) -> Plan {
+        let explanation = match list {
+            List::Bulleted => "Made it a list.",
+            List::Numbered => "Made it a numbered list.",
+        };
+        self.selected(|text| edits::make_list(text, list), "a list", explanation)
+    }
+
+    fn sort(&self, order: Order) -> Plan {
+        let explanation = match order {
+            Order::Ascending => "Sorted the lines.",
+            Order::Descending => "Sorted the lines in reverse.",
+        };
+        self.selected(|text| Some(edits::sort_lines(text, order)), "sorted", explanation)
+    }
+
+    fn requote(&self, quotes: Quotes) -> Plan {
+        let explanation = match quotes {
+            Quotes::Straight => "Turned quotation marks and apostrophes straight.",
+            Quotes::Curly => "Turned quotation marks and apostrophes curly.",
+        };
+        self.edit(edits::requote(self.text, quotes), "other quotation marks", explanation)
+    }
+
+    /// An edit that would wreck a whole document by mistake: only of what is selected.
+    fn selected(
+        &self,
+        edit: impl FnOnce(&str) -> Option<String>,
+        result: &str,
+        explanation: &str,
+    ) -> Plan {
+        if self.target == Target::Document {
+            return Plan::Say("Please select the text you mean, then ask again.".into());
+        }
+        match edit(self.text) {
+            Some(new_text) => self.edit(new_text, result, explanation),
+            None => {
+                Plan::Say("I cannot tell the items apart. Put each on a line of its own.".into())
+            }
+        }
+    }
+
+    fn edit(&self, new_text: String, result: &str, explanation: &str) -> Plan {
+        if new_text == self.text {
+            let nothing = match result {
+                "double spaces" | "other quotation marks" => {
+                    format!("There are no {result} in {}.", self.name)
+                }
+                _ => format!("Nothing to do: {} is {result} already.", self.name),
+            };
+            return Plan::Say(nothing);
+        }
+        let opening = format!("Here is {} with the change.", self.name);
+        Plan::Edit { opening, target: self.target, new_text, explanation: explanation.into() }
+    }
+}
+
+impl Scope {
+    fn has(self, kind: Kind) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::SpellingOnly => kind == Kind::Spelling,
+        }
+    }
+}
+
+/// `text` corrected; the corrections are counted from `first` scalars before it.
+fn apply(text: &str, first: usize, corrections: &[Correction]) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for one in corrections {
+        result.extend(&letters[done..one.from - first]);
+        result.push_str(&one.right);
+        done = one.to - first;
+    }
+    result.extend(&letters[done..]);
+    result
+}
+
+fn within_limit(text: &str) -> bool {
+    text.len() <= MAX_SCALARS || text.chars().count() <= MAX_SCALARS
+}
+
+/// The bytes of a range of UTF-16 code units.
+fn bytes(text: &str, Selection { from, to }: Selection) -> Option<Range<usize>> {
+    let mut at = 0;
+    let mut boundaries = text
+        .char_indices()
+        .map(|(byte, letter)| {
+            let here = at;
+            at += letter.len_utf16();
+            (here, byte)
+        })
+        .collect::<Vec<_>>();
+    boundaries.push((at, text.len()));
+    let byte = |unit: usize| {
+        let found = boundaries.binary_search_by_key(&unit, |(units, _)| *units).ok()?;
+        Some(boundaries[found].1)
+    };
+    (from <= to).then_some(())?;
+    Some(byte(from)?..byte(to)?)
+}

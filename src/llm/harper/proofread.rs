@@ -1,0 +1,103 @@
+//! Finds the mistakes of a text that can be corrected with confidence.
+
+use harper_core::linting::{Lint, LintGroup, Suggestion};
+use harper_core::parsers::Markdown;
+use harper_core::spell::FstDictionary;
+use harper_core::{Dialect, DialectFlags, Document, Token, TokenStringExt};
+
+use super::quoted::Quoted;
+use super::rules::{self, Kind, Place};
+use super::spelling::Speller;
+
+/// One place of a text and what should stand there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// First Unicode scalar of the place.
+    pub from: usize,
+    /// One past its last scalar.
+    pub to: usize,
+    /// What stands there.
+    pub wrong: String,
+    /// What should.
+    pub right: String,
+    /// How it is counted.
+    pub kind: Kind,
+    /// How sure: of two that overlap, the lower one is taken.
+    rank: u8,
+}
+
+/// The corrections of a Markdown text, in order and without overlap. The first call reads the
+/// dictionary, and every call takes its time: use a blocking thread.
+pub fn proofread(text: &str) -> Vec<Correction> {
+    let dictionary = FstDictionary::curated();
+    let document = Document::new(text, &Markdown::default(), &dictionary);
+    let dialect = dialect(&document);
+    let quoted = Quoted::in_text(document.get_source());
+    let mut found = misspelled(&document, &Speller { dictionary: &dictionary, dialect });
+    // Built for one text and dropped: its caches would stay as large as the dictionary.
+    let mut group = LintGroup::new_curated(dictionary, dialect);
+    for rule in rules::unused() {
+        group.config.set_rule_enabled(rule, false);
+    }
+    for (rule, lints) in group.organized_lints(&document) {
+        found.extend(lints.iter().filter_map(|lint| broken(&rule, lint, &document, &quoted)));
+    }
+    disjoint(found)
+}
+
+/// American, unless the text has more words of the other dialects.
+fn dialect(document: &Document) -> Dialect {
+    let most_used = DialectFlags::get_most_used_dialects_from_document(document);
+    if most_used.is_dialect_enabled(Dialect::American) {
+        Dialect::American
+    } else {
+        Dialect::British
+    }
+}
+
+fn misspelled(document: &Document, speller: &Speller) -> Vec<Correction> {
+    let source = document.get_source();
+    let correct = |token: &Token| {
+        let wrong = token.span.get_content_string(source);
+        let right = speller.correct(&wrong)?;
+        let (from, to) = (token.span.start, token.span.end);
+        Some(Correction { from, to, wrong, right, kind: Kind::Spelling, rank: 0 })
+    };
+    document.iter_words().filter_map(correct).collect()
+}
+
+/// What Harper's `rule` found, if it can be trusted here.
+fn broken(rule: &str, lint: &Lint, document: &Document, quoted: &Quoted) -> Option<Correction> {
+    let kind = rules::trusted(rule, lint.lint_kind)?;
+    let source = document.get_source();
+    let (from, to) = (lint.span.start, lint.span.end);
+    if quoted.touches(from, to) && !rules::holds_in_quotes(rule) {
+        return None;
+    }
+    let wrong = lint.span.get_content_string(source);
+    if rules::is_unclear(rule, lint.suggestions.len()) {
+        return None;
+    }
+    let right = match lint.suggestions.first()? {
+        Suggestion::ReplaceWith(letters) => letters.iter().collect(),
+        Suggestion::InsertAfter(letters) => wrong.chars().chain(letters.iter().copied()).collect(),
+        Suggestion::Remove => String::new(),
+    };
+    let place = Place { before: &source[..from], after: &source[to..] };
+    let right = rules::refine(rule, &place, &wrong, right)?;
+    let rank = if kind == Kind::Repetition { 0 } else { lint.priority.max(1) };
+    (right != wrong).then_some(Correction { from, to, wrong, right, kind, rank })
+}
+
+/// Of corrections that overlap, the surest; then the longest.
+fn disjoint(mut found: Vec<Correction>) -> Vec<Correction> {
+    found.sort_by_key(|one| (one.rank, usize::MAX - (one.to - one.from), one.from));
+    let mut taken: Vec<Correction> = Vec::new();
+    for one in found {
+        if taken.iter().all(|other| one.to < other.from || other.to < one.from) {
+            taken.push(one);
+        }
+    }
+    taken.sort_by_key(|one| one.from);
+    taken
+}

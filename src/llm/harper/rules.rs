@@ -1,0 +1,319 @@
+//! Which of Harper's rules are good enough for literary prose, and where.
+//!
+//! Harper is made to suggest; here its suggestions become changes that a writer has to read one by
+//! one. The lists were drawn up by running every rule over two published novels, where nearly every
+//! hit is a false alarm, and over prose with deliberate mistakes.
+
+use harper_core::linting::LintKind;
+
+/// How a correction is called when it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A word that is not a word.
+    Spelling,
+    /// A word that does not fit its sentence.
+    Grammar,
+    /// A word mistaken for another one.
+    WordChoice,
+    /// A word written twice.
+    Repetition,
+    /// A small letter where a capital belongs.
+    Capital,
+    /// A space or a mark.
+    Punctuation,
+}
+
+impl Kind {
+    /// All kinds, in the order they are counted.
+    pub const ALL: [Self; 6] = [
+        Self::Spelling,
+        Self::Grammar,
+        Self::WordChoice,
+        Self::Repetition,
+        Self::Capital,
+        Self::Punctuation,
+    ];
+}
+
+/// Rules that are wrong too often in prose, or are a matter of taste.
+const DISTRUSTED: &[&str] = &[
+    // Old, formal or spoken English that is right as it stands.
+    "Everyone",
+    "FindOut",
+    "MassNouns",
+    "NominalWants",
+    "Overall",
+    "Someone",
+    "Worthwhile",
+    "YeaToYeah",
+    "OutOfTheWindow",
+    "HaveTakeALook",
+    // Two words that happen to stand side by side.
+    "CompoundNouns",
+    "MergeWords",
+    "SplitWords",
+    "DisjointPrefixes",
+    "AdjectiveOfA",
+    // Clauses that only look like a mistake.
+    "PossessiveYour",
+    "TheHowWhy",
+    "ThatWhich",
+    "RedundantThat",
+    "ThereIsAgreement",
+    "TheirToTheyre",
+    "MissingPreposition",
+    "VeryUnique",
+    "InflectedVerbAfterTo",
+    "MissingTo",
+    "QuantifierNumeralConflict",
+    "SingleBe",
+    "WrongNegative",
+    "YourPredicateAdjective",
+    // Shop talk and taste.
+    "ExpandMemoryShorthands",
+    "ExpandTimeShorthands",
+    "PhrasalVerbAsCompoundNoun",
+    "RoadMap",
+    // A comma is the author's breath.
+    "DiscourseMarkers",
+    "OxfordComma",
+    "NoOxfordComma",
+    // Names are left alone.
+    "OrthographicConsistency",
+    "NotablePlaces",
+    "UseTitleCase",
+];
+
+/// What people say may break any rule but these.
+const EVEN_IN_QUOTES: &[&str] = &["AnA", "RepeatedWords", "CapitalizePersonalPronouns"];
+
+/// What a rule's hits are worth here; `None` when they are not used.
+pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<Kind> {
+    if DISTRUSTED.contains(&rule) {
+        return None;
+    }
+    match (rule, kind) {
+        ("AnA" | "ThenThan" | "AdjectiveDoubleDegree" | "MoreBetter", _)
+        | (_, LintKind::Agreement | LintKind::Grammar | LintKind::WordOrder) => Some(Kind::Grammar),
+        ("CapitalizePersonalPronouns" | "SentenceCapitalization", _) => Some(Kind::Capital),
+        ("CommaFixes", _) => Some(Kind::Punctuation),
+
+        ("RepeatedWords", _) => Some(Kind::Repetition),
+        ("ItsContraction", _)
+        | (
+            _,
+            LintKind::BoundaryError
+            | LintKind::Eggcorn
+            | LintKind::Malapropism
+            | LintKind::Nonstandard
+            | LintKind::Typo
+            | LintKind::Usage
+            | LintKind::WordChoice,
+        ) => Some(Kind::WordChoice),
+        (
+            _,
+            LintKind::Capitalization
+            | LintKind::Enhancement
+            | LintKind::Formatting
+            | LintKind::Miscellaneous
+            | LintKind::Punctuation
+            | LintKind::Readability
+            | LintKind::Redundancy
+            | LintKind::Regionalism
+            | LintKind::Repetition
+            // Spelling is decided by `spelling.rs`.
+            | LintKind::Spelling
+            | LintKind::Style,
+        ) => None,
+    }
+}
+
+/// Whether the rule also holds for somebody else's words.
+pub(super) fn holds_in_quotes(rule: &str) -> bool {
+    EVEN_IN_QUOTES.contains(&rule)
+}
+
+/// Rules whose hits are never used, and that need not run.
+pub(super) fn unused() -> impl Iterator<Item = &'static str> {
+    DISTRUSTED.iter().copied().chain(["SpellCheck", "LongSentences"])
+}
+
+/// Whether a rule with several suggestions means that nobody knows which one is right.
+pub(super) fn is_unclear(rule: &str, suggestions: usize) -> bool {
+    matches!(rule, "RegularIrregulars" | "PronounVerbAgreement") && suggestions > 1
+}
+
+/// What stands around a hit.
+pub(super) struct Place<'a> {
+    pub(super) before: &'a [char],
+    pub(super) after: &'a [char],
+}
+
+/// Second thoughts on a hit: the text that should stand there, or `None` to leave it alone.
+pub(super) fn refine(rule: &str, place: &Place, wrong: &str, right: String) -> Option<String> {
+    // Markup and line ends are never touched.
+    if wrong.contains(MARKUP) || right.contains(MARKUP) || renames(wrong, &right) {
+        return None;
+    }
+    match rule {
+        "AnA" if !is_plain_article(&right, place.after) => None,
+        "AnA" => Some(right.replace("AN", "An")),
+        "RepeatedWords" => is_slip(wrong).then_some(right),
+        "SentenceCapitalization" => follows_full_stop(place.before).then_some(right),
+        "ToTwoToo" => (right == "to" || is_degree(place.after)).then_some(right),
+        "PronounVerbAgreement" if AMBIGUOUS_VERBS.contains(&wrong) => None,
+        "PronounVerbAgreement" | "PronounInflectionBe" if is_one_of_two(place.before) => None,
+        "NounVerbConfusion" if place.before.ends_with(&['o', ' ']) => None,
+        _ => Some(in_case_of(wrong, right)),
+    }
+}
+
+/// Characters that have a meaning in Markdown.
+const MARKUP: &[char] = &['\n', '`', '*', '_', '[', ']', '<', '>', '#', '|', '\\'];
+
+/// A capitalised word after the first would become another one: a name, most likely.
+fn renames(wrong: &str, right: &str) -> bool {
+    let is_name = |word: &&str| word.starts_with(char::is_uppercase) && *word != "I";
+    wrong.split_whitespace().skip(1).filter(is_name).any(|name| !right.contains(name))
+}
+
+/// `right` with a capital where `wrong` has one.
+fn in_case_of(wrong: &str, right: String) -> String {
+    let mut letters = right.chars();
+    match letters.next() {
+        Some(first) if wrong.starts_with(char::is_uppercase) => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        Some(_) | None => right,
+    }
+}
+
+/// Verbs whose plain form is also a past tense or another word: which one was meant is not clear.
+const AMBIGUOUS_VERBS: &[&str] = &[
+    "beat", "become", "bet", "bid", "burst", "cast", "come", "cost", "cut", "fit", "hit", "hurt",
+    "knit", "lay", "lead", "let", "past", "put", "quit", "read", "rid", "run", "set", "shed",
+    "shut", "slit", "split", "spread", "thrust", "upset", "use", "wed", "wet", "wind", "wound",
+];
+
+/// After "to": an adjective that ends its clause ("it was to late", not "to late risers").
+fn is_degree(after: &[char]) -> bool {
+    const ADJECTIVES: &[&str] = &[
+        "bad", "big", "bright", "busy", "cold", "dark", "deep", "early", "far", "fast", "few",
+        "good", "great", "hard", "heavy", "high", "hot", "large", "late", "little", "long", "loud",
+        "low", "many", "much", "old", "quiet", "short", "sick", "slow", "small", "soon", "thick",
+        "tired", "weak", "young",
+    ];
+    let after: String = after.iter().take(16).collect();
+    let Some((word, rest)) = after.strip_prefix(' ').and_then(|rest| {
+        rest.split_once(|letter: char| !letter.is_alphabetic())
+            .map(|(word, _)| (word, &rest[word.len()..]))
+    }) else {
+        return false;
+    };
+    let ends = rest.starts_with(['.', ',', ';', ':', '!', '?', '\n']) || rest.starts_with(" to ");
+    ADJECTIVES.contains(&word) && ends
+}
+
+/// Not before a pause ("a—almost"), nor where usage differs ("an historic") or sound deceives ("a ewe").
+fn is_plain_article(right: &str, after: &[char]) -> bool {
+    let word: String = after.iter().skip(1).take_while(|c| c.is_alphanumeric()).collect();
+    let word = word.to_lowercase();
+    let unclear = match right.to_lowercase().as_str() {
+        "a" => word.starts_with('h'),
+        _ => ["eu", "ew", "once", "one", "u"].iter().any(|start| word.starts_with(start)),
+    };
+    after.starts_with(&[' ']) && !word.is_empty() && !unclear
+}
+
+/// "he and she do", "neither you nor he were": the verb belongs to both.
+fn is_one_of_two(before: &[char]) -> bool {
+    let text: String = before.iter().rev().take(24).collect::<Vec<_>>().into_iter().rev().collect();
+    let mut words = text.split_whitespace().rev();
+    matches!(words.nth(1), Some("and" | "or" | "nor"))
+}
+
+/// Words that are never meant twice in a row ("had had", "that that" and "her her" may be).
+fn is_slip(doubled: &str) -> bool {
+    const NEVER_TWICE: &[&str] = &[
+        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "he", "his", "i",
+        "if", "into", "its", "my", "of", "or", "our", "she", "than", "the", "their", "they",
+        "this", "to", "we", "were", "when", "with", "would", "your",
+    ];
+    let lower = doubled.to_lowercase();
+    matches!(lower.split_once(' '), Some((one, two)) if one == two && NEVER_TWICE.contains(&one))
+}
+
+/// After a word and one full stop; not after an abbreviation, an ellipsis, "Oh!" or a dash.
+fn follows_full_stop(before: &[char]) -> bool {
+    let trimmed = before.len() - before.iter().rev().take_while(|c| **c == ' ').count();
+    let [word @ .., '.'] = &before[..trimmed] else { return false };
+    let letters = word.iter().rev().take_while(|c| c.is_lowercase()).count();
+    trimmed < before.len() && letters >= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `rule` makes of the part of `text` between the bars.
+    fn refined(rule: &str, text: &str, right: &str) -> Option<String> {
+        let parts: Vec<Vec<char>> = text.split('|').map(|part| part.chars().collect()).collect();
+        let wrong: String = parts[1].iter().collect();
+        refine(rule, &Place { before: &parts[0], after: &parts[2] }, &wrong, right.into())
+    }
+
+    #[test]
+    fn markup_line_ends_and_names_are_never_touched() {
+        assert_eq!(refined("Any", "a |*b*| c", "b"), None);
+        assert_eq!(refined("Any", "a |b\nc| d", "b c"), None);
+        assert_eq!(refined("Any", "a |in Gus| d", "an us"), None);
+        assert_eq!(refined("Any", "a |than I| d", "then I"), Some("then I".into()));
+        assert_eq!(refined("Any", "|Mute point|.", "moot point"), Some("Moot point".into()));
+    }
+
+    #[test]
+    fn articles_are_corrected_only_where_the_sound_is_certain() {
+        assert_eq!(refined("AnA", "|A| hour", "AN"), Some("An".into()));
+        assert_eq!(refined("AnA", "|an| tenant", "a"), Some("a".into()));
+        for doubtful in ["|a|—almost", "|a| “odd”", "|an| historic", "|a| ewe", "|a| one-off"]
+        {
+            let right = if doubtful.starts_with("|an") { "a" } else { "an" };
+            assert_eq!(refined("AnA", doubtful, right), None, "{doubtful}");
+        }
+    }
+
+    #[test]
+    fn only_slips_of_the_pen_are_repetitions() {
+        assert_eq!(refined("RepeatedWords", "|The the| fog", "The"), Some("The".into()));
+        assert_eq!(refined("RepeatedWords", "she |had had| it", "had"), None);
+    }
+
+    #[test]
+    fn a_sentence_starts_after_a_word_and_one_full_stop() {
+        let starts = |text| refined("SentenceCapitalization", text, "She").is_some();
+        assert!(starts("It rose. |she| fell"));
+        for other in ["It rose . . . |she| fell", "Oh! |she| fell", "e.g. |she| fell", "|she| fell"]
+        {
+            assert!(!starts(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn verbs_are_corrected_where_one_subject_and_one_tense_are_certain() {
+        assert_eq!(
+            refined("PronounVerbAgreement", "She |don't| know", "doesn't"),
+            Some("doesn't".into())
+        );
+        assert_eq!(refined("PronounVerbAgreement", "He |lead| the way", "leads"), None);
+        assert_eq!(refined("PronounVerbAgreement", "he and she |do| know", "does"), None);
+        assert_eq!(refined("NounVerbConfusion", "to |effect| a change", "affect"), None);
+    }
+
+    #[test]
+    fn too_much_is_too_much_at_the_end_of_a_clause() {
+        assert!(refined("ToTwoToo", "it was |to| late.", "too").is_some());
+        assert!(refined("ToTwoToo", "it was |to| dark to see", "too").is_some());
+        assert!(refined("ToTwoToo", "he came |to| late suppers", "too").is_none());
+        assert!(refined("ToTwoToo", "I want |to| now", "too").is_none());
+    }
+}

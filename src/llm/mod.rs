@@ -1,0 +1,236 @@
+//! Talk to a model: one trait, several models.
+//!
+//! A [`Model`] answers a [`Request`] with a stream of [`Delta`]s that ends with exactly one
+//! [`Delta::Done`] or one error. The agent cannot tell the models apart.
+
+pub mod anthropic;
+pub mod harper;
+pub mod scripted;
+
+mod answer;
+mod events;
+mod retry;
+mod sse;
+#[cfg(test)]
+mod testing;
+
+pub use retry::Patience;
+
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::wire::messages::{ContentBlock, Message, StopReason, ToolDefinition, Usage};
+
+/// A language model, or something that behaves like one.
+pub trait Model: Send + Sync {
+    /// What people see, such as `anthropic:claude-sonnet-5-5`, `harper` or `script:demo.json`.
+    fn name(&self) -> &str;
+
+    /// Answers `request`. Nothing happens before the stream is polled; dropping the stream or
+    /// cancelling `cancel` ends the work at once (cancelling yields [`ModelError::Cancelled`]).
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>>;
+}
+
+/// Output tokens when a [`Request`] names no limit: a rewrite of the largest document fits.
+pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
+
+/// One call of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The provider's name of the model; empty means the model's own default.
+    pub model: String,
+    /// The system text; stable over a session, so that the provider can cache it.
+    pub system: String,
+    /// The conversation, oldest first; the last message is a prompt or tool results.
+    pub messages: Vec<Message>,
+    /// What the model may call, in a fixed order.
+    pub tools: Vec<ToolDefinition>,
+    /// Upper bound of output tokens; 0 stands for [`DEFAULT_MAX_TOKENS`].
+    pub max_tokens: u32,
+    /// The conversation's identifier; scripted turns are used up per session.
+    pub session: String,
+    /// What the person typed, word for word; only when the last message is that prompt.
+    pub prompt: Option<String>,
+    /// The document as it stands now, for the models that run inside this process.
+    pub document: Option<DocumentView>,
+}
+
+impl Request {
+    /// The texts of the tool results in the last message; `None` when it holds none.
+    fn tool_results(&self) -> Option<Vec<ToolOutcome>> {
+        let last = self.messages.last()?;
+        let outcomes: Vec<_> = last.content.iter().filter_map(ToolOutcome::read).collect();
+        (!outcomes.is_empty()).then_some(outcomes)
+    }
+}
+
+/// One tool result, as the models inside this process see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ToolOutcome {
+    tool_use_id: String,
+    text: String,
+    is_error: bool,
+}
+
+impl ToolOutcome {
+    fn read(block: &ContentBlock) -> Option<Self> {
+        let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else {
+            return None;
+        };
+        let texts: Vec<_> = content.iter().filter_map(ContentBlock::as_text).collect();
+        Some(Self { tool_use_id: tool_use_id.clone(), text: texts.join("\n"), is_error: *is_error })
+    }
+}
+
+/// The document as it stands when the model is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentView {
+    /// The whole text, line ends as `\n`.
+    pub text: String,
+    /// What the person has selected.
+    pub selection: Option<Selection>,
+}
+
+/// A half-open range of UTF-16 code units; `from == to` is a caret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// First code unit.
+    pub from: usize,
+    /// One past the last code unit.
+    pub to: usize,
+}
+
+/// A step of a model's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delta {
+    /// More text for the person.
+    Text(String),
+    /// A tool call begins. It may be shown as being written, never executed before `Done`.
+    ToolUse {
+        /// Position of the block in the answer; later deltas name it.
+        index: usize,
+        /// The call's identifier.
+        id: String,
+        /// The tool.
+        name: String,
+    },
+    /// More of a call's input; the pieces of one index, joined, are JSON (empty stands for `{}`).
+    ToolInput {
+        /// The call.
+        index: usize,
+        /// To append.
+        partial_json: String,
+    },
+    /// Forget everything since the start of this stream: the turn starts again.
+    Reset,
+    /// The complete answer; the last item.
+    Done(AssistantMessage),
+}
+
+/// A complete answer.
+///
+/// `content` holds `tool_use` blocks only when `stop_reason` is `ToolUse`: a call that was cut
+/// (by `max_tokens`, a refusal or anything unknown) is left out, so that every call seen here
+/// may be executed. `content` can be empty then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// Text, reasoning and calls, in order; to be sent back unchanged.
+    pub content: Vec<ContentBlock>,
+    /// Why the model stopped.
+    pub stop_reason: StopReason,
+    /// For a refusal: `{category, …}` as the provider said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_details: Option<Value>,
+    /// Tokens used.
+    pub usage: Usage,
+    /// The model that answered.
+    pub model: String,
+}
+
+/// Why a model gave no complete answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The caller cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The provider said no.
+    #[error("{}", api_text(*.status, .kind, .message))]
+    Api {
+        /// HTTP status; `None` when the error came in the middle of a stream.
+        status: Option<u16>,
+        /// The provider's error type, such as `overloaded_error`.
+        kind: String,
+        /// The provider's words.
+        message: String,
+        /// How long the provider asks to wait.
+        retry_after: Option<Duration>,
+        /// Whether the same request may succeed later.
+        retryable: bool,
+    },
+    /// No connection, or it broke or went silent.
+    #[error("cannot reach the model: {message}")]
+    Network {
+        /// What the transport said.
+        message: String,
+    },
+    /// The stream ended before the answer did.
+    #[error("the model's answer was cut off")]
+    CutOff,
+    /// The answer does not follow the protocol.
+    #[error("the model's answer cannot be read: {message}")]
+    Malformed {
+        /// What was wrong.
+        message: String,
+    },
+    /// The scripted model has no turn for this request.
+    #[error("no turn of the script matches: {request}")]
+    NoTurn {
+        /// The request, described.
+        request: String,
+    },
+    /// A model that runs inside this process failed.
+    #[error("the built-in model failed: {message}")]
+    Internal {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl ModelError {
+    /// Whether the same request may succeed later.
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::Api { retryable, .. } => *retryable,
+            Self::Network { .. } | Self::CutOff | Self::Malformed { .. } => true,
+            Self::Cancelled | Self::NoTurn { .. } | Self::Internal { .. } => false,
+        }
+    }
+
+    /// How long the provider asks to wait before the next try.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Api { retry_after, .. } => *retry_after,
+            Self::Cancelled
+            | Self::Network { .. }
+            | Self::CutOff
+            | Self::Malformed { .. }
+            | Self::NoTurn { .. }
+            | Self::Internal { .. } => None,
+        }
+    }
+}
+
+fn api_text(status: Option<u16>, kind: &str, message: &str) -> String {
+    match status {
+        Some(status) => format!("{message} ({kind}, HTTP {status})"),
+        None => format!("{message} ({kind})"),
+    }
+}

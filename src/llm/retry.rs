@@ -1,0 +1,152 @@
+//! When, and how long to wait, before asking a provider again.
+
+use std::future::Future;
+use std::time::Duration;
+
+use super::answer::Outlet;
+use super::{AssistantMessage, ModelError};
+use crate::wire::messages::ApiError;
+
+/// How patient a model is with its provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Further tries after the first one.
+    pub retries: u32,
+    /// First pause; each further one is twice as long, up to eight seconds.
+    pub first_pause: Duration,
+    /// Longest pause a provider may ask for; beyond it the person is told instead of left waiting.
+    pub longest_asked: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            retries: 2,
+            first_pause: Duration::from_millis(500),
+            longest_asked: Duration::from_mins(1),
+        }
+    }
+}
+
+/// Longest pause of our own choosing.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Tries until there is an answer, a final error, or no patience. What a failed try has told is
+/// taken back with one `Reset` before the next one tells anything.
+pub(super) async fn persist<F, W>(
+    patience: Patience,
+    outlet: &Outlet,
+    mut try_once: F,
+) -> Result<AssistantMessage, ModelError>
+where
+    F: FnMut() -> W,
+    W: Future<Output = Result<AssistantMessage, ModelError>>,
+{
+    let mut attempt = 0;
+    loop {
+        let error = match try_once().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some(pause) = patience.pause(&error, attempt, chance()) else { return Err(error) };
+        tracing::warn!(%error, attempt, pause_ms = pause.as_millis(), "asking the model again");
+        tokio::time::sleep(pause).await;
+        outlet.take_back().await;
+        attempt += 1;
+    }
+}
+
+impl Patience {
+    /// The pause after try number `attempt` (from 0) failed with `error`; `None` to give up.
+    /// `chance` in `[0, 1)` takes up to a quarter off, so that many clients do not return at once.
+    fn pause(&self, error: &ModelError, attempt: u32, chance: f64) -> Option<Duration> {
+        if !error.retryable() || attempt >= self.retries {
+            return None;
+        }
+        match error.retry_after() {
+            Some(asked) if asked > self.longest_asked => None,
+            Some(asked) if !asked.is_zero() => Some(asked),
+            Some(_) | None => {
+                let full = self.first_pause.saturating_mul(1 << attempt.min(16));
+                Some(full.min(LONGEST_PAUSE).mul_f64(1.0 - chance * 0.25))
+            }
+        }
+    }
+}
+
+/// Whether an HTTP status stands for a failure that may pass by itself.
+pub(super) fn status_is_retryable(status: u16) -> bool {
+    matches!(status, 408 | 409 | 429 | 500..=599)
+}
+
+/// The same for an error that came without a status, in the middle of a stream.
+pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
+    let passing =
+        ["api_error", "conflict_error", "overloaded_error", "rate_limit_error", "timeout_error"];
+    passing.contains(&error.kind.as_str()) && !is_spend_limit(error)
+}
+
+/// A spending limit looks like a rate limit but does not pass by waiting.
+pub(super) fn is_spend_limit(error: &ApiError) -> bool {
+    let code = error.details.as_ref().and_then(|details| details["error_code"].as_str());
+    matches!(code, Some("enforced_spend_limit_reached" | "contract_spend_limit_reached"))
+}
+
+fn chance() -> f64 {
+    f64::from(getrandom::u32().unwrap_or_default()) / (f64::from(u32::MAX) + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overloaded(retry_after: Option<Duration>) -> ModelError {
+        let (kind, message) = ("overloaded_error".to_owned(), "Overloaded".to_owned());
+        ModelError::Api { status: Some(529), kind, message, retry_after, retryable: true }
+    }
+
+    #[test]
+    fn pauses_double_from_half_a_second_to_eight_minus_chance() {
+        let patience = Patience { retries: 9, ..Patience::default() };
+        let pause_ms = |attempt, chance| {
+            patience.pause(&overloaded(None), attempt, chance).map(|pause| pause.as_millis())
+        };
+        let full: Vec<_> = (0..6).filter_map(|attempt| pause_ms(attempt, 0.0)).collect();
+        assert_eq!(full, [500, 1000, 2000, 4000, 8000, 8000]);
+        assert_eq!(pause_ms(0, 1.0), Some(375));
+        assert_eq!(pause_ms(9, 0.0), None, "patience ends");
+    }
+
+    #[test]
+    fn the_provider_says_how_long_within_reason() {
+        let patience = Patience::default();
+        let pause = |asked| patience.pause(&overloaded(Some(asked)), 0, 0.0);
+        assert_eq!(pause(Duration::from_millis(1)), Some(Duration::from_millis(1)));
+        assert_eq!(pause(Duration::from_mins(1)), Some(Duration::from_mins(1)));
+        assert_eq!(pause(Duration::from_secs(61)), None);
+        assert_eq!(pause(Duration::ZERO), Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn final_errors_are_final() {
+        let patience = Patience::default();
+        assert_eq!(patience.pause(&ModelError::Cancelled, 0, 0.0), None);
+        assert!(patience.pause(&ModelError::CutOff, 0, 0.0).is_some());
+        let retryable: Vec<u16> = [400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 504, 529]
+            .into_iter()
+            .filter(|status| status_is_retryable(*status))
+            .collect();
+        assert_eq!(retryable, [408, 409, 429, 500, 504, 529]);
+    }
+
+    #[test]
+    fn a_spend_limit_does_not_pass() {
+        let error =
+            |details| ApiError { kind: "rate_limit_error".into(), message: String::new(), details };
+        assert!(kind_is_retryable(&error(None)));
+        let code = serde_json::json!({"error_code": "enforced_spend_limit_reached"});
+        assert!(!kind_is_retryable(&error(Some(code))));
+        let ramp = serde_json::json!({"error_code": "ramp_limit_exceeded"});
+        assert!(kind_is_retryable(&error(Some(ramp))));
+    }
+}

@@ -1,0 +1,242 @@
+//! Reads a streamed answer of the Messages API: events in, deltas and the complete message out.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use serde_json::{Map, Value};
+
+use super::answer::{self, Outlet};
+use super::events::{Event, Splitter};
+use super::retry::kind_is_retryable;
+use super::{AssistantMessage, Delta, ModelError};
+use crate::wire::messages::{
+    ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
+    Usage, UsageDelta,
+};
+
+/// Bytes of one answer; far above any `max_tokens`, so that a runaway server cannot fill the memory.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// Reads `bytes` until the answer is complete, and tells every delta on the way.
+pub(super) async fn read(
+    bytes: impl Stream<Item = Result<Bytes, ModelError>>,
+    outlet: &Outlet,
+) -> Result<AssistantMessage, ModelError> {
+    let mut bytes = std::pin::pin!(bytes);
+    let mut left = MAX_ANSWER_BYTES;
+    let mut splitter = Splitter::default();
+    let mut reader = Reader::default();
+    while let Some(piece) = bytes.next().await {
+        let piece = piece?;
+        left = left.checked_sub(piece.len()).ok_or_else(|| malformed("more than 64 MiB"))?;
+        let mut events = Vec::new();
+        let fed = splitter.feed(&piece, &mut events);
+        for event in &events {
+            match reader.event(event)? {
+                Some(Delta::Done(message)) => return Ok(message),
+                Some(delta) => outlet.send(delta).await,
+                None => {}
+            }
+        }
+        fed?;
+    }
+    Err(ModelError::CutOff)
+}
+
+/// An answer being read.
+#[derive(Default)]
+struct Reader {
+    start: Option<ResponseMessage>,
+    blocks: BTreeMap<usize, Block>,
+    end: MessageDelta,
+    usage: Usage,
+}
+
+/// A block being read.
+enum Block {
+    Text(String),
+    Call {
+        id: String,
+        name: String,
+        json: String,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// Complete from its start.
+    Whole(ContentBlock),
+}
+
+/// The event names this program reads; anything else is ignored whatever it carries.
+const KNOWN_EVENTS: [&str; 9] = [
+    "message",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+];
+
+impl Reader {
+    fn event(&mut self, event: &Event) -> Result<Option<Delta>, ModelError> {
+        let Event { name, data } = event;
+        if !KNOWN_EVENTS.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        let event: StreamEvent =
+            serde_json::from_str(data).map_err(|error| malformed(&format!("{name}: {error}")))?;
+        match event {
+            StreamEvent::MessageStart { message } => {
+                self.usage = message.usage;
+                self.start = Some(message);
+                Ok(None)
+            }
+            StreamEvent::ContentBlockStart { index, content_block } => {
+                self.open(index, content_block)
+            }
+            StreamEvent::ContentBlockDelta { index, delta } => self.grow(index, delta),
+            StreamEvent::MessageDelta { delta, usage } => {
+                self.end = delta;
+                overwrite(&mut self.usage, usage);
+                Ok(None)
+            }
+            StreamEvent::MessageStop => self.finish().map(|message| Some(Delta::Done(message))),
+            StreamEvent::Error { error } => Err(mid_stream(error)),
+            StreamEvent::ContentBlockStop { .. } | StreamEvent::Ping | StreamEvent::Unknown => {
+                Ok(None)
+            }
+        }
+    }
+
+    fn open(&mut self, index: usize, block: ContentBlock) -> Result<Option<Delta>, ModelError> {
+        if self.start.is_none() {
+            return Err(malformed("a block before message_start"));
+        }
+        let (block, delta) = match block {
+            ContentBlock::Text { text, .. } => {
+                let delta = (!text.is_empty()).then(|| Delta::Text(text.clone()));
+                (Block::Text(text), delta)
+            }
+            ContentBlock::ToolUse { id, name, .. } => {
+                let delta = Delta::ToolUse { index, id: id.clone(), name: name.clone() };
+                (Block::Call { id, name, json: String::new() }, Some(delta))
+            }
+            ContentBlock::Thinking { thinking, signature } => {
+                (Block::Thinking { thinking, signature }, None)
+            }
+            ContentBlock::Other(ref value) if value["type"] == "tool_use" => {
+                return Err(malformed("a tool_use without id or name"));
+            }
+            whole @ (ContentBlock::ToolResult { .. }
+            | ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Other(_)) => (Block::Whole(whole), None),
+        };
+        match self.blocks.insert(index, block) {
+            Some(_) => Err(malformed("a block started twice")),
+            None => Ok(delta),
+        }
+    }
+
+    fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<Delta>, ModelError> {
+        let block = self.blocks.get_mut(&index);
+        match (block.ok_or_else(|| malformed("a delta without its block"))?, delta) {
+            (Block::Text(whole), BlockDelta::TextDelta { text }) => {
+                whole.push_str(&text);
+                Ok((!text.is_empty()).then_some(Delta::Text(text)))
+            }
+            (Block::Call { json, .. }, BlockDelta::InputJsonDelta { partial_json }) => {
+                json.push_str(&partial_json);
+                Ok((!partial_json.is_empty()).then_some(Delta::ToolInput { index, partial_json }))
+            }
+            (Block::Thinking { thinking, .. }, BlockDelta::ThinkingDelta { thinking: more }) => {
+                thinking.push_str(&more);
+                Ok(None)
+            }
+            (Block::Thinking { signature, .. }, BlockDelta::SignatureDelta { signature: more }) => {
+                signature.push_str(&more);
+                Ok(None)
+            }
+            // Blocks of unknown kind may grow in any way; they go back as they started.
+            (_, BlockDelta::Unknown) | (Block::Whole(_), _) => Ok(None),
+            (Block::Text(_) | Block::Call { .. } | Block::Thinking { .. }, _) => {
+                Err(malformed("a delta of another kind than its block"))
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<AssistantMessage, ModelError> {
+        let start = self.start.take().ok_or_else(|| malformed("an end without message_start"))?;
+        let stop_reason =
+            self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;
+        let mut content = Vec::new();
+        for block in std::mem::take(&mut self.blocks).into_values() {
+            content.extend(block.close(&stop_reason)?);
+        }
+        let mut message = answer::complete(content, stop_reason, self.usage, start.model);
+        message.stop_details = self.end.stop_details.take();
+        Ok(message)
+    }
+}
+
+impl Block {
+    /// The block as it goes into the transcript; nothing for what must not go there.
+    fn close(self, stop_reason: &StopReason) -> Result<Option<ContentBlock>, ModelError> {
+        Ok(match self {
+            Self::Text(text) => (!text.is_empty()).then(|| ContentBlock::text(text)),
+            // Its input may be cut in the middle of the JSON.
+            Self::Call { .. } if *stop_reason != StopReason::ToolUse => None,
+            Self::Call { id, name, json } => {
+                Some(ContentBlock::ToolUse { id, name, input: object(&json)? })
+            }
+            Self::Thinking { thinking, signature } => {
+                Some(ContentBlock::Thinking { thinking, signature })
+            }
+            Self::Whole(block) => Some(block),
+        })
+    }
+}
+
+/// The input of a call; nothing at all stands for `{}`.
+fn object(json: &str) -> Result<Value, ModelError> {
+    if json.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    match serde_json::from_str(json) {
+        Ok(input @ Value::Object(_)) => Ok(input),
+        Ok(_) => Err(malformed("the input of a call is not an object")),
+        Err(error) => Err(malformed(&format!("the input of a call: {error}"))),
+    }
+}
+
+/// Counts are cumulative: those present replace what is known.
+fn overwrite(usage: &mut Usage, delta: UsageDelta) {
+    let UsageDelta {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = delta;
+    let set = |count: &mut u64, new: Option<u64>| *count = new.unwrap_or(*count);
+    set(&mut usage.input_tokens, input_tokens);
+    set(&mut usage.cache_creation_input_tokens, cache_creation_input_tokens);
+    set(&mut usage.cache_read_input_tokens, cache_read_input_tokens);
+    set(&mut usage.output_tokens, output_tokens);
+}
+
+fn mid_stream(error: ApiError) -> ModelError {
+    let retryable = kind_is_retryable(&error);
+    let ApiError { kind, message, details: _ } = error;
+    ModelError::Api { status: None, kind, message, retry_after: None, retryable }
+}
+
+fn malformed(message: &str) -> ModelError {
+    ModelError::Malformed { message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What the tests of all models share: a small request and a way to hear an answer out.
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use tokio_util::sync::CancellationToken;
+
+use super::{AssistantMessage, Delta, DocumentView, Model, ModelError, Request, Selection};
+use crate::wire::messages::{ContentBlock, Message, ToolDefinition};
+
+/// Everything a model said, and how it ended.
+#[derive(Debug, PartialEq)]
+pub(super) struct Heard {
+    /// All deltas but `Done`.
+    pub(super) deltas: Vec<Delta>,
+    pub(super) end: Result<AssistantMessage, ModelError>,
+}
+
+impl Heard {
+    /// The complete answer.
+    pub(super) fn message(&self) -> &AssistantMessage {
+        self.end.as_ref().expect("a complete answer")
+    }
+
+    /// The text of the answer, blocks joined by a line end.
+    pub(super) fn text(&self) -> String {
+        let texts: Vec<_> =
+            self.message().content.iter().filter_map(ContentBlock::as_text).collect();
+        texts.join("\n")
+    }
+
+    /// The only call of the answer: its name and input.
+    pub(super) fn call(&self) -> (&str, &serde_json::Value) {
+        let calls: Vec<_> = self
+            .message()
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                ContentBlock::ToolUse { name, input, .. } => Some((name.as_str(), input)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(calls.len(), 1, "one call in {:?}", self.message());
+        calls[0]
+    }
+
+    /// The streamed pieces of text since the last `Reset`, joined.
+    pub(super) fn streamed_text(&self) -> String {
+        self.deltas.iter().fold(String::new(), |text, delta| match delta {
+            Delta::Text(piece) => text + piece,
+            Delta::Reset => String::new(),
+            _ => text,
+        })
+    }
+}
+
+/// Hears `model` out.
+pub(super) async fn hear(model: &dyn Model, request: Request) -> Heard {
+    hear_out(model.stream(request, CancellationToken::new())).await
+}
+
+/// Hears a stream out, which must end right after its end.
+pub(super) async fn hear_out(mut stream: BoxStream<'_, Result<Delta, ModelError>>) -> Heard {
+    let mut deltas = Vec::new();
+    let end = loop {
+        match stream.next().await.expect("a stream ends with Done or an error") {
+            Ok(Delta::Done(message)) => break Ok(message),
+            Ok(delta) => deltas.push(delta),
+            Err(error) => break Err(error),
+        }
+    };
+    assert!(stream.next().await.is_none(), "nothing comes after the end");
+    Heard { deltas, end }
+}
+
+/// Somebody types `prompt`, in session `ses_1`, with the three document tools on offer.
+pub(super) fn asks(prompt: &str) -> Request {
+    Request {
+        system: "You edit documents.".into(),
+        messages: vec![Message::user(prompt)],
+        tools: ["update_full_document", "update_selection", "respond_conversation_only"]
+            .map(tool)
+            .into(),
+        max_tokens: 1024,
+        session: "ses_1".into(),
+        prompt: Some(prompt.into()),
+        ..Request::default()
+    }
+}
+
+/// The same request after the model's answer `said` got `result` (an error when it starts with `!`).
+pub(super) fn told(mut request: Request, said: &AssistantMessage, result: &str) -> Request {
+    let answer = |block: &ContentBlock| match (block, result.strip_prefix('!')) {
+        (ContentBlock::ToolUse { id, .. }, Some(why)) => Some(ContentBlock::tool_error(id, why)),
+        (ContentBlock::ToolUse { id, .. }, None) => Some(ContentBlock::tool_result(id, result)),
+        _ => None,
+    };
+    let results = said.content.iter().filter_map(answer).collect();
+    request.messages.push(Message::assistant(said.content.clone()));
+    request.messages.push(Message::results(results));
+    request.prompt = None;
+    request
+}
+
+/// The request, made in a document whose selection is marked by `⟦` and `⟧` (if it has these).
+pub(super) fn in_document(mut request: Request, marked: &str) -> Request {
+    let utf16 = |text: &str| text.encode_utf16().count();
+    let selection = marked.split_once('⟦').and_then(|(before, rest)| {
+        let (selected, _) = rest.split_once('⟧')?;
+        Some(Selection { from: utf16(before), to: utf16(before) + utf16(selected) })
+    });
+    let text =
+        if selection.is_some() { marked.replace(['⟦', '⟧'], "") } else { marked.to_owned() };
+    request.document = Some(DocumentView { text, selection });
+    request
+}
+
+fn tool(name: &str) -> ToolDefinition {
+    ToolDefinition {
+        name: name.into(),
+        description: format!("{name}."),
+        input_schema: serde_json::json!({"type": "object"}),
+        strict: None,
+    }
+}

@@ -1,0 +1,102 @@
+//! A call of the model, and what came of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ids::{RequestId, Version};
+use crate::wire::messages::ContentBlock;
+
+/// A call of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// As the model named it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its input.
+    pub input: Value,
+}
+
+impl Call {
+    /// The call in a block, if it is one.
+    pub fn of(block: &ContentBlock) -> Option<Self> {
+        match block {
+            ContentBlock::ToolUse { id, name, input } => {
+                Some(Self { id: id.clone(), name: name.clone(), input: input.clone() })
+            }
+            ContentBlock::Text { .. }
+            | ContentBlock::ToolResult { .. }
+            | ContentBlock::Thinking { .. }
+            | ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Other(_) => None,
+        }
+    }
+}
+
+/// What came of a call. Kept in the transcript as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outcome {
+    /// The call, as the model named it.
+    pub tool_use_id: String,
+    /// What the model and the people are told.
+    pub text: String,
+    /// Nothing was done.
+    pub is_error: bool,
+    /// What the model is told besides: how the document reads now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What people are told besides: seed 5's `tool_result` (`updateType`, `timestamp`, `sessionId`, …) and the decision.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub about: Map<String, Value>,
+    /// What was said to the person by `respond_conversation_only`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// What the model said the change does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// What people decided about a change of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+}
+
+impl Outcome {
+    /// Why nothing was done.
+    pub fn failed(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
+        let (tool_use_id, text) = (tool_use_id.into(), text.into());
+        Self { tool_use_id, text, is_error: true, ..Self::default() }
+    }
+}
+
+/// A change of the document that people decided about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The request.
+    pub request: RequestId,
+    /// What became of it, as the wire calls it.
+    pub status: String,
+    /// Whether anything of it was applied.
+    pub applied: bool,
+    /// The document's version afterwards.
+    pub version: Version,
+    /// For a change of a range: where it was, and what stood there afterwards.
+    pub range: Option<ChangedRange>,
+}
+
+/// A range that was rewritten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedRange {
+    /// First UTF-16 unit, as the model named it.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// What stood there after the decision.
+    pub text: String,
+}
+
+impl Change {
+    /// `partial` or `full`, as `updateType` calls it.
+    pub fn kind(&self) -> &'static str {
+        if self.range.is_some() { "partial" } else { "full" }
+    }
+}

@@ -1,0 +1,60 @@
+//! Two texts as reviewable changes, worked out away from the threads that serve sockets.
+
+use std::time::{Duration, Instant};
+
+use crate::document::Text;
+use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::review::{Preview, Warning};
+use crate::room::command::Reading;
+
+use super::{Proposal, ToolError};
+
+/// How long small changes are looked for; a very long text is then left with fewer, larger ones.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// First UTF-16 unit.
+    pub start: usize,
+    /// What stands there.
+    pub old: String,
+    /// What shall stand there; line ends normalised.
+    pub new: String,
+}
+
+/// What turns the document `base` into `text`. Takes milliseconds on long texts, so it runs on a blocking thread.
+pub async fn propose(
+    base: &Reading,
+    text: Text,
+    range: Option<Replaced>,
+    warnings: Vec<Warning>,
+) -> Result<Proposal, ToolError> {
+    let Reading { title, text: before, .. } = base.clone();
+    blocking(move |limits| {
+        let (old, new) = (before.to_string(), text.to_string());
+        let hunks = match &range {
+            Some(Replaced { start, old, new }) => shifted(diff(old, new, limits), *start),
+            None => diff(&old, &new, limits),
+        };
+        let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
+        Proposal { hunks, text, preview }
+    })
+    .await
+}
+
+fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
+    for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
+        part.from += offset;
+        part.to += offset;
+    }
+    hunks
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let limited = move || work(&DiffLimits { deadline: Some(Instant::now() + DEADLINE) });
+    let done = tokio::task::spawn_blocking(limited).await;
+    done.map_err(|error| ToolError::Internal(error.to_string()))
+}

@@ -1,0 +1,119 @@
+//! Asks people: the request goes to the room of its document, and the call waits for what they decide.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::review::RequestStatus;
+use crate::room::RoomError;
+use crate::room::command::{NewRequest, Proposed, Settled};
+use crate::tools::told::Difference;
+use crate::tools::{Call, ChangedRange, Context, Proposal, ToolError, Verdict};
+
+/// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
+pub async fn ask(
+    context: &Context,
+    call: &Call,
+    scope: Option<(usize, usize)>,
+    proposal: Proposal,
+    cancel: &CancellationToken,
+) -> Result<Verdict, ToolError> {
+    let base = context.document()?;
+    let Proposal { hunks, text, preview } = proposal;
+    if hunks.is_empty() {
+        return Err(ToolError::Unchanged);
+    }
+    let request = NewRequest {
+        id: context.request.clone(),
+        tool: call.name.clone(),
+        input: call.input.clone(),
+        tool_use: call.id.as_str().into(),
+        session: context.session.clone(),
+        run: context.run.clone(),
+        requester: context.requester.clone(),
+        prompt: context.prompt.to_string(),
+        base_version: base.version,
+        base: base.text.clone(),
+        hunks,
+        scope,
+        explanation: explanation(call).unwrap_or_default().to_owned(),
+        preview,
+        source: context.source.to_owned(),
+        gate: context.gate,
+    };
+    let settled = match context.room.propose(request).await? {
+        Proposed::Waiting(_) => wait(context, cancel).await?,
+        Proposed::Resolved(settled) => *settled,
+        Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
+        Proposed::Frozen(words) => return Err(ToolError::Denied(words)),
+        Proposed::Unchanged => return Err(ToolError::Unchanged),
+    };
+    Ok(Verdict { proposed: Some(text), ..verdict(context, call, scope, settled) })
+}
+
+/// Waits again for a request that was made before a restart; `None`: it never was.
+pub async fn resume(
+    context: &Context,
+    call: &Call,
+    scope: Option<(usize, usize)>,
+    cancel: &CancellationToken,
+) -> Option<Result<Verdict, ToolError>> {
+    match wait(context, cancel).await {
+        Err(RoomError::NoRequest) => None,
+        Err(error) => Some(Err(error.into())),
+        Ok(settled) => Some(Ok(verdict(context, call, scope, settled))),
+    }
+}
+
+async fn wait(context: &Context, cancel: &CancellationToken) -> Result<Settled, RoomError> {
+    let request = || context.request.clone();
+    tokio::select! {
+        biased;
+        settled = context.room.resolution(request()) => settled,
+        () = cancel.cancelled() => {
+            // Somebody may have decided at the same moment; then that is what happened.
+            drop(context.room.withdraw(request(), None).await);
+            context.room.resolution(request()).await
+        }
+    }
+}
+
+fn verdict(
+    context: &Context,
+    call: &Call,
+    scope: Option<(usize, usize)>,
+    settled: Settled,
+) -> Verdict {
+    let applied = applied(settled.resolution.status);
+    let range = scope.map(|scope| standing(context, scope, &settled));
+    let explanation = explanation(call).map(str::to_owned);
+    let Settled { resolution, reading: now, .. } = settled;
+    Verdict { resolution, applied, now, range, explanation, proposed: None }
+}
+
+/// What stands in the original range now. The room knows, unless it was restarted since.
+fn standing(context: &Context, (start, end): (usize, usize), settled: &Settled) -> ChangedRange {
+    let now = &settled.reading.text;
+    let guess = || {
+        let base = context.base.as_ref()?;
+        let difference = Difference::between(&base.text.to_string(), &now.to_string());
+        Some(difference.map_or((start, end), |it| it.map((start, end))))
+    };
+    let text = settled.scope.or_else(guess).and_then(|(from, to)| now.slice(from..to).ok());
+    ChangedRange { start, end, text: text.unwrap_or_default() }
+}
+
+/// Whether anything of the request is in the text.
+fn applied(status: RequestStatus) -> bool {
+    match status {
+        RequestStatus::Approved | RequestStatus::Partly => true,
+        RequestStatus::Streaming
+        | RequestStatus::Pending
+        | RequestStatus::Rejected
+        | RequestStatus::Expired
+        | RequestStatus::Cancelled
+        | RequestStatus::Failed => false,
+    }
+}
+
+fn explanation(call: &Call) -> Option<&str> {
+    call.input.get("explanation")?.as_str().filter(|text| !text.is_empty())
+}

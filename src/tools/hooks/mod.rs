@@ -1,0 +1,75 @@
+//! What surrounds every call, in an order that is written once, here. A hook that fails denies the call.
+//!
+//! schema → **validate** (input) → prepare → **validate** (result) → **approval** → finish → **format** → **audit**
+
+pub mod approval;
+pub mod audit;
+pub mod format;
+pub mod validate;
+
+use serde_json::Value;
+
+use crate::document::Text;
+use crate::ids::{RunId, SessionId};
+
+use super::{Call, Finished};
+
+/// Before the call is prepared.
+pub type Before = fn(&Subject<'_>) -> Result<(), Denial>;
+/// Before anybody is asked to approve what the call would do.
+pub type Proposed = fn(&Text) -> Result<(), Denial>;
+/// After the call, whatever came of it.
+pub type After = fn(&Activity<'_>, &mut Finished);
+
+/// The hooks, each list in its order.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// On the input.
+    pub before: &'static [Before],
+    /// On the text that would result.
+    pub proposed: &'static [Proposed],
+    /// On the outcome.
+    pub after: &'static [After],
+}
+
+/// What every server runs.
+pub const HOOKS: Hooks = Hooks {
+    before: &[validate::range, validate::content_size],
+    proposed: &[validate::result_size],
+    after: &[format::stamp, audit::log],
+};
+
+/// A call that is about to be prepared.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The tool's JSON schema.
+    pub schema: &'a Value,
+    /// The input, as the model gave it: it may have any shape.
+    pub input: &'a Value,
+    /// The document the model was shown.
+    pub text: Option<&'a Text>,
+}
+
+impl Subject<'_> {
+    /// Whether the tool takes an input of this name.
+    pub fn takes(&self, field: &str) -> bool {
+        self.schema["properties"].get(field).is_some()
+    }
+}
+
+/// Why a hook denied a call; the model and the people are told these words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial(pub String);
+
+/// A call that is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Activity<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// The session that asked.
+    pub session: &'a SessionId,
+    /// The run that asked.
+    pub run: &'a RunId,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+}

@@ -1,0 +1,111 @@
+//! Is the call possible at all: ranges and sizes.
+
+use serde_json::Value;
+
+use crate::document::Text;
+
+use super::{Denial, Subject};
+
+/// Unicode scalars that a tool may write, and that a document may have after a tool's change.
+pub const CONTENT_LIMIT: usize = 100_000;
+
+/// A `selection_range` lies in the document, in order, and cuts no character in two.
+///
+/// It looks at the raw input, because a range that is missing or negative is denied in these words too.
+pub fn range(subject: &Subject<'_>) -> Result<(), Denial> {
+    if !subject.takes("selection_range") {
+        return Ok(());
+    }
+    let range = subject.input.get("selection_range");
+    let unit = |name| usize::try_from(range?.get(name)?.as_u64()?).ok();
+    match (unit("start"), unit("end"), subject.text) {
+        (Some(start), Some(end), Some(text))
+            if start <= end && text.is_boundary(start) && text.is_boundary(end) =>
+        {
+            Ok(())
+        }
+        _ => Err(Denial("Invalid selection range".into())),
+    }
+}
+
+/// `new_content` is not too long.
+pub fn content_size(subject: &Subject<'_>) -> Result<(), Denial> {
+    match subject.input.get("new_content").and_then(Value::as_str) {
+        Some(content) if content.chars().count() > CONTENT_LIMIT => Err(too_large()),
+        _ => Ok(()),
+    }
+}
+
+/// The document would not become too long.
+pub fn result_size(text: &Text) -> Result<(), Denial> {
+    if text.scalars() > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
+}
+
+fn too_large() -> Denial {
+    Denial("Content too large".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn denied(input: &Value) -> Option<String> {
+        let schema = json!({"properties": {"selection_range": {}, "new_text": {}}});
+        let text = Text::new("a😀bc");
+        range(&Subject { schema: &schema, input, text: Some(&text) }).err().map(|denial| denial.0)
+    }
+
+    #[test]
+    fn a_range_in_the_document_passes() {
+        for (start, end) in [(0, 0), (0, 5), (1, 3), (5, 5)] {
+            assert_eq!(denied(&json!({"selection_range": {"start": start, "end": end}})), None);
+        }
+    }
+
+    #[test]
+    fn every_other_range_is_denied_in_the_same_words() {
+        let bad = [
+            json!({}),
+            json!([]),
+            json!({"selection_range": null}),
+            json!({"selection_range": 3}),
+            json!({"selection_range": {"end": 3}}),
+            json!({"selection_range": {"start": 1}}),
+            json!({"selection_range": {"start": "1", "end": 3}}),
+            json!({"selection_range": {"start": -1, "end": 3}}),
+            json!({"selection_range": {"start": 0.5, "end": 3}}),
+            json!({"selection_range": {"start": 100, "end": 50}}),
+            json!({"selection_range": {"start": 4, "end": 3}}),
+            json!({"selection_range": {"start": 0, "end": 6}}),
+            json!({"selection_range": {"start": 0, "end": 2}}),
+            json!({"selection_range": {"start": 2, "end": 3}}),
+            json!({"selection_range": {"start": 0, "end": 1e300}}),
+        ];
+        for input in bad {
+            assert_eq!(denied(&input).as_deref(), Some("Invalid selection range"), "{input}");
+        }
+    }
+
+    #[test]
+    fn tools_without_a_range_need_none() {
+        let schema = json!({"properties": {"new_content": {}}});
+        let subject = Subject { schema: &schema, input: &json!({}), text: None };
+        assert_eq!(range(&subject), Ok(()));
+    }
+
+    #[test]
+    fn exactly_the_limit_passes_and_one_more_does_not() {
+        // Astral characters: the limit counts scalars, not UTF-16 units or bytes.
+        let content = "😀".repeat(CONTENT_LIMIT);
+        let subject = |content: &str| {
+            let input = json!({"new_content": content});
+            content_size(&Subject { schema: &json!({}), input: &input, text: None })
+        };
+        assert_eq!(subject(&content), Ok(()));
+        assert_eq!(subject(&(content.clone() + "x")), Err(Denial("Content too large".into())));
+        assert_eq!(result_size(&Text::new(&content)), Ok(()));
+        assert!(result_size(&Text::new(&(content + "x"))).is_err());
+    }
+}

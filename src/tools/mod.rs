@@ -1,0 +1,228 @@
+//! What a model may do, one file for each tool, and the gate that every call passes.
+//!
+//! A tool has two halves: [`Tool::prepare`] says what a call would do, [`Tool::finish`] what came of it. Between them
+//! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
+//! the room commits what was accepted at the moment of the decision, and `finish` only reports.
+
+pub mod hooks;
+pub mod registry;
+pub mod told;
+
+mod call;
+mod changes;
+mod respond_conversation_only;
+mod update_full_document;
+mod update_selection;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::document::Text;
+use crate::ids::{RequestId, RunId, SessionId};
+use crate::review::{HunkDraft, Preview, Resolution};
+use crate::room::clock::Clock;
+use crate::room::command::{Gate, Reading};
+use crate::room::{RoomError, RoomHandle};
+use crate::who::Principal;
+
+pub use call::{Call, Change, ChangedRange, Outcome};
+pub use registry::Registry;
+
+/// What a model may do. One file and one line in [`registry`] make a new tool.
+pub trait Tool: 'static {
+    /// As the model calls it; also the name of the file.
+    const NAME: &'static str;
+    /// What it does and how to use it, for the model.
+    const DESCRIPTION: &'static str;
+    /// When to use it, as one line of the prompt.
+    const WHEN: &'static str;
+    /// What it does to the world. There is no default.
+    const EFFECT: Effect;
+    /// Its input; the schema the model gets is made from it.
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// What the call would do. Changes nothing.
+    fn prepare(
+        context: Context,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Prepared, ToolError>> + Send;
+
+    /// The range of the document that an input is about; `None`: all of it.
+    fn scope(_input: &Value) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// What came of it, for the model. Most tools have nothing left to do but to report.
+    fn finish(context: &Context, verdict: &Verdict) -> Finished {
+        told::report(context, verdict)
+    }
+}
+
+/// What a tool does to the world, and so what it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it runs at once.
+    Safe,
+    /// It proposes a change of the document, which the room holds for people to decide.
+    Proposes,
+    /// It acts outside of documents once it is approved.
+    Acts,
+}
+
+/// What a call works with.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The room of the document, or the session's private one.
+    pub room: RoomHandle,
+    /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
+    pub base: Option<Reading>,
+    /// The document as the model was told of it last; differs from `base` after a call of the same turn.
+    pub shown: Option<Reading>,
+    /// What the person has selected, in UTF-16 units of `base`.
+    pub selection: Option<(usize, usize)>,
+    /// The name of the request, if there will be one; made before anything happens, so that a restart finds it again.
+    pub request: RequestId,
+    /// The session that asked.
+    pub session: SessionId,
+    /// The run that asked.
+    pub run: RunId,
+    /// The person who asked.
+    pub requester: Principal,
+    /// What the person typed.
+    pub prompt: Arc<str>,
+    /// The door it came through.
+    pub source: &'static str,
+    /// Whether people must be asked.
+    pub gate: Gate,
+    /// Random; marks text of the document as data.
+    pub tag: Arc<str>,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl Context {
+    /// The document as the model was shown it.
+    pub fn document(&self) -> Result<&Reading, ToolError> {
+        self.base.as_ref().ok_or(ToolError::NoDocument)
+    }
+}
+
+/// What a call would do.
+#[derive(Debug)]
+pub enum Prepared {
+    /// Nothing: this is the answer.
+    Answer(Answer),
+    /// A change of the document.
+    Propose(Proposal),
+}
+
+/// The answer of a tool that changes nothing.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What the model is told.
+    pub text: String,
+    /// What is said to the person.
+    pub said: Option<String>,
+}
+
+/// A change of the document.
+#[derive(Debug)]
+pub struct Proposal {
+    /// The changes, in positions of the base version.
+    pub hunks: Vec<HunkDraft>,
+    /// The document as it would read.
+    pub text: Text,
+    /// What people are shown besides the hunks.
+    pub preview: Preview,
+}
+
+/// What people decided, and how the document reads since.
+#[derive(Debug)]
+pub struct Verdict {
+    /// What they decided.
+    pub resolution: Resolution,
+    /// Whether anything of the proposal is in the text.
+    pub applied: bool,
+    /// The document afterwards.
+    pub now: Reading,
+    /// For a change of a range: where it was, and what stands there now if anything was applied.
+    pub range: Option<ChangedRange>,
+    /// What the model said the change does.
+    pub explanation: Option<String>,
+    /// The document as it would read if the proposal had been accepted as it is; not known after a restart.
+    pub proposed: Option<Text>,
+}
+
+/// A call that is over.
+#[derive(Debug, Default)]
+pub struct Finished {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The document, if the model was told how it reads now.
+    pub now: Option<Reading>,
+    /// The line for the audit log.
+    pub audit: Option<hooks::audit::Line>,
+}
+
+/// Why a call was not executed; the model is told these words.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// No tool has this name.
+    #[error("Unknown tool: {name}. Available tools: {available}")]
+    Unknown {
+        /// What the model called.
+        name: String,
+        /// The names it could have used.
+        available: String,
+    },
+    /// The input does not fit the tool's schema.
+    #[error("Invalid input for {tool}: {reason}. Expected: {expected}")]
+    Input {
+        /// The tool.
+        tool: &'static str,
+        /// What was wrong.
+        reason: String,
+        /// What is allowed.
+        expected: String,
+    },
+    /// A hook denied it.
+    #[error("{0}")]
+    Denied(String),
+    /// There is no document to change.
+    #[error("There is no document in this conversation; answer in words instead")]
+    NoDocument,
+    /// The text already reads like that.
+    #[error("Nothing to change: the document already reads like this")]
+    Unchanged,
+    /// The words it would change were changed meanwhile.
+    #[error(
+        "The words this would change were changed meanwhile; nothing was proposed. They now read:\n{0}"
+    )]
+    Conflicted(String),
+    /// The tool did not keep to its declared effect.
+    #[error("{0} tried to do more than it may; nothing was executed")]
+    Effect(&'static str),
+    /// The version the model had read is too old to be compared with.
+    #[error(
+        "The document changed too much since you read it; nothing was proposed. Try again with the text as it reads now"
+    )]
+    Outdated,
+    /// The room refused.
+    #[error("The change could not be proposed: {0}")]
+    Room(#[source] RoomError),
+    /// The comparison failed.
+    #[error("The change could not be worked out: {0}")]
+    Internal(String),
+}
+
+impl From<RoomError> for ToolError {
+    fn from(error: RoomError) -> Self {
+        match error {
+            RoomError::Resync => Self::Outdated,
+            other => Self::Room(other),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Replace a range of the document, normally what the person selected.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::Text;
+use crate::review::Warning;
+
+use super::changes::{self, Replaced};
+use super::{Context, Effect, Prepared, Tool, ToolError};
+
+/// Rewrite a range.
+pub struct UpdateSelection;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["new_text", "selection_range", "explanation"]))]
+pub struct Input {
+    /// The text that replaces the range.
+    new_text: String,
+    /// The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.
+    selection_range: Range,
+    /// One sentence for the people who decide: what changes, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+/// A half-open range.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub struct Range {
+    /// First unit to replace.
+    start: usize,
+    /// One past the last unit to replace.
+    end: usize,
+}
+
+impl Tool for UpdateSelection {
+    const NAME: &'static str = "update_selection";
+    const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
+         selected text, or another range of the document if the request is about other words.";
+    const WHEN: &'static str = "Use when request targets selected text only";
+    const EFFECT: Effect = Effect::Proposes;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let base = context.document()?;
+        let Range { start, end } = input.selection_range;
+        // The hook has checked the range; a hook that is missing must not become a panic.
+        let denied = |_| ToolError::Denied("Invalid selection range".into());
+        let old = base.text.slice(start..end).map_err(denied)?;
+        let before = base.text.slice(0..start).map_err(denied)?;
+        let after = base.text.slice(end..base.text.len()).map_err(denied)?;
+        let new = Text::new(&input.new_text).to_string();
+        let text = Text::new(&[before.as_str(), &new, &after].concat());
+        let warnings = elsewhere(context.selection, (start, end)).into_iter().collect();
+        let range = Replaced { start, old, new };
+        changes::propose(base, text, Some(range), warnings).await.map(Prepared::Propose)
+    }
+
+    fn scope(input: &Value) -> Option<(usize, usize)> {
+        let Range { start, end } = Range::deserialize(input.get("selection_range")?).ok()?;
+        Some((start, end))
+    }
+}
+
+/// The model may name another range than the person selected, but not unnoticed.
+fn elsewhere(selection: Option<(usize, usize)>, range: (usize, usize)) -> Option<Warning> {
+    let (from, to) =
+        selection.filter(|&selection| selection != range && selection.0 != selection.1)?;
+    let (start, end) = range;
+    Some(Warning {
+        code: "outside_selection".into(),
+        text: format!("Changes units {start} to {end}; selected were {from} to {to}."),
+    })
+}
