@@ -1,0 +1,88 @@
+//! CriticMarkup: Markdown with `{--deleted--}`, `{++inserted++}`, `{~~old~>new~~}` and `{>>remarks<<}`.
+//!
+//! CriticMarkup has no escapes, so words that look like its marks are taken apart by marks that say nothing: an empty remark in
+//! the text that stays, two marks in a row in what changes. A program that reads from left to right, each mark up to its nearest
+//! end, gets exactly the proposed text when it accepts everything, and exactly the present one when it rejects everything.
+
+use super::marked::{Change, Marked, Piece, Remark};
+
+/// What marks begin with, behind the brace.
+const OPENERS: [&str; 5] = ["++", "--", "~~", ">>", "=="];
+/// What marks end with, before the brace.
+const CLOSERS: [&str; 5] = ["++", "--", "~~", "<<", "=="];
+/// A mark that says nothing.
+const NOTHING: &str = "{>><<}";
+
+/// The file's content.
+pub(super) fn write(marked: &Marked) -> Vec<u8> {
+    let mut out = String::new();
+    for piece in &marked.pieces {
+        match piece {
+            Piece::Same(text) => same(text, &mut out),
+            Piece::Change(found) => change(found, &mut out),
+            Piece::Remark(index) => remark(&marked.remarks[*index], &mut out),
+        }
+    }
+    out.into_bytes()
+}
+
+/// Only what looks like the beginning of a mark matters outside of marks.
+fn same(text: &str, out: &mut String) {
+    let mut done = 0;
+    for cut in openings(text) {
+        out.push_str(&text[done..cut]);
+        out.push_str(NOTHING);
+        done = cut;
+    }
+    out.push_str(&text[done..]);
+}
+
+fn change(change: &Change, out: &mut String) {
+    let Change { deleted, inserted, signature: _ } = change;
+    let plain = |text: &str| !text.is_empty() && !text.contains(['~', '{', '}', '\n']);
+    if plain(deleted) && plain(inserted) {
+        out.extend(["{~~", deleted, "~>", inserted, "~~}"]);
+        return;
+    }
+    for words in apart(deleted) {
+        out.extend(["{--", words, "--}"]);
+    }
+    for words in apart(inserted) {
+        out.extend(["{++", words, "++}"]);
+    }
+}
+
+/// The words in pieces, none of which holds a whole mark.
+fn apart(words: &str) -> Vec<&str> {
+    let closings = words
+        .match_indices('}')
+        .map(|(brace, _)| brace)
+        .filter(|&brace| CLOSERS.iter().any(|closer| words[..brace].ends_with(closer)));
+    let mut cuts: Vec<usize> = openings(words).chain(closings).chain([words.len()]).collect();
+    cuts.sort_unstable();
+    let mut done = 0;
+    let mut pieces = Vec::new();
+    for cut in cuts {
+        pieces.push(&words[done..cut]);
+        done = cut;
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// Places behind each brace that would begin a mark.
+fn openings(text: &str) -> impl Iterator<Item = usize> {
+    let braces = text.match_indices('{').map(|(brace, _)| brace + 1);
+    braces.filter(|&inside| OPENERS.iter().any(|opener| text[inside..].starts_with(opener)))
+}
+
+fn remark(remark: &Remark, out: &mut String) {
+    let tame = |text: &str| text.replace('{', "(").replace('}', ")");
+    out.push_str("{>>");
+    out.push_str(&tame(&remark.signature.author));
+    if !remark.text.is_empty() {
+        out.push_str(": ");
+        out.push_str(&tame(&remark.text));
+    }
+    out.push_str("<<}");
+}

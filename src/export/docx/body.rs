@@ -1,0 +1,216 @@
+//! The text of a Word document: paragraphs, runs, and the marks of tracked changes around them.
+
+use std::fmt::Write as _;
+
+use super::super::marked::{Change, Marked, Piece, Signature};
+use super::super::time;
+use super::flow::{BOLD, CODE, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
+use super::numbering::Numbering;
+use super::track::{Mark, Step};
+use super::xml::{escape, escape_into};
+
+/// What goes into the parts of the package that depend on the text.
+pub(super) struct Document {
+    /// `word/document.xml` without its frame.
+    pub body: String,
+    /// `word/numbering.xml`.
+    pub numbering: String,
+    /// The addresses of links; the relation of number `n` is `link{n}`.
+    pub addresses: Vec<String>,
+}
+
+struct Writer<'a> {
+    signatures: Vec<&'a Signature>,
+    numbering: Numbering,
+    out: String,
+    /// The paragraph that is being written.
+    runs: Vec<Step>,
+    /// Tracked changes have numbers that are used once.
+    next: usize,
+}
+
+/// Writes the document's text.
+pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document {
+    let signatures = marked.pieces.iter().filter_map(|piece| match piece {
+        Piece::Change(Change { signature, .. }) => Some(&**signature),
+        Piece::Same(_) | Piece::Remark(_) => None,
+    });
+    let mut writer = Writer {
+        signatures: signatures.collect(),
+        numbering: Numbering::default(),
+        out: String::new(),
+        runs: Vec::new(),
+        next: 1,
+    };
+    for step in steps {
+        match step {
+            Step::Glyph(Glyph::End(paragraph), mark) => {
+                let style = writer.style(*paragraph);
+                // The end of a paragraph is tracked like a character.
+                let tracked = writer
+                    .tracked(*mark)
+                    .map(|(name, attributes)| format!("<w:rPr><w:{name} {attributes}/></w:rPr>"));
+                writer.paragraph(&style, tracked.as_deref().unwrap_or_default());
+            }
+            Step::Restyled { from, to, by } => {
+                let (before, style) = (writer.style(*from), writer.style(*to));
+                let attributes =
+                    writer.tracked(Mark::Inserted(*by)).map(|(_, attributes)| attributes);
+                let change = format!(
+                    "<w:pPrChange {}><w:pPr>{before}</w:pPr></w:pPrChange>",
+                    attributes.unwrap_or_default()
+                );
+                writer.paragraph(&style, &change);
+            }
+            // Whose a change is it says itself.
+            Step::Remark(index) if marked.remarks[*index].text.is_empty() => {}
+            other => writer.runs.push(*other),
+        }
+    }
+    // A document without a paragraph is none; neither may words or remarks stand outside of one.
+    if !writer.runs.is_empty() || writer.out.is_empty() {
+        writer.paragraph("", "");
+    }
+    Document {
+        body: writer.out,
+        numbering: writer.numbering.write(),
+        addresses: links.addresses.clone(),
+    }
+}
+
+impl Writer<'_> {
+    /// Ends the paragraph; `style` says what it is and `tracked` what happens to that.
+    fn paragraph(&mut self, style: &str, tracked: &str) {
+        _ = write!(self.out, "<w:p><w:pPr>{style}{tracked}</w:pPr>");
+        let runs = std::mem::take(&mut self.runs);
+        for run in runs.chunk_by(is_one_run) {
+            self.run(run);
+        }
+        self.out.push_str("</w:p>\n");
+    }
+
+    /// The paragraph's style, and its place in a list.
+    fn style(&mut self, paragraph: Paragraph) -> String {
+        let named = |name: &str| format!("<w:pStyle w:val=\"{name}\"/>");
+        match paragraph {
+            Paragraph::Body => String::new(),
+            Paragraph::Heading(level) => named(&format!("Heading{level}")),
+            Paragraph::Quote => named("Quote"),
+            Paragraph::Code => named("SourceCode"),
+            Paragraph::Rule => named("HorizontalRule"),
+            Paragraph::Item(list, level) => {
+                let number = self.numbering.number(list, level);
+                let place = format!("<w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/>");
+                format!("{}<w:numPr>{place}</w:numPr>", named("ListParagraph"))
+            }
+            Paragraph::More(level) => {
+                let indent = super::numbering::indent(level);
+                format!("{}<w:ind w:left=\"{indent}\"/>", named("ListParagraph"))
+            }
+        }
+    }
+
+    /// Characters that look alike and share a fate, or one remark.
+    fn run(&mut self, steps: &[Step]) {
+        match steps {
+            [Step::Remark(index), ..] => self.remark(*index),
+            [Step::Glyph(Glyph::Char(_, look), mark), ..] => {
+                let tracked = self.tracked(*mark);
+                // A link goes around what is tracked, not the other way round.
+                if let Some(link) = look.link {
+                    _ = write!(self.out, "<w:hyperlink r:id=\"link{link}\">");
+                }
+                if let Some((name, attributes)) = &tracked {
+                    _ = write!(self.out, "<w:{name} {attributes}>");
+                }
+                self.words(steps, *look, *mark);
+                if let Some((name, _)) = &tracked {
+                    _ = write!(self.out, "</w:{name}>");
+                }
+                if look.link.is_some() {
+                    self.out.push_str("</w:hyperlink>");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn words(&mut self, steps: &[Step], look: Look, mark: Mark) {
+        let element = if matches!(mark, Mark::Deleted(_)) { "w:delText" } else { "w:t" };
+        self.out.push_str("<w:r>");
+        self.out.push_str(&run_style(look));
+        let mut words = String::new();
+        for step in steps {
+            let Step::Glyph(Glyph::Char(c, _), _) = step else { continue };
+            match c {
+                '\n' | '\t' => {
+                    self.flush(element, &mut words);
+                    self.out.push_str(if *c == '\n' { "<w:br/>" } else { "<w:tab/>" });
+                }
+                c => escape_into(*c, &mut words),
+            }
+        }
+        self.flush(element, &mut words);
+        self.out.push_str("</w:r>");
+    }
+
+    fn flush(&mut self, element: &str, words: &mut String) {
+        if !words.is_empty() {
+            _ = write!(self.out, "<{element} xml:space=\"preserve\">{words}</{element}>");
+            words.clear();
+        }
+    }
+
+    fn remark(&mut self, index: usize) {
+        _ = write!(
+            self.out,
+            "<w:commentRangeStart w:id=\"{index}\"/><w:commentRangeEnd w:id=\"{index}\"/>\
+             <w:r><w:rPr><w:rStyle w:val=\"CommentReference\"/></w:rPr><w:commentReference w:id=\"{index}\"/></w:r>"
+        );
+    }
+
+    /// The element around something tracked, and its attributes.
+    fn tracked(&mut self, mark: Mark) -> Option<(&'static str, String)> {
+        let (name, by) = match mark {
+            Mark::Stays => return None,
+            Mark::Deleted(by) => ("del", by),
+            Mark::Inserted(by) => ("ins", by),
+        };
+        let signature = self.signatures.get(by)?;
+        let number = self.next;
+        self.next += 1;
+        Some((name, format!("w:id=\"{number}\" {}", attributes(signature))))
+    }
+}
+
+/// Who and when, as attributes.
+pub(super) fn attributes(signature: &Signature) -> String {
+    let date = time::seconds(signature.at_ms);
+    format!("w:author=\"{}\" w:date=\"{date}\"", escape(&signature.author))
+}
+
+fn is_one_run(left: &Step, right: &Step) -> bool {
+    match (left, right) {
+        (
+            Step::Glyph(Glyph::Char(_, look), mark),
+            Step::Glyph(Glyph::Char(_, next_look), next_mark),
+        ) => look == next_look && mark == next_mark,
+        _ => false,
+    }
+}
+
+fn run_style(look: Look) -> String {
+    let has = |style: u8| look.style & style != 0;
+    let mut out = String::new();
+    if has(CODE) {
+        out.push_str("<w:rStyle w:val=\"VerbatimChar\"/>");
+    } else if look.link.is_some() {
+        out.push_str("<w:rStyle w:val=\"Hyperlink\"/>");
+    }
+    for (style, element) in [(BOLD, "<w:b/>"), (ITALIC, "<w:i/>"), (STRUCK, "<w:strike/>")] {
+        if has(style) {
+            out.push_str(element);
+        }
+    }
+    if out.is_empty() { out } else { format!("<w:rPr>{out}</w:rPr>") }
+}

@@ -1,0 +1,326 @@
+//! Markdown as a row of characters and ends of paragraphs, each with its place in the source.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use super::super::html;
+
+/// How a character looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The sum of [`BOLD`], [`ITALIC`], [`STRUCK`] and [`CODE`].
+    pub style: u8,
+    /// Where it leads, by [`Links`].
+    pub link: Option<usize>,
+}
+
+pub(super) const BOLD: u8 = 1;
+pub(super) const ITALIC: u8 = 2;
+pub(super) const STRUCK: u8 = 4;
+pub(super) const CODE: u8 = 8;
+
+/// What a paragraph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paragraph {
+    Body,
+    /// Of level 1 to 6.
+    Heading(u8),
+    Quote,
+    /// One line of code.
+    Code,
+    /// The first paragraph of a list item; levels count from 0.
+    Item(List, u8),
+    /// A further paragraph of a list item.
+    More(u8),
+    Rule,
+}
+
+/// A list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum List {
+    Bullets,
+    /// Where it begins in the source tells it from other lists, which count anew.
+    Numbers {
+        id: usize,
+        start: u64,
+    },
+}
+
+/// Where a list begins moves with the text before it, so that alone makes no difference.
+impl PartialEq for List {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bullets, Self::Bullets) => true,
+            (Self::Numbers { start, .. }, Self::Numbers { start: theirs, .. }) => start == theirs,
+            (Self::Bullets, Self::Numbers { .. }) | (Self::Numbers { .. }, Self::Bullets) => false,
+        }
+    }
+}
+
+impl Eq for List {}
+
+/// One step of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Glyph {
+    /// A character; `\n` breaks the line within a paragraph.
+    Char(char, Look),
+    /// A paragraph ends.
+    End(Paragraph),
+}
+
+/// A glyph and the byte of the source it comes from. Places never go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub at: usize,
+    pub glyph: Glyph,
+}
+
+/// The addresses that are linked to.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    known: HashMap<String, usize>,
+    /// In the order in which they were met.
+    pub addresses: Vec<String>,
+}
+
+impl Links {
+    /// The address's number; none for one that a reader should not be led to.
+    fn number(&mut self, address: &str) -> Option<usize> {
+        let scheme = address.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
+            return None;
+        }
+        let Self { known, addresses } = self;
+        Some(*known.entry(address.to_owned()).or_insert_with(|| {
+            addresses.push(address.to_owned());
+            addresses.len() - 1
+        }))
+    }
+}
+
+/// What the reader is in.
+enum Around {
+    Quote,
+    List(List),
+    Item { is_new: bool },
+}
+
+impl Around {
+    fn list(&self) -> Option<List> {
+        match self {
+            Self::List(list) => Some(*list),
+            Self::Quote | Self::Item { .. } => None,
+        }
+    }
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    links: &'a mut Links,
+    /// Added to the names of lists, so that those of two texts differ.
+    apart: usize,
+    tokens: Vec<Token>,
+    around: Vec<Around>,
+    /// The paragraph that is being read is one of these rather than what [`Self::around`] says.
+    block: Option<Paragraph>,
+    looks: Vec<Look>,
+    /// Characters of the paragraph have been read.
+    is_open: bool,
+    /// Where what was read last ends.
+    end: usize,
+}
+
+/// Reads a document. `apart` tells the lists of one text from those of another.
+pub(super) fn read(source: &str, apart: usize, links: &mut Links) -> Vec<Token> {
+    let mut reader = Reader {
+        source,
+        links,
+        apart,
+        tokens: Vec::with_capacity(source.len()),
+        around: Vec::new(),
+        block: None,
+        looks: Vec::new(),
+        is_open: false,
+        end: 0,
+    };
+    for (event, range) in Parser::new_ext(source, html::options()).into_offset_iter() {
+        reader.read(event, range);
+    }
+    reader.close();
+    reader.tokens
+}
+
+impl Reader<'_> {
+    fn read(&mut self, event: Event, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, &range),
+            Event::End(tag) => self.finish(tag, &range),
+            Event::Text(text) if self.block == Some(Paragraph::Code) => self.lines(&text, &range),
+            Event::Text(text) => self.text(&text, &range, 0),
+            Event::Code(text) => self.text(&text, &(range.start + 1..range.end), CODE),
+            Event::InlineHtml(html) if html.to_ascii_lowercase().starts_with("<br") => {
+                self.text("\n", &range, 0);
+            }
+            Event::InlineHtml(html) | Event::InlineMath(html) | Event::DisplayMath(html) => {
+                self.text(&html, &range, CODE);
+            }
+            Event::Html(html) => self.lines(&html, &range),
+            Event::SoftBreak => self.text(" ", &range, 0),
+            Event::HardBreak => self.text("\n", &range, 0),
+            Event::TaskListMarker(done) => self.text(html::task(done), &range, 0),
+            Event::FootnoteReference(name) => self.text(&format!("[^{name}]"), &range, 0),
+            Event::Rule => {
+                self.end = range.start;
+                self.end_paragraph(Paragraph::Rule);
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag, range: &Range<usize>) {
+        match tag {
+            // Of a picture only its description comes along.
+            Tag::Emphasis | Tag::Image { .. } => self.look(ITALIC, None),
+            Tag::Strong => self.look(BOLD, None),
+            Tag::Strikethrough => self.look(STRUCK, None),
+            Tag::Link { dest_url, .. } => {
+                let link = self.links.number(&dest_url);
+                self.look(0, link);
+            }
+            Tag::Superscript | Tag::Subscript => self.look(0, None),
+            Tag::TableCell => {}
+            block => {
+                self.close();
+                self.end = self.end.max(range.start);
+                self.start_block(&block, range);
+            }
+        }
+    }
+
+    fn start_block(&mut self, tag: &Tag, range: &Range<usize>) {
+        match tag {
+            Tag::Heading { level, .. } => self.block = Some(Paragraph::Heading(*level as u8)),
+            Tag::CodeBlock(_) | Tag::HtmlBlock => self.block = Some(Paragraph::Code),
+            Tag::BlockQuote(_) => self.around.push(Around::Quote),
+            Tag::List(None) => self.around.push(Around::List(List::Bullets)),
+            Tag::List(Some(start)) => {
+                let id = self.apart + range.start;
+                self.around.push(Around::List(List::Numbers { id, start: *start }));
+            }
+            Tag::Item => self.around.push(Around::Item { is_new: true }),
+            Tag::TableHead => self.look(BOLD, None),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, tag: TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::Link
+            | TagEnd::Image
+            | TagEnd::Superscript
+            | TagEnd::Subscript => {
+                self.looks.pop();
+                self.end = range.end;
+            }
+            TagEnd::TableCell => self.text("\t", &(range.end..range.end), 0),
+            TagEnd::TableHead | TagEnd::TableRow => {
+                self.close();
+                if tag == TagEnd::TableHead {
+                    self.looks.pop();
+                }
+            }
+            TagEnd::Heading(level) => {
+                // An empty heading is one all the same.
+                self.end_paragraph(Paragraph::Heading(level as u8));
+                self.block = None;
+            }
+            TagEnd::Item => {
+                self.close();
+                if matches!(self.around.last(), Some(Around::Item { is_new: true })) {
+                    self.end_paragraph(self.paragraph());
+                }
+                self.around.pop();
+            }
+            TagEnd::BlockQuote(_) | TagEnd::List(_) => {
+                self.close();
+                self.around.pop();
+            }
+            _ => {
+                self.close();
+                self.block = None;
+            }
+        }
+    }
+
+    /// Goes on within a look: both count.
+    fn look(&mut self, style: u8, link: Option<usize>) {
+        let around = self.looks.last().copied().unwrap_or_default();
+        self.looks.push(Look { style: around.style | style, link: link.or(around.link) });
+    }
+
+    /// Characters of a paragraph. What is written otherwise than it reads, such as `&amp;`, has all of its place.
+    fn text(&mut self, text: &str, range: &Range<usize>, style: u8) {
+        let mut look = self.looks.last().copied().unwrap_or_default();
+        look.style |= style;
+        let last = range.end.saturating_sub(1).max(range.start);
+        for (offset, c) in text.char_indices() {
+            self.push((range.start + offset).min(last), Glyph::Char(c, look));
+        }
+        self.is_open = true;
+        self.end = self.end.max(range.end);
+    }
+
+    /// Lines of code: each is a paragraph.
+    fn lines(&mut self, text: &str, range: &Range<usize>) {
+        let mut at = range.start;
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_end_matches('\n');
+            self.text(words, &(at..at + words.len()), 0);
+            at = (at + line.len()).min(range.end);
+            if line.ends_with('\n') {
+                self.end_paragraph(Paragraph::Code);
+            }
+        }
+    }
+
+    /// Ends the paragraph, if one is being read.
+    fn close(&mut self) {
+        if self.is_open {
+            self.end_paragraph(self.block.unwrap_or_else(|| self.paragraph()));
+        }
+    }
+
+    /// A paragraph's end stands where the line of its last character ends: that changes only with the line's end itself.
+    fn end_paragraph(&mut self, paragraph: Paragraph) {
+        let rest = self.source.get(self.end..).unwrap_or_default();
+        let at = self.end + rest.find('\n').unwrap_or(rest.len());
+        self.push(at, Glyph::End(paragraph));
+        self.is_open = false;
+        for around in &mut self.around {
+            if let Around::Item { is_new } = around {
+                *is_new = false;
+            }
+        }
+    }
+
+    fn push(&mut self, at: usize, glyph: Glyph) {
+        let before = self.tokens.last().map_or(0, |token| token.at);
+        self.tokens.push(Token { at: at.max(before), glyph });
+    }
+
+    /// What a paragraph is here by what is around it.
+    fn paragraph(&self) -> Paragraph {
+        let lists: Vec<List> = self.around.iter().filter_map(Around::list).collect();
+        let level = lists.len().saturating_sub(1).min(8) as u8;
+        match (self.around.last(), lists.last()) {
+            (Some(Around::Item { is_new: true }), Some(list)) => Paragraph::Item(*list, level),
+            (Some(Around::Item { .. }), _) => Paragraph::More(level),
+            (Some(Around::Quote), _) => Paragraph::Quote,
+            _ => Paragraph::Body,
+        }
+    }
+}

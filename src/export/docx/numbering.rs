@@ -1,0 +1,77 @@
+//! Lists: bullets share one definition, each numbered list has its own, so that it counts anew.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::flow::List;
+
+/// The definition of bullets; numbered lists come after it.
+const BULLETS: usize = 1;
+/// Levels Word knows.
+const LEVELS: u8 = 9;
+/// How far each level is moved in, in twentieths of a point.
+const STEP: u32 = 720;
+
+/// The numbered lists of a document.
+#[derive(Default)]
+pub(super) struct Numbering {
+    numbers: HashMap<usize, usize>,
+    /// Level and first number of each, in the order of their own numbers.
+    lists: Vec<(u8, u64)>,
+}
+
+impl Numbering {
+    /// What an item of this list refers to.
+    pub fn number(&mut self, list: List, level: u8) -> usize {
+        match list {
+            List::Bullets => BULLETS,
+            List::Numbers { id, start } => *self.numbers.entry(id).or_insert_with(|| {
+                self.lists.push((level, start));
+                BULLETS + self.lists.len()
+            }),
+        }
+    }
+
+    /// `word/numbering.xml`.
+    pub fn write(&self) -> String {
+        let mut out = String::from(super::package::HEAD);
+        out.push_str(
+            "<w:numbering xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\n",
+        );
+        definition(&mut out, 0, |_| ("bullet", "•".to_owned()));
+        definition(&mut out, 1, |level| ("decimal", format!("%{}.", level + 1)));
+        _ = writeln!(out, "<w:num w:numId=\"{BULLETS}\"><w:abstractNumId w:val=\"0\"/></w:num>");
+        for (index, (level, start)) in self.lists.iter().enumerate() {
+            _ = writeln!(
+                out,
+                "<w:num w:numId=\"{}\"><w:abstractNumId w:val=\"1\"/><w:lvlOverride w:ilvl=\"{level}\">\
+                 <w:startOverride w:val=\"{start}\"/></w:lvlOverride></w:num>",
+                BULLETS + 1 + index
+            );
+        }
+        out.push_str("</w:numbering>\n");
+        out
+    }
+}
+
+/// Where the words of an item begin, in twentieths of a point.
+pub(super) fn indent(level: u8) -> u32 {
+    STEP * (u32::from(level) + 1)
+}
+
+fn definition(out: &mut String, number: u8, look: impl Fn(u8) -> (&'static str, String)) {
+    _ = writeln!(
+        out,
+        "<w:abstractNum w:abstractNumId=\"{number}\"><w:multiLevelType w:val=\"hybridMultilevel\"/>"
+    );
+    for level in 0..LEVELS {
+        let (format, text) = look(level);
+        _ = writeln!(
+            out,
+            "<w:lvl w:ilvl=\"{level}\"><w:start w:val=\"1\"/><w:numFmt w:val=\"{format}\"/><w:lvlText w:val=\"{text}\"/>\
+             <w:lvlJc w:val=\"left\"/><w:pPr><w:ind w:left=\"{}\" w:hanging=\"360\"/></w:pPr></w:lvl>",
+            indent(level)
+        );
+    }
+    out.push_str("</w:abstractNum>\n");
+}

@@ -1,0 +1,242 @@
+//! Word: what is tracked, what is written, and that both are sound for any text.
+
+use std::io::{Cursor, Read};
+
+use proptest::prelude::*;
+use zip::ZipArchive;
+
+use super::super::Format;
+use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
+use super::flow::{Glyph, Links, Paragraph, read};
+use super::track::{Mark, Step, track};
+
+/// The part of a Word document with this name.
+fn part(file: &[u8], name: &str) -> String {
+    let mut zip = ZipArchive::new(Cursor::new(file)).unwrap();
+    let mut text = String::new();
+    zip.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+fn exported(old: &str, new: &str) -> String {
+    let file = manuscript(old, vec![request(1, "Ana", old, new)]).export(Format::Docx).unwrap();
+    part(&file, "word/document.xml")
+}
+
+/// The document as letters and `¶`, with `[-…-]` deleted and `[+…+]` inserted; `~` ends a paragraph of another kind.
+fn drawn(old: &str, new: &str) -> String {
+    let marked = manuscript(old, vec![request(1, "Ana", old, new)]).marked().unwrap();
+    let steps = track(&marked, &mut Links::default());
+    let mut out = String::new();
+    let mut last = Mark::Stays;
+    let ends = |mark| match mark {
+        Mark::Stays => ("", ""),
+        Mark::Deleted(_) => ("[-", "-]"),
+        Mark::Inserted(_) => ("[+", "+]"),
+    };
+    for step in steps {
+        let (glyph, mark) = match step {
+            Step::Glyph(glyph, mark) => (glyph, mark),
+            Step::Restyled { .. } => {
+                out.push('~');
+                continue;
+            }
+            Step::Remark(_) => continue,
+        };
+        if mark != last {
+            out.push_str(ends(last).1);
+            out.push_str(ends(mark).0);
+            last = mark;
+        }
+        match glyph {
+            Glyph::Char(c, _) => out.push(c),
+            Glyph::End(_) => out.push('¶'),
+        }
+    }
+    out + ends(last).1
+}
+
+#[derive(Clone, Copy)]
+enum Take {
+    Accept,
+    Reject,
+}
+
+/// What is left when everything is accepted, or everything rejected.
+fn left(steps: &[Step], take: Take) -> Vec<Glyph> {
+    let glyph = |step: &Step| match (step, take) {
+        (Step::Glyph(glyph, Mark::Stays), _)
+        | (Step::Glyph(glyph, Mark::Inserted(_)), Take::Accept)
+        | (Step::Glyph(glyph, Mark::Deleted(_)), Take::Reject) => Some(*glyph),
+        (Step::Restyled { to, .. }, Take::Accept) => Some(Glyph::End(*to)),
+        (Step::Restyled { from, .. }, Take::Reject) => Some(Glyph::End(*from)),
+        _ => None,
+    };
+    steps.iter().filter_map(glyph).collect()
+}
+
+fn glyphs(text: &str, links: &mut Links) -> Vec<Glyph> {
+    read(text, 0, links).into_iter().map(|token| token.glyph).collect()
+}
+
+/// A file that opens: every element is closed where it should be.
+fn assert_well_formed(xml: &str) {
+    let mut open = Vec::new();
+    for tag in xml.split('<').skip(1) {
+        let (tag, text) = tag.split_once('>').unwrap();
+        assert!(!text.contains('>'), "{text}");
+        if tag.starts_with('?') || tag.ends_with('/') {
+            continue;
+        }
+        let name = tag.split(' ').next().unwrap().to_owned();
+        match name.strip_prefix('/') {
+            Some(closed) => assert_eq!(open.pop().as_deref(), Some(closed), "{xml}"),
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn the_golden_document_is_what_is_exported() {
+    let file = lamp().export(Format::Docx).unwrap();
+    is_as_in("lamp.document.xml", &part(&file, "word/document.xml"));
+    is_as_in("lamp.comments.xml", &part(&file, "word/comments.xml"));
+    assert_eq!(file, lamp().export(Format::Docx).unwrap(), "the same document is the same file");
+}
+
+#[test]
+fn words_are_tracked_where_they_change() {
+    assert_eq!(drawn("It do rain.\n", "It does rain.\n"), "It [-do-][+does+] rain.¶");
+}
+
+#[test]
+fn a_new_paragraph_comes_with_its_own_end() {
+    assert_eq!(drawn("One.\n", "One.\n\nTwo.\n"), "One.[+¶Two.+]¶");
+    assert_eq!(drawn("One.\n\nTwo.\n", "One.\n"), "One.[-¶Two.-]¶");
+}
+
+#[test]
+fn a_heading_that_becomes_another_stays_one_paragraph() {
+    let (old, new) = ("## Oil\n\nText.\n", "# Oil\n\nText.\n");
+    assert_eq!(drawn(old, new), "Oil~Text.¶");
+    let made = exported(old, new);
+    assert!(
+        made.contains(
+            "<w:pPr><w:pStyle w:val=\"Heading1\"/><w:pPrChange w:id=\"1\" w:author=\"AI for Ana\""
+        ),
+        "{made}"
+    );
+    assert!(
+        made.contains("<w:pPr><w:pStyle w:val=\"Heading2\"/></w:pPr></w:pPrChange></w:pPr>"),
+        "{made}"
+    );
+}
+
+#[test]
+fn a_word_that_becomes_bold_is_replaced_as_a_whole() {
+    assert_eq!(drawn("The last ship.\n", "The **last** ship.\n"), "The [-last-][+last+] ship.¶");
+}
+
+#[test]
+fn a_numbered_list_goes_on_counting_over_what_is_inserted() {
+    let made = exported("1. a\n2. c\n", "1. a\n2. b\n3. c\n");
+    assert_eq!(made.matches("<w:numId w:val=\"2\"/>").count(), 3, "{made}");
+}
+
+#[test]
+fn changes_carry_author_and_time() {
+    let made = exported("It do rain.", "It does rain.");
+    let by = "w:author=\"AI for Ana\" w:date=\"2026-11-20T10:15:31Z\"";
+    assert!(made.contains(&format!("<w:del w:id=\"1\" {by}><w:r><w:delText xml:space=\"preserve\">do</w:delText></w:r></w:del>")), "{made}");
+    assert!(
+        made.contains(&format!(
+            "<w:ins w:id=\"2\" {by}><w:r><w:t xml:space=\"preserve\">does</w:t></w:r></w:ins>"
+        )),
+        "{made}"
+    );
+}
+
+#[test]
+fn a_name_stays_inside_its_attribute() {
+    let text = "a b";
+    let asked = request(1, "A\"<b>&\u{1}", text, "a c");
+    let file = manuscript(text, vec![asked]).export(Format::Docx).unwrap();
+    let made = part(&file, "word/document.xml");
+    assert!(made.contains("w:author=\"AI for A&quot;&lt;b&gt;&amp;\""), "{made}");
+    assert_well_formed(&made);
+}
+
+#[test]
+fn characters_that_xml_forbids_are_left_out_and_emoji_stay() {
+    let made = exported("a\u{1}b\u{b}c\u{fffe} 👩\u{200d}🚀", "x\u{1}y 👩\u{200d}🚀 end");
+    assert!(made.contains("👩\u{200d}🚀"), "{made}");
+    assert!(!made.contains(['\u{1}', '\u{b}', '\u{fffe}']), "{made}");
+}
+
+#[test]
+fn links_lead_only_where_they_should() {
+    let file = manuscript(
+        "[a](https://a.example/?x=1&y=2) [b](javascript:alert(1)) [c](file:///etc/passwd)",
+        vec![],
+    )
+    .export(Format::Docx)
+    .unwrap();
+    let relations = part(&file, "word/_rels/document.xml.rels");
+    assert_eq!(relations.matches("hyperlink").count(), 1, "{relations}");
+    assert!(relations.contains("Target=\"https://a.example/?x=1&amp;y=2\""), "{relations}");
+    assert_well_formed(&relations);
+}
+
+#[test]
+fn blocks_have_their_styles() {
+    let kinds = |text| {
+        let glyphs = glyphs(text, &mut Links::default());
+        glyphs
+            .into_iter()
+            .filter_map(|glyph| if let Glyph::End(kind) = glyph { Some(kind) } else { None })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        kinds("# a\n\n> b\n\n---\n"),
+        [Paragraph::Heading(1), Paragraph::Quote, Paragraph::Rule]
+    );
+    assert_eq!(kinds("```\na\n\nb\n```\n"), [Paragraph::Code; 3]);
+    assert!(matches!(
+        kinds("- a\n\n  b\n  - c\n-\n")[..],
+        [Paragraph::Item(_, 0), Paragraph::More(0), Paragraph::Item(_, 1), Paragraph::Item(_, 0)]
+    ));
+}
+
+#[test]
+fn an_empty_document_opens() {
+    for (old, new) in [("", ""), ("", "New."), ("Old.", ""), ("\n\n", "\n")] {
+        let made = exported(old, new);
+        assert!(made.contains("<w:p>"), "{made}");
+        assert_well_formed(&made);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn accepting_gives_the_proposed_document_and_rejecting_the_present(old in any_text(), new in any_text()) {
+        let marked = manuscript(&old, vec![request(1, "Ana", &old, &new)]).marked().unwrap();
+        let mut links = Links::default();
+        let steps = track(&marked, &mut links);
+        let rejected = left(&steps, Take::Reject);
+        let accepted = left(&steps, Take::Accept);
+        prop_assert_eq!(rejected, glyphs(&old, &mut links));
+        prop_assert_eq!(accepted, glyphs(&new, &mut links));
+    }
+
+    #[test]
+    fn any_text_makes_a_file_that_opens(old in any_text(), new in any_text(), other in any_text()) {
+        let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
+        let file = manuscript(&old, requests).export(Format::Docx).unwrap();
+        for name in ["word/document.xml", "word/comments.xml", "word/numbering.xml", "word/_rels/document.xml.rels"] {
+            assert_well_formed(&part(&file, name));
+        }
+    }
+}

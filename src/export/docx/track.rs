@@ -1,0 +1,191 @@
+//! The present and the proposed document in one: what stays, what is deleted, what is inserted.
+
+use std::collections::HashMap;
+
+use super::super::marked::{Marked, Piece};
+use super::flow::{self, Glyph, Links, List, Paragraph, Token};
+
+/// What happens to a glyph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Stays,
+    /// By the change of this number, counted from 0 over the text.
+    Deleted(usize),
+    Inserted(usize),
+}
+
+/// A step of the tracked document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Glyph(Glyph, Mark),
+    /// The end of a paragraph that the change of this number makes another kind of paragraph.
+    Restyled {
+        from: Paragraph,
+        to: Paragraph,
+        by: usize,
+    },
+    /// A remark of [`Marked::remarks`].
+    Remark(usize),
+}
+
+/// A change's place in both texts, in bytes.
+struct Place {
+    old_end: usize,
+    new_start: usize,
+    /// In the text that has what is deleted and, behind it, what is inserted.
+    start: usize,
+    /// Bytes deleted, and inserted, by this and all changes before it.
+    deleted: usize,
+    inserted: usize,
+}
+
+/// Puts both documents side by side.
+pub(super) fn track(marked: &Marked, links: &mut Links) -> Vec<Step> {
+    let (places, remarks) = places(marked);
+    let (present, proposed) = (marked.present(), marked.proposed());
+    let old = flow::read(&present, 0, links);
+    let new = flow::read(&proposed, present.len() + 1, links);
+    let mut weaver = Weaver { places, remarks, ..Weaver::default() };
+    weaver.weave(&old, &new);
+    one_name_for_each_list(&mut weaver.steps, &weaver.lists);
+    weaver.steps
+}
+
+/// Where the changes are, and where the remarks.
+fn places(marked: &Marked) -> (Vec<Place>, Vec<(usize, usize)>) {
+    let (mut places, mut remarks) = (Vec::new(), Vec::new());
+    let (mut old, mut new, mut at) = (0, 0, 0);
+    let (mut deleted, mut inserted) = (0, 0);
+    for piece in &marked.pieces {
+        match piece {
+            Piece::Same(text) => {
+                old += text.len();
+                new += text.len();
+                at += text.len();
+            }
+            Piece::Change(change) => {
+                old += change.deleted.len();
+                deleted += change.deleted.len();
+                inserted += change.inserted.len();
+                places.push(Place { old_end: old, new_start: new, start: at, deleted, inserted });
+                new += change.inserted.len();
+                at = old + inserted;
+            }
+            Piece::Remark(index) => remarks.push((at, *index)),
+        }
+    }
+    (places, remarks)
+}
+
+#[derive(Default)]
+struct Weaver {
+    places: Vec<Place>,
+    /// Place and number; those at the end come first, to be taken off.
+    remarks: Vec<(usize, usize)>,
+    steps: Vec<Step>,
+    /// What was deleted and inserted since something stayed, by which change.
+    open: Option<usize>,
+    deleted: Vec<Glyph>,
+    inserted: Vec<Glyph>,
+    /// Lists of the proposed text that are lists of the present one.
+    lists: HashMap<usize, usize>,
+}
+
+impl Weaver {
+    fn weave(&mut self, old: &[Token], new: &[Token]) {
+        self.remarks.reverse();
+        let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+        loop {
+            let left = old.peek().map(|token| self.of_old(token.at));
+            let right = new.peek().map(|token| self.of_new(token.at));
+            let Some(at) = left.into_iter().chain(right).min() else { break };
+            self.remarks_until(at);
+            let gone = old.next_if(|_| left == Some(at)).map(|token| token.glyph);
+            let come = new.next_if(|_| right == Some(at)).map(|token| token.glyph);
+            match (gone, come) {
+                (Some(gone), Some(come)) if gone == come => self.stay(gone, come),
+                (Some(Glyph::End(from)), Some(Glyph::End(to))) => {
+                    self.settle();
+                    self.steps.push(Step::Restyled { from, to, by: self.change_at(at) });
+                }
+                (gone, come) => self.change(at, gone, come),
+            }
+        }
+        self.remarks_until(usize::MAX);
+        self.settle();
+    }
+
+    fn of_old(&self, at: usize) -> usize {
+        let before = self.places.partition_point(|place| place.old_end <= at);
+        at + self.places[..before].last().map_or(0, |place| place.inserted)
+    }
+
+    fn of_new(&self, at: usize) -> usize {
+        let before = self.places.partition_point(|place| place.new_start <= at);
+        at + self.places[..before].last().map_or(0, |place| place.deleted)
+    }
+
+    fn stay(&mut self, old: Glyph, new: Glyph) {
+        self.settle();
+        if let (
+            Glyph::End(Paragraph::Item(List::Numbers { id: old, .. }, _)),
+            Glyph::End(Paragraph::Item(List::Numbers { id: new, .. }, _)),
+        ) = (old, new)
+        {
+            self.lists.entry(new).or_insert(old);
+        }
+        self.steps.push(Step::Glyph(old, Mark::Stays));
+    }
+
+    /// What a change turns into something else together, such as a word that becomes bold, goes and comes as a whole.
+    fn change(&mut self, at: usize, gone: Option<Glyph>, come: Option<Glyph>) {
+        let by = self.change_at(at);
+        if self.open.is_some_and(|open| open != by) {
+            self.settle();
+        }
+        self.open = Some(by);
+        self.deleted.extend(gone);
+        self.inserted.extend(come);
+    }
+
+    /// The change that is there or, for what it does further on, the last before.
+    fn change_at(&self, at: usize) -> usize {
+        self.places.partition_point(|place| place.start <= at).saturating_sub(1)
+    }
+
+    fn settle(&mut self) {
+        let Some(by) = self.open.take() else { return };
+        let gone = self.deleted.drain(..).map(|glyph| Step::Glyph(glyph, Mark::Deleted(by)));
+        self.steps.extend(gone);
+        let come = self.inserted.drain(..).map(|glyph| Step::Glyph(glyph, Mark::Inserted(by)));
+        self.steps.extend(come);
+    }
+
+    fn remarks_until(&mut self, at: usize) {
+        while let Some((_, index)) = self.remarks.pop_if(|(place, _)| *place <= at) {
+            self.settle();
+            self.steps.push(Step::Remark(index));
+        }
+    }
+}
+
+/// A list that both texts have goes on counting over what was inserted and deleted.
+fn one_name_for_each_list(steps: &mut [Step], lists: &HashMap<usize, usize>) {
+    let rename = |paragraph: &mut Paragraph| {
+        if let Paragraph::Item(List::Numbers { id, .. }, _) = paragraph
+            && let Some(known) = lists.get(id)
+        {
+            *id = *known;
+        }
+    };
+    for step in steps {
+        match step {
+            Step::Glyph(Glyph::End(paragraph), _) => rename(paragraph),
+            Step::Restyled { from, to, by: _ } => {
+                rename(from);
+                rename(to);
+            }
+            Step::Glyph(Glyph::Char(..), _) | Step::Remark(_) => {}
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! JSON: the text with version and hash, and the open requests with their hunks.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::time::rfc3339 as time;
+use super::{ExportError, Manuscript};
+use crate::review::{Hunk, Part, Person, Request};
+
+/// The shape's number; it grows when a field changes its meaning or goes.
+const SHAPE: u32 = 1;
+
+/// A document. Positions are UTF-16 code units of `version`.
+#[derive(Serialize)]
+struct Document<'a> {
+    copydesk_export: u32,
+    id: &'a str,
+    title: &'a str,
+    version: u64,
+    /// SHA-256 of the text as UTF-8.
+    hash: String,
+    text: String,
+    requests: Vec<Asked<'a>>,
+}
+
+/// An open request.
+#[derive(Serialize)]
+struct Asked<'a> {
+    request_id: &'a str,
+    tool_name: &'a str,
+    status: &'a str,
+    author: Author<'a>,
+    explanation: &'a str,
+    prompt: &'a str,
+    base_version: u64,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    preview_hash: String,
+    hunks: Vec<Change<'a>>,
+}
+
+/// The person who asked for it.
+#[derive(Serialize)]
+struct Author<'a> {
+    id: &'a str,
+    name: &'a str,
+}
+
+/// A hunk; decided ones too, so that what was accepted of a request is known.
+#[derive(Serialize)]
+struct Change<'a> {
+    id: &'a str,
+    status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided: Option<Decided<'a>>,
+    parts: Vec<Words<'a>>,
+}
+
+/// Who decided.
+#[derive(Serialize)]
+struct Decided<'a> {
+    by: Author<'a>,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+/// Words that would be replaced.
+#[derive(Serialize)]
+struct Words<'a> {
+    from: usize,
+    to: usize,
+    base: &'a str,
+    insert: &'a str,
+}
+
+/// The file's content, indented for people, with a line break at its end.
+pub(super) fn write(manuscript: &Manuscript) -> Result<Vec<u8>, ExportError> {
+    let Manuscript { id, title, version, text, requests } = manuscript;
+    let document = Document {
+        copydesk_export: SHAPE,
+        id: id.as_str(),
+        title,
+        version: version.0,
+        hash: text.hash(),
+        text: text.to_string(),
+        requests: requests.iter().map(asked).collect(),
+    };
+    let mut bytes = serde_json::to_vec_pretty(&document)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn asked(request: &Arc<Request>) -> Asked<'_> {
+    let proposal = &request.proposal;
+    Asked {
+        request_id: proposal.id.as_str(),
+        tool_name: &proposal.tool,
+        status: request.status.as_str(),
+        author: author(&proposal.requester),
+        explanation: &proposal.explanation,
+        prompt: &proposal.prompt,
+        base_version: proposal.base_version.0,
+        created_at: time(request.clock.created_ms),
+        expires_at: request.clock.expires_ms.map(time),
+        preview_hash: request.preview_hash(),
+        hunks: request.hunks.iter().map(change).collect(),
+    }
+}
+
+fn change(hunk: &Hunk) -> Change<'_> {
+    let words = hunk.parts.iter().map(|part| {
+        let Part { from, to, base, insert, conflict: _ } = part;
+        Words { from: *from, to: *to, base, insert }
+    });
+    Change {
+        id: hunk.id.as_str(),
+        status: hunk.status.as_str(),
+        reason: hunk.reason.as_deref(),
+        explanation: hunk.explanation.as_deref(),
+        decided: hunk.decided.as_ref().map(|decision| Decided {
+            by: author(&decision.by),
+            at: time(decision.at_ms),
+            text: decision.text.as_deref(),
+        }),
+        parts: words.collect(),
+    }
+}
+
+fn author(person: &Person) -> Author<'_> {
+    Author { id: person.user.as_str(), name: &person.name }
+}
