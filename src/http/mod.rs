@@ -1,0 +1,77 @@
+//! The HTTP door: health, the editor, and the guard before everything.
+
+pub mod assets;
+pub mod guard;
+pub mod problem;
+
+mod export;
+mod principal;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::routing::{any, get};
+
+use crate::auth::Auth;
+use crate::room::Rooms;
+use crate::room::clock::Clock;
+use crate::store::Store;
+use crate::who::Principal;
+
+use problem::Problem;
+
+/// The largest body of a request, in bytes.
+const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+
+/// What the HTTP door needs of the house.
+#[derive(Clone)]
+pub struct Door {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// Who is behind a token.
+    pub auth: Auth,
+    /// The documents.
+    pub rooms: Rooms,
+    /// What time it is.
+    pub clock: Clock,
+    /// Under `--no-auth`: who everyone is.
+    pub everyone: Option<Principal>,
+}
+
+/// THE list of routes.
+pub fn router(door: Door) -> Router {
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/api/v1/documents/{id}/export", get(export::download))
+        .route("/api/{*rest}", any(no_route))
+        .route("/v1/{*rest}", any(no_route))
+        .fallback_service(assets::router())
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .with_state(door)
+}
+
+/// The process answers.
+async fn alive() -> &'static str {
+    "ok"
+}
+
+/// The store answers too.
+async fn ready(State(door): State<Door>) -> Result<&'static str, Problem> {
+    match door.store.setting("schema").await {
+        Ok(_) => Ok("ok"),
+        Err(error) => {
+            tracing::error!(%error, "the store does not answer");
+            Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "store_unavailable",
+                "the store does not answer",
+            ))
+        }
+    }
+}
+
+/// Addresses of programs never answer with the editor's page.
+async fn no_route() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route")
+}

@@ -1,0 +1,105 @@
+//! Who asks over HTTP: the person behind the request's token, as an extractor for every route that needs one.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use super::Door;
+use super::problem::Problem;
+use crate::ids::DocumentId;
+use crate::room::RoomHandle;
+use crate::who::{Action, Principal};
+
+/// A person with a token that is good, from `Authorization: Bearer …` or `x-api-key: …`.
+///
+/// Never from the address: addresses end up in logs and histories.
+#[derive(Clone, Debug)]
+pub(super) struct Caller(pub(super) Principal);
+
+impl FromRequestParts<Door> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
+        if let Some(everyone) = &door.everyone {
+            return Ok(Self(everyone.clone()));
+        }
+        let token = token(&parts.headers).ok_or_else(Problem::token_needed)?;
+        Ok(Self(door.auth.verify(token, door.clock.now_ms()).await?.principal))
+    }
+}
+
+impl Caller {
+    /// The room of a document the person may do `action` to. Somebody else's private document is not there.
+    pub(super) async fn room(
+        &self,
+        door: &Door,
+        document: &str,
+        action: Action,
+    ) -> Result<RoomHandle, Problem> {
+        let id = DocumentId::from(document);
+        if !self.0.may(action, Some(&id)) {
+            return Err(Problem::not_allowed());
+        }
+        let room = door.rooms.open(&id).await?;
+        let Some(owner) = room.unlisted_owner() else { return Ok(room) };
+        match door.store.session(owner).await? {
+            Some(session) if session.user == self.0.user => Ok(room),
+            _ => Err(Problem::not_found("document")),
+        }
+    }
+}
+
+/// The secret; two headers that say different things are no secret at all.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let one = |name| {
+        let mut values = headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (Some(value), None) => value.to_str().ok(),
+            _ => None,
+        }
+    };
+    if headers.contains_key(header::AUTHORIZATION) {
+        let (scheme, token) = one(header::AUTHORIZATION.as_str())?.split_once(' ')?;
+        return scheme.eq_ignore_ascii_case("bearer").then_some(token.trim());
+    }
+    one("x-api-key").map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a>(headers: &'a mut HeaderMap, lines: &[(&'static str, &str)]) -> Option<&'a str> {
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        token(headers)
+    }
+
+    #[test]
+    fn a_token_comes_in_either_header() {
+        for line in [
+            ("authorization", "Bearer abc"),
+            ("authorization", "bearer  abc"),
+            ("x-api-key", "abc"),
+        ] {
+            assert_eq!(read(&mut HeaderMap::new(), &[line]), Some("abc"), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_authorization_header_counts_where_both_are_sent() {
+        let both = [("x-api-key", "other"), ("authorization", "Bearer abc")];
+        assert_eq!(read(&mut HeaderMap::new(), &both), Some("abc"));
+        let basic = [("x-api-key", "abc"), ("authorization", "Basic YTpi")];
+        assert_eq!(read(&mut HeaderMap::new(), &basic), None);
+    }
+
+    #[test]
+    fn two_headers_of_the_same_name_are_no_token() {
+        let twice = [("authorization", "Bearer abc"), ("authorization", "Bearer def")];
+        assert_eq!(read(&mut HeaderMap::new(), &twice), None);
+        assert_eq!(read(&mut HeaderMap::new(), &[("x-api-key", "a"), ("x-api-key", "b")]), None);
+        assert_eq!(read(&mut HeaderMap::new(), &[]), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Events about the agent: ask, run, cancel, what was said before.
+
+use serde::Serialize;
+
+use crate::agent::{Ask, AskKind, Conversation, PermissionMode, SafeTools, Selected, Stop};
+use crate::ids::{DocumentId, RunId};
+use crate::room::command::Command;
+use crate::who::Action;
+use crate::wire::client::{AskClaudeCode, AskSelection, Cancel, ReadTranscript, Run};
+use crate::wire::convert;
+use crate::wire::server::AgentEvent;
+
+use super::refusal::Refusal;
+use super::{Connection, Done};
+
+/// Longest name a client may give a run, in characters.
+const LONGEST_RUN_NAME: usize = 128;
+
+/// The answer to a question: at once, before anything is done about it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asked {
+    request_id: String,
+}
+
+pub(super) async fn ask(
+    connection: &mut Connection,
+    payload: AskClaudeCode,
+) -> Result<Asked, Refusal> {
+    let session = connection.own_session(&payload.session_id).await?;
+    let context = payload.context;
+    let document = context.document_id.map(DocumentId::from);
+    if !connection.principal.may(Action::Ask, document.as_ref()) {
+        return Err(Refusal::not_allowed());
+    }
+    if let Some(document) = &document {
+        // A private document of somebody else is not there.
+        connection.room(document.as_str(), Action::Ask).await?;
+    }
+    let history = context.conversation_history.unwrap_or_default();
+    start(
+        connection,
+        Ask {
+            session,
+            run: run_name(payload.request_id)?,
+            principal: connection.principal.clone(),
+            prompt: payload.prompt,
+            document,
+            content: context.document_content,
+            selection: context.selection.map(selected).transpose()?,
+            history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
+            instructions: context.system_instructions,
+            conversation: conversation(payload.keep_conversation.unwrap_or(true)),
+            model: payload.model,
+            kind: AskKind::Ask,
+            safe_tools: SafeTools::AtOnce,
+            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+        },
+    )
+    .await
+}
+
+pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Asked, Refusal> {
+    if !connection.principal.may(Action::Ask, None) {
+        return Err(Refusal::not_allowed());
+    }
+    let at_once = payload.auto_approve_safe.unwrap_or(true);
+    start(
+        connection,
+        Ask {
+            session: connection.session.clone(),
+            run: run_name(payload.request_id)?,
+            principal: connection.principal.clone(),
+            prompt: payload.prompt,
+            document: None,
+            content: None,
+            selection: None,
+            history: Vec::new(),
+            instructions: None,
+            conversation: conversation(payload.keep_conversation.unwrap_or(false)),
+            model: payload.model,
+            kind: AskKind::Run,
+            safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
+            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+        },
+    )
+    .await
+}
+
+async fn start(connection: &mut Connection, ask: Ask) -> Result<Asked, Refusal> {
+    if ask.document.is_none() {
+        listen_in_private(connection, &ask).await?;
+    }
+    let run = connection.door.agents.ask(ask).await?;
+    Ok(Asked { request_id: run.to_string() })
+}
+
+/// What a run without a shared document says goes to the session's private document; its person is made a member.
+async fn listen_in_private(connection: &mut Connection, ask: &Ask) -> Result<(), Refusal> {
+    let agents = &connection.door.agents;
+    let room = agents.private_room(&ask.session, &connection.principal).await?;
+    if !connection.rooms.contains_key(room.document()) {
+        let (reply, opened) = crate::room::command::Reply::channel();
+        room.send(Command::Open(connection.as_member(), None, reply)).await;
+        opened.await.map_err(|_| Refusal::internal())??;
+        connection.rooms.insert(room.document().clone(), room);
+    }
+    Ok(())
+}
+
+fn run_name(name: Option<String>) -> Result<RunId, Refusal> {
+    match name {
+        None => Ok(RunId::generate()),
+        Some(name) if (1..=LONGEST_RUN_NAME).contains(&name.chars().count()) => Ok(name.into()),
+        Some(_) => {
+            Err(Refusal::invalid(format!("a requestId has 1 to {LONGEST_RUN_NAME} characters")))
+        }
+    }
+}
+
+fn selected(selection: AskSelection) -> Result<Selected, Refusal> {
+    let AskSelection { text, start, end } = selection;
+    match (usize::try_from(start), usize::try_from(end)) {
+        (Ok(start), Ok(end)) if start <= end => Ok(Selected { start, end, text }),
+        _ => Err(Refusal::invalid("Invalid selection range")),
+    }
+}
+
+fn conversation(goes_on: bool) -> Conversation {
+    if goes_on { Conversation::Continue } else { Conversation::Fresh }
+}
+
+fn permission_mode(name: Option<&str>) -> Result<PermissionMode, Refusal> {
+    name.map_or(Ok(PermissionMode::Sdk), |name| {
+        PermissionMode::named(name).ok_or_else(|| {
+            Refusal::invalid(
+                "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy",
+            )
+        })
+    })
+}
+
+pub(super) async fn cancel(connection: &mut Connection, payload: Cancel) -> Result<Done, Refusal> {
+    let session = match &payload.session_id {
+        Some(session) => connection.own_session(session).await?,
+        None => connection.session.clone(),
+    };
+    if payload.request_id.is_none() && payload.session_id.is_none() {
+        return Err(Refusal::invalid("one of `requestId` and `sessionId` is needed"));
+    }
+    let stop = Stop { session: Some(session), run: payload.request_id.map(RunId::from) };
+    connection.door.agents.cancel(stop).await?;
+    Ok(Done {})
+}
+
+#[derive(Serialize)]
+pub(super) struct Transcript {
+    entries: Vec<AgentEvent>,
+}
+
+pub(super) async fn transcript(
+    connection: &mut Connection,
+    payload: ReadTranscript,
+) -> Result<Transcript, Refusal> {
+    let session = connection.own_session(&payload.session_id).await?;
+    let document = payload.document_id.map(DocumentId::from);
+    let entries = match &document {
+        // Everybody in a document sees the same conversation.
+        Some(id) => {
+            connection.room(id.as_str(), Action::Read).await?;
+            connection.door.agents.conversation(id).await?
+        }
+        None => connection.door.agents.transcript(&session, None).await?,
+    };
+    let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
+    Ok(Transcript { entries: entries.collect() })
+}

@@ -1,0 +1,323 @@
+//! Events about documents: open, push, resync, rename, history, carets.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
+
+use crate::document::{ChangeSet, Limits, Text};
+use crate::ids::{ClientId, DocumentId, Version};
+use crate::review::Policy;
+use crate::room::command::{Command, Configure, Push, Reply};
+use crate::room::event::Caret;
+use crate::room::settings::{Approvals, OwnSettings};
+use crate::room::{NewDocument, RoomHandle};
+use crate::store::StoreError;
+use crate::who::Action;
+use crate::wire::client::{
+    ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
+    ReadHistory, ReadVersion, RenameDocument, Resync,
+};
+use crate::wire::convert;
+use crate::wire::server::{CreatedDocument, DocumentLine, DocumentSettings, HistoryLine};
+
+use super::intake::Ack;
+use super::refusal::Refusal;
+use super::{Connection, Done, read};
+
+/// Lines of a history that are given at most.
+const MOST_HISTORY: u32 = 500;
+/// Lines of a history if nothing else is asked for.
+const DEFAULT_HISTORY: u32 = 100;
+
+#[derive(Serialize)]
+pub(super) struct Documents {
+    documents: Vec<DocumentLine>,
+}
+
+pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<Documents, Refusal> {
+    let records = connection.door.store.documents().await?;
+    let documents = records
+        .into_iter()
+        .filter(|record| connection.principal.may(Action::Read, Some(&record.id)))
+        .map(|record| convert::document_line(record, &connection.principal))
+        .collect();
+    Ok(Documents { documents })
+}
+
+#[derive(Serialize)]
+pub(super) struct Created {
+    document: CreatedDocument,
+}
+
+pub(super) async fn create(
+    connection: &mut Connection,
+    payload: CreateDocument,
+) -> Result<Created, Refusal> {
+    if !connection.principal.may(Action::Create, None) {
+        return Err(Refusal::not_allowed());
+    }
+    let new = NewDocument {
+        title: payload.title.unwrap_or_default(),
+        text: payload.text.unwrap_or_default(),
+        unlisted_owner: None,
+    };
+    let room = connection.door.rooms.create(new, &connection.principal).await?;
+    let reading = room.read().await?;
+    let id = room.document().to_string();
+    Ok(Created {
+        document: CreatedDocument { id, title: reading.title, version: reading.version.0 },
+    })
+}
+
+pub(super) async fn open(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+    let payload: OpenDocument = match read(payload) {
+        Ok(payload) => payload,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    match (payload.document_id, payload.path) {
+        (Some(document), None) => enter(connection, &document, payload.since, ack).await,
+        (None, Some(_)) => ack.refuse(&Refusal::new(
+            "unsupported",
+            "this server has no workspace, so files cannot be opened as documents",
+        )),
+        _ => ack.refuse(&Refusal::invalid("one of `documentId` and `path` is needed")),
+    }
+}
+
+pub(super) async fn resync(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+    match read::<Resync>(payload) {
+        Ok(payload) => enter(connection, &payload.document_id, Some(payload.version), ack).await,
+        Err(refusal) => ack.refuse(&refusal),
+    }
+}
+
+/// The answer is given by the room's own task: no update can slip in between it and the first broadcast.
+async fn enter(connection: &mut Connection, document: &str, since: Option<u64>, ack: Ack) {
+    let room = match connection.room(document, Action::Read).await {
+        Ok(room) => room,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    connection.rooms.insert(room.document().clone(), room.clone());
+    let (document, principal) = (room.document().clone(), connection.principal.clone());
+    let member = connection.member.clone();
+    let (done, finished) = oneshot::channel();
+    let reply = Reply::new(move |opened| {
+        match opened {
+            Ok(opened) => ack.accept(&convert::opened(&document, opened, &member, &principal)),
+            Err(error) => ack.refuse(&error.into()),
+        }
+        done.send(()).ok();
+    });
+    room.send(Command::Open(connection.as_member(), since.map(Version), reply)).await;
+    finished.await.ok();
+}
+
+pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+    let payload: PushUpdates = match read(payload) {
+        Ok(payload) => payload,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    let room = match connection.room(&payload.document_id, Action::Write).await {
+        Ok(room) => room,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    if payload.updates.is_empty() {
+        return ack.refuse(&Refusal::invalid("a push has at least one update"));
+    }
+    if payload.updates.iter().any(|update| !is_client_name(&update.client_id)) {
+        return ack.refuse(&Refusal::invalid("a clientID has 1 to 64 printable characters"));
+    }
+    let updates = payload
+        .updates
+        .into_iter()
+        .map(|update| (ClientId::from(update.client_id), Box::<str>::from(update.changes)))
+        .collect();
+    let push = Push {
+        member: connection.member.clone(),
+        principal: connection.principal.clone(),
+        base: Version(payload.version),
+        updates,
+    };
+    let (done, finished) = oneshot::channel();
+    connection.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
+    connection.pushes.push(finished);
+    let reply = Reply::new(move |version| {
+        match version {
+            Ok(Version(version)) => ack.accept(&Pushed { version }),
+            Err(error) => ack.refuse(&error.into()),
+        }
+        done.send(()).ok();
+    });
+    room.send(Command::Push(push, reply)).await;
+}
+
+/// `ai:` is the server's own.
+fn is_client_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && !name.starts_with("ai:")
+        && name.chars().all(|c| !c.is_control())
+}
+
+#[derive(Serialize)]
+struct Pushed {
+    version: u64,
+}
+
+pub(super) async fn close(
+    connection: &mut Connection,
+    payload: NameDocument,
+) -> Result<Done, Refusal> {
+    if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
+        room.leave(connection.member.clone()).await;
+    }
+    Ok(Done {})
+}
+
+pub(super) async fn rename(
+    connection: &mut Connection,
+    payload: RenameDocument,
+) -> Result<Done, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Write).await?;
+    room.rename(payload.title, connection.principal.clone()).await?;
+    Ok(Done {})
+}
+
+pub(super) async fn delete(
+    connection: &mut Connection,
+    payload: NameDocument,
+) -> Result<Done, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Manage).await?;
+    room.delete(connection.principal.clone()).await?;
+    connection.rooms.remove(room.document());
+    Ok(Done {})
+}
+
+#[derive(Serialize)]
+pub(super) struct InForce {
+    settings: DocumentSettings,
+}
+
+pub(super) async fn settings(
+    connection: &mut Connection,
+    payload: ChangeSettings,
+) -> Result<InForce, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Manage).await?;
+    let policy = payload
+        .policy
+        .map(|name| {
+            serde_json::from_value::<Policy>(name.into())
+                .map_err(|_| Refusal::invalid("`policy` is any, not_requester, two or owner"))
+        })
+        .transpose()?;
+    if policy == Some(Policy::Two) {
+        two_could_decide(connection, room.document()).await?;
+    }
+    let approvals = payload.approvals.as_deref().map(approvals).transpose()?;
+    let configure = Configure {
+        own: OwnSettings {
+            policy,
+            approvals,
+            timeout_ms: payload.timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
+            frozen: Vec::new(),
+        },
+        frozen: payload.frozen.map(|frozen| {
+            let ranges = frozen.ranges.iter().map(|range| (range.from, range.to)).collect();
+            (Version(frozen.version), ranges)
+        }),
+    };
+    let settings = room.configure(configure, connection.principal.clone()).await?;
+    Ok(InForce { settings: convert::document_settings(&settings) })
+}
+
+/// A document that waits for a second person who does not exist waits for ever.
+async fn two_could_decide(connection: &Connection, document: &DocumentId) -> Result<(), Refusal> {
+    let now_ms = connection.door.clock.now_ms();
+    if connection.door.auth.deciders(document, now_ms).await? < 2 {
+        return Err(Refusal::invalid(
+            "the policy `two` needs two people who could decide; issue another token first",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn approvals(name: &str) -> Result<Approvals, Refusal> {
+    match name {
+        "on" => Ok(Approvals::On),
+        "off" => Ok(Approvals::Off),
+        _ => Err(Refusal::invalid("`approvals` is `on` or `off`")),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct History {
+    versions: Vec<HistoryLine>,
+}
+
+pub(super) async fn history(
+    connection: &mut Connection,
+    payload: ReadHistory,
+) -> Result<History, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
+    if !(1..=MOST_HISTORY).contains(&limit) {
+        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
+    }
+    let before = payload.before.map(Version);
+    let lines = connection.door.store.history(room.document(), before, limit).await?;
+    let names = connection.door.auth.names().await?;
+    let versions = lines.into_iter().map(|line| convert::history_line(line, &names)).collect();
+    Ok(History { versions })
+}
+
+#[derive(Serialize)]
+pub(super) struct OldText {
+    text: String,
+}
+
+pub(super) async fn at(
+    connection: &mut Connection,
+    payload: ReadVersion,
+) -> Result<OldText, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    let newest = room.read().await?.version;
+    if payload.version > newest.0 {
+        return Err(Refusal::invalid(format!("the newest version is {newest}")));
+    }
+    let text = text_at(connection, &room, Version(payload.version)).await?;
+    Ok(OldText { text })
+}
+
+async fn text_at(
+    connection: &Connection,
+    room: &RoomHandle,
+    version: Version,
+) -> Result<String, Refusal> {
+    let loaded = connection.door.store.load_at(room.document(), version).await?;
+    let loaded = loaded.ok_or_else(|| Refusal::not_found("document"))?;
+    let mut text = Text::new(&loaded.text);
+    for update in &loaded.updates {
+        let applied = ChangeSet::parse(&update.changes, &Limits::NONE)
+            .and_then(|change| change.apply(&mut text));
+        applied.map_err(|error| StoreError::Corrupt {
+            what: room.document().to_string(),
+            reason: error.to_string(),
+        })?;
+    }
+    Ok(text.to_string())
+}
+
+pub(super) async fn caret(
+    connection: &mut Connection,
+    payload: MoveCaret,
+) -> Result<Done, Refusal> {
+    let document = DocumentId::from(payload.document_id);
+    // Only where the connection has come in: carets are nobody else's business, and nobody waits for this answer.
+    if let Some(room) = connection.rooms.get(&document) {
+        let caret = payload.caret;
+        let caret =
+            Caret { version: Version(caret.version), anchor: caret.anchor, head: caret.head };
+        room.caret(connection.member.clone(), caret).await;
+    }
+    Ok(Done {})
+}

@@ -1,0 +1,256 @@
+//! The socket.io door: one line per event.
+
+mod agent;
+mod connect;
+mod documents;
+mod intake;
+mod outbound;
+mod refusal;
+mod review;
+mod settings;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use socketioxide::SocketIo;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use crate::agent::Agents;
+use crate::auth::Auth;
+use crate::ids::{DocumentId, MemberId, SessionId};
+use crate::room::clock::Clock;
+use crate::room::command::Member;
+use crate::room::{RoomHandle, Rooms};
+use crate::store::{Op, SessionRecord, Store, StoreError};
+use crate::who::{Action, Principal};
+use crate::wire::convert;
+use crate::wire::server::Settings;
+
+use intake::{Ack, Incoming};
+use refusal::Refusal;
+
+pub use outbound::Sockets;
+
+/// What this server can do beyond the protocol's core; clients show nothing that is not here.
+const CAPABILITIES: [&str; 7] =
+    ["edit", "undo", "extend", "reopen", "transcript", "told", "export"];
+
+/// What the socket.io door needs of the house.
+pub struct Door {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// Who is behind a token.
+    pub auth: Auth,
+    /// The documents.
+    pub rooms: Rooms,
+    /// The runs.
+    pub agents: Agents,
+    /// The connected sockets.
+    pub sockets: Sockets,
+    /// What time it is.
+    pub clock: Clock,
+    /// Under `--no-auth`: who everyone is.
+    pub everyone: Option<Principal>,
+    /// The workers of the sockets.
+    pub tasks: TaskTracker,
+}
+
+/// Lets sockets in.
+pub fn register(io: &SocketIo, door: Door) {
+    connect::register(io, Arc::new(door));
+}
+
+/// One socket, as its worker knows it.
+struct Connection {
+    door: Arc<Door>,
+    member: MemberId,
+    principal: Principal,
+    session: SessionId,
+    /// The documents it has opened.
+    rooms: HashMap<DocumentId, RoomHandle>,
+    /// Pushes that are on their way; anything that is not a push waits for them.
+    pushes: Vec<oneshot::Receiver<()>>,
+}
+
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every document.
+async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) {
+    while let Some(Incoming { event, ack }) = events.recv().await {
+        match event {
+            Ok((name, payload)) => {
+                let handled = AssertUnwindSafe(connection.handle(&name, &payload, ack));
+                // The event is answered by its `Ack` being dropped; the socket's next event is handled as usual.
+                if handled.catch_unwind().await.is_err() {
+                    tracing::error!(event.name = shown(&name), "a handler panicked");
+                }
+            }
+            Err(refusal) => ack.refuse(&refusal),
+        }
+    }
+    for room in std::mem::take(&mut connection.rooms).into_values() {
+        room.leave(connection.member.clone()).await;
+    }
+    connection.touch_session().await;
+}
+
+impl Connection {
+    /// THE list of events.
+    async fn handle(&mut self, name: &str, payload: &RawValue, ack: Ack) {
+        if name == "document:push" {
+            return documents::push(self, payload, ack).await;
+        }
+        for push in self.pushes.drain(..) {
+            // An error means that the push was answered by being dropped; either way it is over.
+            push.await.ok();
+        }
+        match name {
+            "document:list" => run(self, payload, ack, documents::list).await,
+            "document:create" => run(self, payload, ack, documents::create).await,
+            "document:open" => documents::open(self, payload, ack).await,
+            "document:resync" => documents::resync(self, payload, ack).await,
+            "document:close" => run(self, payload, ack, documents::close).await,
+            "document:rename" => run(self, payload, ack, documents::rename).await,
+            "document:delete" => run(self, payload, ack, documents::delete).await,
+            "document:settings" => run(self, payload, ack, documents::settings).await,
+            "document:history" => run(self, payload, ack, documents::history).await,
+            "document:at" => run(self, payload, ack, documents::at).await,
+            "presence:update" => run(self, payload, ack, documents::caret).await,
+            "askClaudeCode" => run(self, payload, ack, agent::ask).await,
+            "run" => run(self, payload, ack, agent::run).await,
+            "cancel" => run(self, payload, ack, agent::cancel).await,
+            "transcript:get" => run(self, payload, ack, agent::transcript).await,
+            "tool_approval_response" => run(self, payload, ack, review::respond).await,
+            "tool_approval_batch" => run(self, payload, ack, review::batch).await,
+            "list_pending_approvals" => run(self, payload, ack, review::list).await,
+            "approval:told" => run(self, payload, ack, review::told).await,
+            "approval:focus" => run(self, payload, ack, review::focus).await,
+            "approval:extend" => run(self, payload, ack, review::extend).await,
+            "approval:undo" => run(self, payload, ack, review::undo).await,
+            "approval:reopen" => run(self, payload, ack, review::reopen).await,
+            "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
+            "rules:list" => run(self, payload, ack, settings::list_rules).await,
+            "rules:revoke" => run(self, payload, ack, settings::revoke_rule).await,
+            "settings:get" => run(self, payload, ack, settings::get).await,
+            "settings:set" => run(self, payload, ack, settings::set).await,
+            unknown => {
+                ack.refuse(&Refusal::invalid(format!("there is no event `{}`", shown(unknown))));
+            }
+        }
+    }
+
+    /// The room of a document the person may do `action` to.
+    async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, Refusal> {
+        let id = DocumentId::from(document);
+        if !self.principal.may(action, Some(&id)) {
+            return Err(Refusal::not_allowed());
+        }
+        if let Some(room) = self.rooms.get(&id).filter(|room| room.is_open()) {
+            return Ok(room.clone());
+        }
+        let room = self.door.rooms.open(&id).await?;
+        self.check_private(&room).await?;
+        Ok(room)
+    }
+
+    /// A private document is there only for the person whose session owns it.
+    async fn check_private(&self, room: &RoomHandle) -> Result<(), Refusal> {
+        let Some(owner) = room.unlisted_owner() else { return Ok(()) };
+        if *owner == self.session {
+            return Ok(());
+        }
+        match self.door.store.session(owner).await? {
+            Some(session) if session.user == self.principal.user => Ok(()),
+            _ => Err(Refusal::not_found("document")),
+        }
+    }
+
+    /// The person's own session of this name.
+    async fn own_session(&self, name: &str) -> Result<SessionId, Refusal> {
+        let id = SessionId::from(name);
+        if id == self.session {
+            return Ok(id);
+        }
+        match self.door.store.session(&id).await? {
+            Some(session) if session.user == self.principal.user => Ok(id),
+            Some(_) => Err(Refusal::not_allowed()),
+            None => Err(Refusal::not_found("session")),
+        }
+    }
+
+    fn as_member(&self) -> Member {
+        Member { id: self.member.clone(), principal: self.principal.clone() }
+    }
+
+    /// Remembers when the person was last here, from which a session's time to live counts.
+    async fn touch_session(&self) {
+        let touched = async {
+            if let Some(mut session) = self.door.store.session(&self.session).await? {
+                session.seen_ms = self.door.clock.now_ms();
+                self.door.store.commit(Op::PutSession(session)).await?;
+            }
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = touched.await {
+            tracing::debug!(%error, "the time a session was last seen could not be kept");
+        }
+    }
+}
+
+impl Door {
+    async fn begin_session(&self, principal: &Principal) -> Result<SessionRecord, StoreError> {
+        let now_ms = self.clock.now_ms();
+        let session = SessionRecord {
+            id: SessionId::generate(),
+            user: principal.user.clone(),
+            created_ms: now_ms,
+            seen_ms: now_ms,
+            permission_mode: None,
+            body: serde_json::json!({}),
+        };
+        self.store.commit(Op::PutSession(session.clone())).await?;
+        Ok(session)
+    }
+
+    fn settings(&self) -> Settings {
+        convert::settings(&self.rooms.settings())
+    }
+}
+
+/// Reads the payload, runs the handler, answers.
+async fn run<P, A>(
+    connection: &mut Connection,
+    payload: &RawValue,
+    ack: Ack,
+    handler: impl AsyncFnOnce(&mut Connection, P) -> Result<A, Refusal>,
+) where
+    P: DeserializeOwned,
+    A: Serialize,
+{
+    match read(payload) {
+        Ok(payload) => ack.answer(handler(connection, payload).await),
+        Err(refusal) => ack.refuse(&refusal),
+    }
+}
+
+/// A payload of the right shape.
+fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, Refusal> {
+    // Derived types would also read an array, field by field.
+    if !payload.get().starts_with('{') {
+        return Err(Refusal::invalid("a payload is an object"));
+    }
+    serde_json::from_str(payload.get()).map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// A name from outside, short enough for a message.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(60).collect()
+}
+
+/// An answer without fields.
+#[derive(Serialize)]
+struct Done {}

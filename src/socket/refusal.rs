@@ -1,0 +1,137 @@
+//! Errors over socket.io: the only place a room's error becomes a code and words for a client.
+
+use serde_json::{Value, json};
+
+use crate::agent::AskError;
+use crate::auth::AuthError;
+use crate::review::DecisionError;
+use crate::room::RoomError;
+use crate::store::StoreError;
+use crate::wire::convert;
+use crate::wire::server::WireError;
+
+/// Characters of a complaint about a payload.
+const LONGEST_COMPLAINT: usize = 400;
+
+/// Why an event was refused.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal(WireError);
+
+impl Refusal {
+    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+        Self(WireError { code: code.to_owned(), message: message.into(), details: None })
+    }
+
+    pub(super) fn with(mut self, details: Value) -> Self {
+        self.0.details = Some(details);
+        self
+    }
+
+    /// The payload is not of the event's shape.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        let message: String = message.into();
+        // What serde complains of it quotes, however long.
+        Self::new("invalid_payload", message.chars().take(LONGEST_COMPLAINT).collect::<String>())
+    }
+
+    pub(super) fn not_found(what: &str) -> Self {
+        Self::new("not_found", format!("there is no such {what}"))
+    }
+
+    pub(super) fn not_allowed() -> Self {
+        Self::new("not_allowed", "you may not do that")
+    }
+
+    pub(super) fn rate_limited() -> Self {
+        Self::new("rate_limited", "too many events at once; wait for answers before sending more")
+    }
+
+    pub(super) fn internal() -> Self {
+        Self::new("internal", "the server could not answer; nothing was changed")
+    }
+
+    pub(super) fn error(&self) -> &WireError {
+        &self.0
+    }
+}
+
+impl From<RoomError> for Refusal {
+    fn from(error: RoomError) -> Self {
+        let message = error.to_string();
+        match error {
+            RoomError::NoDocument => Self::not_found("document"),
+            RoomError::NoRequest => Self::not_found("request"),
+            RoomError::NotAllowed | RoomError::ForeignClient => Self::new("not_allowed", message),
+            RoomError::Resync => Self::new("resync", message),
+            RoomError::Ahead { asked, newest } => {
+                Self::new("resync", message).with(json!({"asked": asked.0, "newest": newest.0}))
+            }
+            RoomError::BadUpdate { index, .. } => {
+                Self::new("invalid_payload", message).with(json!({ "update": index }))
+            }
+            RoomError::Decision(error) => error.into(),
+            RoomError::TooManyRequests { limit } => {
+                Self::new("too_many_requests", message).with(json!({ "limit": limit }))
+            }
+            RoomError::Invalid(message) => Self::invalid(message),
+            RoomError::Store(error) => {
+                tracing::error!(%error, "a change could not be stored");
+                Self::new("unavailable", message)
+            }
+            RoomError::Closed => Self::new("unavailable", message),
+        }
+    }
+}
+
+impl From<DecisionError> for Refusal {
+    fn from(error: DecisionError) -> Self {
+        convert::decision_error(&error).into()
+    }
+}
+
+impl From<WireError> for Refusal {
+    fn from(error: WireError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<AuthError> for Refusal {
+    fn from(error: AuthError) -> Self {
+        match error {
+            AuthError::Store(error) => error.into(),
+            other => Self::new("unauthorized", other.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store failed");
+        Self::new("unavailable", "the store does not answer; nothing was changed")
+    }
+}
+
+impl From<AskError> for Refusal {
+    fn from(error: AskError) -> Self {
+        let message = error.to_string();
+        let code = match error {
+            AskError::NotAllowed | AskError::BypassNotAllowed => "not_allowed",
+            AskError::UnsupportedMode { .. } => "unsupported",
+            AskError::UnknownModel { .. }
+            | AskError::EmptyPrompt
+            | AskError::TooLong { .. }
+            | AskError::Selection => "invalid_payload",
+            AskError::Duplicate { .. } => "already_exists",
+            AskError::QueueFull { .. } => "too_many_requests",
+            AskError::NoRun => "not_found",
+            AskError::Room(error) => return error.into(),
+            AskError::Store(error) => return error.into(),
+            AskError::Unwritable(error) => {
+                tracing::error!(%error, "a request could not be written down");
+                return Self::internal();
+            }
+            AskError::Closed => "unavailable",
+        };
+        Self::new(code, message)
+    }
+}

@@ -1,0 +1,415 @@
+//! What a client sends over socket.io: one struct for each event's payload.
+//!
+//! Names and casing are the seeds' where a seed named the field, camelCase elsewhere (`protocol.md` is the contract).
+//! Unknown fields are ignored, so that newer clients can talk to older servers.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// The handshake's `auth` object.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Handshake {
+    /// The secret of a token; may be missing only under `--no-auth`.
+    pub token: Option<String>,
+    /// The name others see; 1 to 80 characters after trimming, else the token's name is used.
+    pub name: Option<String>,
+    /// The protocol the client speaks; only 1 exists.
+    pub protocol: Option<u32>,
+    /// A session to go on with; it must belong to the same person.
+    pub session_id: Option<String>,
+}
+
+/// An event without fields.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Nothing {}
+
+/// `document:create`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct CreateDocument {
+    /// Shown in lists; empty or missing becomes "Untitled".
+    pub title: Option<String>,
+    /// The text of version 0; line ends are normalised to `\n`.
+    pub text: Option<String>,
+}
+
+/// `document:open`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct OpenDocument {
+    /// The document to open.
+    pub document_id: Option<String>,
+    /// A workspace text file to open as a live document.
+    pub path: Option<String>,
+    /// The version the client already has; answered by updates while the log reaches it.
+    pub since: Option<u64>,
+}
+
+/// `document:push`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PushUpdates {
+    /// The document to change.
+    pub document_id: String,
+    /// The version the first update was made on.
+    pub version: u64,
+    /// At least one update, each on top of the one before.
+    pub updates: Vec<PushedUpdate>,
+}
+
+/// One update of `document:push`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PushedUpdate {
+    /// The editor instance that made the change; claimed by the first person who uses it.
+    #[serde(rename = "clientID")]
+    pub client_id: String,
+    /// `ChangeSet.toJSON()` of `@codemirror/state`.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub changes: Box<RawValue>,
+}
+
+/// `document:resync`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Resync {
+    /// The document.
+    pub document_id: String,
+    /// The version the client has.
+    pub version: u64,
+}
+
+/// `document:close`, `document:delete` and other events that only name a document.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct NameDocument {
+    /// The document.
+    pub document_id: String,
+}
+
+/// `document:rename`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct RenameDocument {
+    /// The document.
+    pub document_id: String,
+    /// The new title, 1 to 200 characters after trimming.
+    pub title: String,
+}
+
+/// `document:settings`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeSettings {
+    /// The document.
+    pub document_id: String,
+    /// Who may decide: `any`, `not_requester`, `two` or `owner`.
+    pub policy: Option<String>,
+    /// `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
+    pub approvals: Option<String>,
+    /// Seconds until a request expires; 0 waits for ever.
+    pub timeout_seconds: Option<u64>,
+    /// Ranges no tool may touch, in positions of `version`.
+    pub frozen: Option<Freeze>,
+}
+
+/// The frozen ranges of `document:settings`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Freeze {
+    /// The version the positions are of.
+    pub version: u64,
+    /// All frozen ranges; replaces those before.
+    pub ranges: Vec<Range>,
+}
+
+/// A range in UTF-16 code units, half-open.
+#[derive(Clone, Copy, Debug, Deserialize, serde::Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Range {
+    /// First unit.
+    pub from: usize,
+    /// One past the last unit.
+    pub to: usize,
+}
+
+/// `document:history`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadHistory {
+    /// The document.
+    pub document_id: String,
+    /// Only versions below this one; missing: from the newest.
+    pub before: Option<u64>,
+    /// At most this many, 1 to 500; 100 if missing.
+    pub limit: Option<u32>,
+}
+
+/// `document:at`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadVersion {
+    /// The document.
+    pub document_id: String,
+    /// The version whose text is wanted.
+    pub version: u64,
+}
+
+/// `presence:update`
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Caret {
+    /// The version the positions are of.
+    pub version: u64,
+    /// Where the selection began.
+    pub anchor: usize,
+    /// Where the caret stands.
+    pub head: usize,
+}
+
+/// `presence:update`, with its document.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct MoveCaret {
+    /// The document.
+    pub document_id: String,
+    /// Where the caret is.
+    #[serde(flatten)]
+    pub caret: Caret,
+}
+
+/// `askClaudeCode` (seed 5)
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AskClaudeCode {
+    /// The session that asks; it must be the person's own.
+    pub session_id: String,
+    /// What the person typed.
+    pub prompt: String,
+    /// The client's own name for this request; made by the server if missing.
+    pub request_id: Option<String>,
+    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the session's if missing.
+    #[serde(rename = "permission_mode")]
+    pub permission_mode: Option<String>,
+    /// The model to use; the server's if missing.
+    pub model: Option<String>,
+    /// `false` forgets the conversation so far.
+    #[serde(rename = "continue")]
+    pub keep_conversation: Option<bool>,
+    /// What the request is about.
+    #[serde(default)]
+    pub context: AskContext,
+}
+
+/// The context of `askClaudeCode` (seed 5).
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AskContext {
+    /// The shared document to edit; its text is the server's.
+    pub document_id: Option<String>,
+    /// Without `documentId`: the text of the session's private document.
+    pub document_content: Option<String>,
+    /// What the person has selected.
+    pub selection: Option<AskSelection>,
+    /// Earlier turns that the server does not have, oldest first.
+    pub conversation_history: Option<Vec<AskHistory>>,
+    /// Extra instructions for the model.
+    pub system_instructions: Option<String>,
+}
+
+/// The selection of `askClaudeCode`: UTF-16 code units, half-open.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct AskSelection {
+    /// The selected words, to recognise a selection that is out of date.
+    pub text: Option<String>,
+    /// First unit.
+    pub start: i64,
+    /// One past the last unit.
+    pub end: i64,
+}
+
+/// One earlier turn of `conversationHistory`.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct AskHistory {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What was said.
+    pub content: String,
+}
+
+/// `run` (seed 1): work without a document.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct Run {
+    /// What the person typed.
+    pub prompt: String,
+    /// `true` goes on with the conversation so far; seed 1 starts afresh.
+    #[serde(rename = "continue")]
+    pub keep_conversation: Option<bool>,
+    /// As in `askClaudeCode`.
+    pub permission_mode: Option<String>,
+    /// `false`: even reading waits for a person.
+    pub auto_approve_safe: Option<bool>,
+    /// As in `askClaudeCode`.
+    #[serde(rename = "requestId")]
+    pub request_id: Option<String>,
+    /// As in `askClaudeCode`.
+    pub model: Option<String>,
+}
+
+/// `tool_approval_response` (seed 1, with additions)
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct ToolApprovalResponse {
+    /// The request to decide.
+    pub request_id: String,
+    /// Approve or reject, as seed 1 says it.
+    pub approved: Option<bool>,
+    /// `approve`, `reject`, `edit` or `respond`; wins over `approved`.
+    pub decision: Option<String>,
+    /// Why it was rejected; told to the model.
+    pub feedback: Option<String>,
+    /// A remark that goes with an approval; told to the model.
+    pub note: Option<String>,
+    /// Decisions on single changes; those not named stay open unless `finish` says otherwise.
+    pub hunks: Option<Vec<HunkResponse>>,
+    /// What happens to the changes not named: `accept` or `reject`.
+    pub finish: Option<String>,
+    /// With `edit`: the input to run instead (same tool).
+    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    pub updated_input: Option<Value>,
+    /// With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
+    pub message: Option<String>,
+    /// A rule to remember.
+    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    pub remember: Option<Value>,
+    /// The preview the person saw; missing: the one first announced.
+    pub preview_hash: Option<String>,
+}
+
+/// One change's decision in `tool_approval_response`.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct HunkResponse {
+    /// The change.
+    pub id: String,
+    /// `accept` or `reject`.
+    pub decision: String,
+    /// With `accept`: the text to put there instead of the proposed one.
+    pub text: Option<String>,
+    /// Accept although the words there were changed meanwhile; needs `seen`.
+    pub force: Option<bool>,
+    /// The words that will be overwritten, as the person saw them.
+    pub seen: Option<String>,
+}
+
+/// `tool_approval_batch`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ToolApprovalBatch {
+    /// Decided one after the other, each on its own.
+    #[cfg_attr(test, ts(type = "Array<ToolApprovalResponse>"))]
+    pub responses: Vec<Value>,
+}
+
+/// `list_pending_approvals`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ListPendingApprovals {
+    /// Only this document's requests; missing: all the person may see.
+    pub document_id: Option<String>,
+}
+
+/// `approval:focus`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FocusRequest {
+    /// The request.
+    pub request_id: String,
+    /// `true` while the person looks at it; repeated every few seconds.
+    pub on: bool,
+}
+
+/// `approval:extend`, `approval:reopen`, `approval:withdraw`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct NameRequest {
+    /// The request.
+    pub request_id: String,
+}
+
+/// `approval:undo`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct UndoRequest {
+    /// The request.
+    pub request_id: String,
+    /// Only these changes; missing: everything that was accepted.
+    pub hunks: Option<Vec<String>>,
+    /// Undo although the words were touched since.
+    pub force: Option<bool>,
+}
+
+/// `cancel`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Cancel {
+    /// The run to stop.
+    pub request_id: Option<String>,
+    /// Or every run of this session.
+    pub session_id: Option<String>,
+}
+
+/// `transcript:get` (an addition): what was asked, answered, called and decided.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadTranscript {
+    /// The session; it must be the person's own.
+    pub session_id: String,
+    /// The document the conversation is about; missing: the work without a document.
+    pub document_id: Option<String>,
+}
+
+/// `rules:revoke`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RevokeRule {
+    /// The rule.
+    pub id: String,
+}
+
+/// `settings:set`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct SetSettings {
+    /// `on` or `off`, for documents that say nothing themselves.
+    pub approvals: Option<String>,
+    /// The permission mode of new runs.
+    #[serde(rename = "permission_mode")]
+    pub permission_mode: Option<String>,
+    /// Seconds until a request expires; 0 waits for ever.
+    pub timeout_seconds: Option<u64>,
+}

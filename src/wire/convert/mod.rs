@@ -1,0 +1,225 @@
+//! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
+
+mod request;
+mod said;
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::document::Update;
+use crate::ids::{DocumentId, MemberId, UserId};
+use crate::room::command::{self, Content, Reading};
+use crate::room::event::{Caret, Change, Event, Peer};
+use crate::room::settings::{self, ServerSettings};
+use crate::store::{DocumentRecord, HistoryRecord};
+use crate::who::Principal;
+
+use super::client::Range;
+use super::server;
+
+pub use request::{decision, decision_error, request};
+pub use said::entry;
+
+/// An event as it is sent.
+#[derive(Debug)]
+pub struct Message {
+    /// Its name.
+    pub name: &'static str,
+    /// Its payload, encoded once for everybody.
+    pub payload: Box<RawValue>,
+}
+
+/// An event of a room, encoded.
+pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
+    let document_id = document.to_string();
+    match event {
+        Event::Updates { from, updates, drop, put } => {
+            let hunks = (!drop.is_empty() || !put.is_empty()).then(|| server::HunkChanges {
+                drop: drop.iter().map(ToString::to_string).collect(),
+                put: put.iter().map(|(asked, hunk)| request::hunk(asked, hunk)).collect(),
+            });
+            let updates = updates.iter().filter_map(update).collect();
+            let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
+            message("document:updates", &payload)
+        }
+        Event::Changed(change) => message("document:changed", &changed(document_id, change)),
+        Event::Peers(peers) => {
+            let peers = peers.iter().map(peer).collect();
+            message("presence:peers", &server::PresencePeers { document_id, peers })
+        }
+        Event::Caret(member, at) => {
+            let id = member.to_string();
+            let caret = caret(*at);
+            message("presence:update", &server::PresenceUpdate { document_id, id, caret })
+        }
+        Event::Requested(asked) => message("tool_approval_request", &request(asked)),
+        Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
+        Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
+        Event::Said(said) => said::said(said),
+    }
+}
+
+fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<Message> {
+    match serde_json::value::to_raw_value(payload) {
+        Ok(payload) => Some(Message { name, payload }),
+        Err(error) => {
+            tracing::error!(%error, event.name = name, "an event could not be encoded");
+            None
+        }
+    }
+}
+
+/// What somebody who comes in is told.
+pub fn opened(
+    document: &DocumentId,
+    opened: command::Opened,
+    member: &MemberId,
+    principal: &Principal,
+) -> server::Opened {
+    let command::Opened { content, client, requests, peers } = opened;
+    let (whole, from, version, updates) = match content {
+        Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
+        Content::Since { from, version, updates } => {
+            let updates = updates.iter().filter_map(update).collect();
+            (None, Some(from.0), Some(version.0), Some(updates))
+        }
+    };
+    server::Opened {
+        document: whole,
+        from,
+        version,
+        updates,
+        client_id: client.to_string(),
+        requests: requests.iter().map(|asked| request(asked)).collect(),
+        peers: peers.iter().map(peer).collect(),
+        member: member.to_string(),
+        role: principal.role.as_str().to_owned(),
+    }
+}
+
+fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
+    let Reading { title, version, text, settings } = reading;
+    server::WholeDocument {
+        id: document.to_string(),
+        title,
+        version: version.0,
+        hash: text.hash(),
+        text: text.to_string(),
+        settings: document_settings(&settings),
+    }
+}
+
+fn update(update: &Arc<Update>) -> Option<server::Update> {
+    let Update { client, changes, origin } = &**update;
+    Some(server::Update {
+        client_id: client.to_string(),
+        changes: RawValue::from_string(changes.to_string()).ok()?,
+        origin: origin.as_deref().map(str::to_owned),
+    })
+}
+
+fn changed(document_id: String, change: &Change) -> server::DocumentChanged {
+    let nothing =
+        server::DocumentChanged { document_id, title: None, settings: None, deleted: None };
+    match change {
+        Change::Title(title) => server::DocumentChanged { title: Some(title.clone()), ..nothing },
+        Change::Settings(settings) => {
+            server::DocumentChanged { settings: Some(document_settings(settings)), ..nothing }
+        }
+        Change::Deleted => server::DocumentChanged { deleted: Some(true), ..nothing },
+    }
+}
+
+fn peer(peer: &Peer) -> server::Peer {
+    let Peer { member, principal, color, clients, caret: at } = peer;
+    server::Peer {
+        id: member.to_string(),
+        user: principal.user.to_string(),
+        name: principal.name.clone(),
+        role: principal.role.as_str().to_owned(),
+        color: *color,
+        client_ids: clients.iter().map(ToString::to_string).collect(),
+        caret: at.map(caret),
+    }
+}
+
+fn caret(caret: Caret) -> server::PeerCaret {
+    let Caret { version, anchor, head } = caret;
+    server::PeerCaret { version: version.0, anchor, head }
+}
+
+/// A person who is here.
+fn principal(of: &Principal) -> server::Person {
+    server::Person { id: of.user.to_string(), name: of.name.clone() }
+}
+
+/// One line of the list of documents.
+pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::DocumentLine {
+    let DocumentRecord {
+        id,
+        title,
+        created_ms: _,
+        updated_ms,
+        version,
+        settings: _,
+        unlisted_owner: _,
+        deleted: _,
+    } = record;
+    server::DocumentLine {
+        id: id.to_string(),
+        title,
+        version: version.0,
+        updated_at: time(updated_ms),
+        role: principal.role.as_str().to_owned(),
+    }
+}
+
+/// One line of a history; `names` are those of the people who hold tokens.
+pub fn history_line(
+    line: HistoryRecord,
+    names: &HashMap<UserId, String, impl BuildHasher>,
+) -> server::HistoryLine {
+    let HistoryRecord { version, author, at_ms, origin } = line;
+    let name = names.get(&author).cloned().unwrap_or_else(|| author.to_string());
+    server::HistoryLine {
+        version: version.0,
+        author: server::Person { id: author.to_string(), name },
+        at: time(at_ms),
+        origin: origin.map(String::from),
+    }
+}
+
+/// A document's settings in force.
+pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
+    let settings::DocumentSettings { policy, approvals, timeout_ms, frozen } = of;
+    server::DocumentSettings {
+        policy: policy.as_str().to_owned(),
+        approvals: approvals.as_str().to_owned(),
+        timeout_seconds: timeout_ms / 1_000,
+        frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),
+    }
+}
+
+/// The server's settings.
+pub fn settings(of: &ServerSettings) -> server::Settings {
+    let ServerSettings { approvals, timeout_ms } = of;
+    server::Settings {
+        approvals: approvals.as_str().to_owned(),
+        permission_mode: "sdk".to_owned(),
+        timeout_seconds: timeout_ms / 1_000,
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339.
+pub fn time(at_ms: u64) -> String {
+    i64::try_from(at_ms)
+        .ok()
+        .and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok())
+        .unwrap_or(Timestamp::MAX)
+        .to_string()
+}

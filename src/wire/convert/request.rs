@@ -1,0 +1,214 @@
+//! Requests, hunks and decisions, as they are said on the wire.
+
+use serde_json::json;
+
+use crate::ids::{HunkId, RequestId};
+use crate::review::{
+    self, DecisionError, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
+};
+use crate::room::event::RequestUpdate;
+
+use super::super::server;
+use super::{principal, time};
+
+/// A request, complete.
+#[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
+pub fn request(request: &Request) -> server::ToolApprovalRequest {
+    let Proposal {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        document,
+        requester,
+        prompt,
+        base_version,
+        scope: _,
+        explanation,
+        preview,
+        touched: _,
+        source,
+        policy,
+    } = &request.proposal;
+    let review::Preview {
+        kind,
+        data,
+        file_path,
+        original_content,
+        new_content,
+        diff_lines,
+        warnings,
+    } = preview;
+    let feedback = feedback(request);
+    server::ToolApprovalRequest {
+        kind: "tool_approval_request".to_owned(),
+        request_id: id.to_string(),
+        tool_name: tool.clone(),
+        tool_input: input.clone(),
+        tool_use_id: tool_use.to_string(),
+        preview_type: kind.as_str().to_owned(),
+        preview_data: data.clone(),
+        file_path: file_path.clone(),
+        original_content: original_content.clone(),
+        new_content: new_content.clone(),
+        diff_lines: diff_lines.clone(),
+        session_id: session.to_string(),
+        run_id: run.to_string(),
+        document_id: document.as_ref().map(ToString::to_string),
+        base_version: base_version.0,
+        version: request.version.0,
+        status: request.status.as_str().to_owned(),
+        hunks: request.hunks.iter().map(|h| hunk(id, h)).collect(),
+        explanation: explanation.clone(),
+        prompt: prompt.clone(),
+        author: person(requester),
+        created_at: time(request.clock.created_ms),
+        expires_at: request.clock.expires_ms.map(time),
+        paused: request.clock.paused_ms.is_some(),
+        warnings: warnings.iter().map(warning).collect(),
+        allowed_decisions: allowed_decisions(request),
+        preview_hash: request.preview_hash(),
+        policy: policy.as_str().to_owned(),
+        approvals: approvals(request),
+        default_to_no: *kind == PreviewKind::Command,
+        source: source.clone(),
+        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        feedback,
+        report: request.report().text,
+    }
+}
+
+fn allowed_decisions(request: &Request) -> Vec<String> {
+    let names: &[&str] = if request.hunks.is_empty() {
+        &["approve", "reject", "edit", "respond"]
+    } else {
+        &["approve", "reject", "respond"]
+    };
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn warning(warning: &review::Warning) -> server::Warning {
+    let review::Warning { code, text } = warning;
+    server::Warning { code: code.clone(), text: text.clone() }
+}
+
+fn approvals(request: &Request) -> server::Approvals {
+    let review::Votes { have, need } = request.votes();
+    server::Approvals { have, need }
+}
+
+fn feedback(request: &Request) -> Option<String> {
+    let said: Vec<_> =
+        request.remarks.iter().filter_map(|remark| remark.feedback.as_deref()).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// A hunk, with the request it belongs to.
+pub(super) fn hunk(request: &RequestId, hunk: &review::Hunk) -> server::Hunk {
+    let review::Hunk {
+        id,
+        parts,
+        status,
+        reason,
+        explanation,
+        decided,
+        votes: _,
+        gaps: _,
+        inverse: _,
+    } = hunk;
+    server::Hunk {
+        id: id.to_string(),
+        request_id: request.to_string(),
+        parts: parts.iter().map(part).collect(),
+        status: status.as_str().to_owned(),
+        reason: reason.clone(),
+        explanation: explanation.clone(),
+        decided: decided.as_ref().map(self::decided),
+    }
+}
+
+fn part(part: &review::Part) -> server::Part {
+    let review::Part { from, to, base, insert, conflict } = part;
+    let conflict = conflict.then_some(true);
+    server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
+}
+
+fn decided(decision: &HunkDecision) -> server::HunkDecided {
+    let HunkDecision { by, at_ms, text, forced_over: _ } = decision;
+    server::HunkDecided { by: person(by), at: time(*at_ms), text: text.clone() }
+}
+
+fn person(of: &Person) -> server::Person {
+    let Person { user, name } = of;
+    server::Person { id: user.to_string(), name: name.clone() }
+}
+
+fn hunk_states(request: &Request) -> Vec<server::HunkState> {
+    let state = |hunk: &review::Hunk| hunk_state(&hunk.id, hunk.status);
+    request.hunks.iter().map(state).collect()
+}
+
+fn hunk_state(id: &HunkId, status: HunkStatus) -> server::HunkState {
+    server::HunkState { id: id.to_string(), status: status.as_str().to_owned() }
+}
+
+/// A pending request changed.
+pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
+    let RequestUpdate { request, changed, by, focused } = update;
+    server::ToolApprovalUpdate {
+        request_id: request.id().to_string(),
+        document_id: request.proposal.document.as_ref().map(ToString::to_string),
+        status: request.status.as_str().to_owned(),
+        expires_at: request.clock.expires_ms.map(time),
+        paused: request.clock.paused_ms.is_some(),
+        focused_by: focused.iter().map(principal).collect(),
+        preview_hash: request.preview_hash(),
+        approvals: approvals(request),
+        hunks: changed.iter().map(|(id, status)| hunk_state(id, *status)).collect(),
+        by: by.as_ref().map(principal),
+        text: None,
+    }
+}
+
+/// A request has ended.
+pub(super) fn resolved(request: &Request) -> server::ToolApprovalResolved {
+    server::ToolApprovalResolved {
+        request_id: request.id().to_string(),
+        document_id: request.proposal.document.as_ref().map(ToString::to_string),
+        status: request.status.as_str().to_owned(),
+        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        feedback: feedback(request),
+        hunks: hunk_states(request),
+        report: request.report().text,
+    }
+}
+
+/// The answer to a decision.
+pub fn decision(request: &Request) -> server::Decided {
+    server::Decided {
+        status: request.status.as_str().to_owned(),
+        hunks: hunk_states(request),
+        preview_hash: request.preview_hash(),
+        approvals: approvals(request),
+    }
+}
+
+/// Why a decision was refused.
+pub fn decision_error(error: &DecisionError) -> server::WireError {
+    let details = match error {
+        DecisionError::NotFound { hunk } => Some(json!({ "hunk": hunk })),
+        DecisionError::NotAllowed { .. } | DecisionError::InvalidDecision { .. } => None,
+        DecisionError::Expired { at_ms } => Some(json!({ "at": time(*at_ms) })),
+        DecisionError::AlreadyResolved { status, hunk, by, at_ms } => Some(json!({
+            "status": status.as_str(),
+            "hunk": hunk.as_ref().map(|(id, status)| hunk_state(id, *status)),
+            "by": by.as_ref().map(person),
+            "at": at_ms.map(time),
+        })),
+        DecisionError::StalePreview { current } => Some(json!({ "preview_hash": current })),
+        DecisionError::Conflicted { hunks } => Some(json!({ "hunks": hunks })),
+    };
+    server::WireError { code: error.code().to_owned(), message: error.to_string(), details }
+}

@@ -1,0 +1,9 @@
+//! Every type that leaves the process; no behaviour.
+
+pub mod client;
+pub mod convert;
+pub mod messages;
+pub mod server;
+
+#[cfg(test)]
+mod typescript;

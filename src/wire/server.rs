@@ -1,0 +1,628 @@
+//! What the server sends over socket.io: acknowledgements and events.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+#[cfg(test)]
+use ts_rs::TS;
+
+use super::client::Range;
+
+/// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct WireError {
+    /// Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
+    pub code: String,
+    /// For people.
+    pub message: String,
+    /// What helps to go on: a fresh request, the limit that was passed, who was first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    pub details: Option<Value>,
+}
+
+/// `sessionRegistered`, once after each connect.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRegistered {
+    /// The session, new or resumed.
+    pub session_id: String,
+    /// The person behind the token.
+    pub user: Person,
+    /// `owner`, `editor`, `reviewer` or `viewer`.
+    pub role: String,
+    /// The protocol the server speaks.
+    pub protocol: u32,
+    /// Names of what this server can do beyond the protocol's core.
+    pub capabilities: Vec<String>,
+    /// The session's permission mode.
+    #[serde(rename = "permission_mode")]
+    pub permission_mode: String,
+    /// The models that can be asked, the default first.
+    pub models: Vec<String>,
+    /// The server's settings.
+    pub settings: Settings,
+}
+
+/// A person as others see them.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Person {
+    /// The principal; the same for all of a person's connections.
+    pub id: String,
+    /// The name others see.
+    pub name: String,
+}
+
+/// `settings:get` and `settings:set`: the server's settings.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Settings {
+    /// `on` or `off`.
+    pub approvals: String,
+    /// The permission mode of new runs.
+    #[serde(rename = "permission_mode")]
+    pub permission_mode: String,
+    /// Seconds until a request expires; 0 waits for ever.
+    pub timeout_seconds: u64,
+}
+
+/// A document's own settings, as they are in force.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentSettings {
+    /// `any`, `not_requester`, `two` or `owner`.
+    pub policy: String,
+    /// `on` or `off`.
+    pub approvals: String,
+    /// Seconds until a request expires; 0 waits for ever.
+    pub timeout_seconds: u64,
+    /// Ranges no tool may touch, in positions of the version they came with.
+    pub frozen: Vec<Range>,
+}
+
+/// One line of `document:list`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentLine {
+    /// The document.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its newest version.
+    pub version: u64,
+    /// When it last changed, RFC 3339.
+    pub updated_at: String,
+    /// What the person may do in it.
+    pub role: String,
+}
+
+/// The ack of `document:create`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CreatedDocument {
+    /// The document.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Always 0.
+    pub version: u64,
+}
+
+/// The whole document, in the ack of `document:open`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct WholeDocument {
+    /// The document.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The version of `text`.
+    pub version: u64,
+    /// The text, line ends `\n`.
+    pub text: String,
+    /// SHA-256 of the text's UTF-8 bytes, in hexadecimal.
+    pub hash: String,
+    /// The settings in force.
+    pub settings: DocumentSettings,
+}
+
+/// The ack of `document:open` and `document:resync`: the whole document, or only what is new since a version.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct Opened {
+    /// The whole document; missing if `updates` bring the client up to date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<WholeDocument>,
+    /// The version before the first of `updates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    /// The newest version, with `updates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// What the client missed, in order, without a gap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updates: Option<Vec<Update>>,
+    /// A name for a new editor instance, for `collab()`.
+    #[serde(rename = "clientID")]
+    pub client_id: String,
+    /// All requests of the document that people can still decide; a card that is not here is gone.
+    #[cfg_attr(test, ts(type = "Array<ToolApprovalRequest>"))]
+    pub requests: Vec<ToolApprovalRequest>,
+    /// Who is here.
+    pub peers: Vec<Peer>,
+    /// Which of `peers` is this connection.
+    pub member: String,
+    /// What the person may do in this document.
+    pub role: String,
+}
+
+/// One committed update.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct Update {
+    /// Who made it; `ai:…` for an accepted request.
+    #[serde(rename = "clientID")]
+    pub client_id: String,
+    /// `ChangeSet.toJSON()`, as committed.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub changes: Box<RawValue>,
+    /// Where it came from, if not from typing: the request's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// `document:updates`
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentUpdates {
+    /// The document.
+    pub document_id: String,
+    /// The version before the first update.
+    pub from: u64,
+    /// In order, without a gap; may be empty when only hunks change.
+    pub updates: Vec<Update>,
+    /// Changes to pending hunks that belong together with the updates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<HunkChanges>,
+}
+
+/// Hunks that changed otherwise than by being mapped through updates.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct HunkChanges {
+    /// No longer open.
+    pub drop: Vec<String>,
+    /// New, or changed; positions are those after the message's updates.
+    pub put: Vec<Hunk>,
+}
+
+/// `document:changed`
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentChanged {
+    /// The document.
+    pub document_id: String,
+    /// The new title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The settings now in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<DocumentSettings>,
+    /// `true`: the document is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<bool>,
+}
+
+/// A connection in a document.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Peer {
+    /// The connection.
+    pub id: String,
+    /// The person.
+    pub user: String,
+    /// The name others see.
+    pub name: String,
+    /// What the person may do.
+    pub role: String,
+    /// One of the editor's caret colours, 0 to 3.
+    pub color: u8,
+    /// The editor instances of this connection.
+    #[serde(rename = "clientIDs")]
+    pub client_ids: Vec<String>,
+    /// Where the caret is, in positions of `version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caret: Option<PeerCaret>,
+}
+
+/// Where somebody's caret is.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PeerCaret {
+    /// The version the positions are of.
+    pub version: u64,
+    /// Where the selection began.
+    pub anchor: usize,
+    /// Where the caret stands.
+    pub head: usize,
+}
+
+/// `presence:peers`
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PresencePeers {
+    /// The document.
+    pub document_id: String,
+    /// Everyone who is here.
+    pub peers: Vec<Peer>,
+}
+
+/// `presence:update`
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PresenceUpdate {
+    /// The document.
+    pub document_id: String,
+    /// The connection.
+    pub id: String,
+    /// Where its caret is.
+    #[serde(flatten)]
+    pub caret: PeerCaret,
+}
+
+/// One line of `document:history`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct HistoryLine {
+    /// The version this update made.
+    pub version: u64,
+    /// Who made it.
+    pub author: Person,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The request it came from, if not from typing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// The smallest thing a person accepts or rejects.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct Hunk {
+    /// Unique within the document.
+    pub id: String,
+    /// The request it belongs to.
+    pub request_id: String,
+    /// What changes, word by word, left to right.
+    pub parts: Vec<Part>,
+    /// `streaming`, `pending`, `conflict`, `obsolete`, `accepted`, `rejected` or `expired`.
+    pub status: String,
+    /// Why it is in that state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the model says about this change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// Who decided it, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided: Option<HunkDecided>,
+}
+
+/// A word-level change.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct Part {
+    /// First UTF-16 unit to replace.
+    pub from: usize,
+    /// One past the last.
+    pub to: usize,
+    /// The words that stand there.
+    pub base: String,
+    /// The words that will.
+    pub insert: String,
+    /// `true`: somebody changed these words, or removed the place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<bool>,
+}
+
+/// Who decided a hunk.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct HunkDecided {
+    /// The person.
+    pub by: Person,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The text that was put there instead of the proposed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// `tool_approval_request` (seed 1, with additions)
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ToolApprovalRequest {
+    /// Always `tool_approval_request`, as in seed 1.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The request.
+    pub request_id: String,
+    /// The tool the model called.
+    pub tool_name: String,
+    /// Its input.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub tool_input: Value,
+    /// The call, as the model named it.
+    pub tool_use_id: String,
+    /// `diff`, `multi_diff`, `command` or `generic`.
+    pub preview_type: String,
+    /// Facts about the preview.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub preview_data: Value,
+    /// The document's title, or the file.
+    pub file_path: Option<String>,
+    /// The text before, as the model knew it.
+    pub original_content: Option<String>,
+    /// The text the model proposed.
+    pub new_content: Option<String>,
+    /// A unified diff.
+    pub diff_lines: Vec<String>,
+    /// The session that asked.
+    pub session_id: String,
+    /// The run that asked (`requestId` of `askClaudeCode`).
+    #[serde(rename = "requestId")]
+    pub run_id: String,
+    /// The document it would change.
+    pub document_id: Option<String>,
+    /// The version the model had read.
+    pub base_version: u64,
+    /// The version the hunks' positions are of.
+    pub version: u64,
+    /// `streaming`, `pending`, `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+    pub status: String,
+    /// What would change.
+    pub hunks: Vec<Hunk>,
+    /// What the model says it does.
+    pub explanation: String,
+    /// What the person had asked for.
+    pub prompt: String,
+    /// Who asked.
+    pub author: Person,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339; `null` waits for ever.
+    pub expires_at: Option<String>,
+    /// The countdown stands still because somebody is looking.
+    pub paused: bool,
+    /// What to look out for.
+    pub warnings: Vec<Warning>,
+    /// `approve`, `reject`, …
+    pub allowed_decisions: Vec<String>,
+    /// Covers everything shown; send it back with the decision.
+    pub preview_hash: String,
+    /// Who may decide.
+    pub policy: String,
+    /// How many people said yes, and how many are needed.
+    pub approvals: Approvals,
+    /// `true`: never approve by a single stray key.
+    pub default_to_no: bool,
+    /// The door it came through: `sdk`, `mcpProxy`, `messages_api`, …
+    pub source: String,
+    /// Who resolved it.
+    pub by: Option<Person>,
+    /// Why it was rejected.
+    pub feedback: Option<String>,
+    /// What the model was told, or would be told were the request finished now.
+    pub report: String,
+}
+
+/// A warning of a preview.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Warning {
+    /// Stable, for programs.
+    pub code: String,
+    /// For people.
+    pub text: String,
+}
+
+/// Votes.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Approvals {
+    /// People who said yes.
+    pub have: u32,
+    /// People needed.
+    pub need: u32,
+}
+
+/// `tool_approval_update`: a pending request changed.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct ToolApprovalUpdate {
+    /// The request.
+    pub request_id: String,
+    /// The document it would change.
+    pub document_id: Option<String>,
+    /// Its status.
+    pub status: String,
+    /// RFC 3339; `null` waits for ever.
+    pub expires_at: Option<String>,
+    /// The countdown stands still because somebody is looking.
+    pub paused: bool,
+    /// Who has it open.
+    pub focused_by: Vec<Person>,
+    /// The current preview.
+    pub preview_hash: String,
+    /// Votes.
+    pub approvals: Approvals,
+    /// Hunks whose state changed.
+    pub hunks: Vec<HunkState>,
+    /// Who caused the change.
+    pub by: Option<Person>,
+    /// The text so far, while the model still writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// A hunk's state.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct HunkState {
+    /// The hunk.
+    pub id: String,
+    /// Its status.
+    pub status: String,
+}
+
+/// `tool_approval_resolved`
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ToolApprovalResolved {
+    /// The request.
+    pub request_id: String,
+    /// The document it would have changed.
+    pub document_id: Option<String>,
+    /// `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+    pub status: String,
+    /// Who decided last; `null`: nobody, time ran out or the run ended.
+    pub by: Option<Person>,
+    /// Why it was rejected.
+    pub feedback: Option<String>,
+    /// All hunks, as decided.
+    pub hunks: Vec<HunkState>,
+    /// What the model was told.
+    pub report: String,
+}
+
+/// The ack of `tool_approval_response`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Decided {
+    /// The request's status.
+    pub status: String,
+    /// All its hunks.
+    pub hunks: Vec<HunkState>,
+    /// The current preview.
+    pub preview_hash: String,
+    /// Votes.
+    pub approvals: Approvals,
+}
+
+/// The ack of `approval:told`: what the model would be told if that decision were taken now.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Told {
+    /// The words.
+    pub text: String,
+    /// Whether the model is to take it for a failure.
+    pub is_error: bool,
+}
+
+/// `claudeStreamStart`, `claudeStreamChunk`, `claudeStreamEnd` (seed 5)
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ClaudeStream {
+    /// The session that asked.
+    pub session_id: String,
+    /// The run.
+    pub request_id: String,
+    /// The document, if the run is about one.
+    pub document_id: Option<String>,
+    /// With `claudeStreamChunk`: more text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// `agent_event`: seed 1's objects. Also the entries of `transcript:get`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentEvent {
+    /// `user`, `assistant` or `result`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
+    pub subtype: String,
+    /// What seed 1 puts there.
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
+    pub content: Value,
+    /// The session that asked.
+    pub session_id: String,
+    /// The run.
+    pub request_id: String,
+    /// The document, if the run is about one.
+    pub document_id: Option<String>,
+    /// When, RFC 3339.
+    pub at: String,
+}
+
+/// `claudeResponse` (seed 5)
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ClaudeResponse {
+    /// The session that asked.
+    pub session_id: String,
+    /// The run.
+    pub request_id: String,
+    /// What the model said.
+    pub conversation_message: String,
+    /// `none`, `full` or `partial`.
+    pub update_type: String,
+    /// `full`: the resulting document. `partial`: what now stands in the original range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_update: Option<String>,
+    /// With `partial`: the original range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection_range: Option<SelectionRange>,
+    /// The document's version afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_version: Option<u64>,
+    /// Every document change of the run, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updates: Option<Vec<ResponseUpdate>>,
+    /// RFC 3339.
+    pub timestamp: String,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<WireError>,
+}
+
+/// One change in `claudeResponse.updates`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ResponseUpdate {
+    /// `full` or `partial`.
+    pub update_type: String,
+    /// The request people decided.
+    #[serde(rename = "request_id")]
+    pub request_id: String,
+    /// What they decided.
+    pub status: String,
+    /// The document's version afterwards.
+    pub document_version: u64,
+}
+
+/// A selection as seed 5 writes it: UTF-16 code units, half-open.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SelectionRange {
+    /// First unit.
+    pub start: usize,
+    /// One past the last unit.
+    pub end: usize,
+}

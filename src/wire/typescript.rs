@@ -1,0 +1,58 @@
+//! The wire's types as TypeScript: written to `web/src/wire/generated.ts`, and compared with it by this test.
+
+use ts_rs::{Config, TS};
+
+use super::{client, server};
+
+/// One line for each type, in the order of the file.
+macro_rules! declarations {
+    ($config:expr, $($module:ident :: { $($name:ident),+ $(,)? })+) => {
+        [$($(<$module::$name as TS>::decl($config)),+),+]
+    };
+}
+
+fn generate() -> String {
+    let config = &Config::new().with_large_int("number");
+    let declarations = declarations![config,
+        client::{
+            Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
+            RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, Caret, MoveCaret, AskClaudeCode,
+            AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
+            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
+            SetSettings,
+        }
+        server::{
+            WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
+            WholeDocument, Opened, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
+            PresencePeers, PresenceUpdate, HistoryLine, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
+            Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
+            ClaudeResponse, ResponseUpdate, SelectionRange,
+        }
+    ];
+    let mut file = String::from(
+        "// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",
+    );
+    for declaration in declarations {
+        file.push_str("export ");
+        file.push_str(&declaration);
+        file.push_str("\n\n");
+    }
+    file.truncate(file.trim_end().len());
+    file.push('\n');
+    file
+}
+
+#[test]
+fn the_editors_types_are_the_servers() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/web/src/wire/generated.ts");
+    let generated = generate();
+    if std::env::var_os("COPYDESK_BLESS").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/web/src/wire")).unwrap();
+        std::fs::write(path, &generated).unwrap();
+    }
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        current == generated,
+        "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
+    );
+}
