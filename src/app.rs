@@ -1,0 +1,304 @@
+//! Composition root: builds every part once, binds, and shuts down in a written order.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use axum::serve::ListenerExt;
+use axum::{Router, middleware};
+use socketioxide::SocketIo;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::agent::{Agents, Bypass, Models};
+use crate::auth::{Auth, Grant, Secret, owner_secret, parse_expiry};
+use crate::cli::{Cli, Command, ExportArgs, TokenArgs};
+use crate::config::{Anthropic, Config, ModelChoice};
+use crate::export::Manuscript;
+use crate::http::guard::AllowedHosts;
+use crate::ids::DocumentId;
+use crate::llm::anthropic;
+use crate::llm::harper::Harper;
+use crate::llm::scripted::Scripted;
+use crate::llm::{Model, Patience};
+use crate::room::clock::Clock;
+use crate::room::settings::{Approvals, ServerSettings};
+use crate::room::{Draft, NewDocument, Rooms};
+use crate::socket::{Door, Sockets};
+use crate::store::{Access, Op, Store};
+use crate::{http, socket};
+
+/// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
+/// Packets a socket may have waiting before it is cut off and has to resync.
+const SOCKET_BUFFER: usize = 8_192;
+/// Largest message of a client, in bytes: the longest document as JSON, and some more.
+const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+/// The document a newcomer finds: prose with real mistakes.
+const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
+const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
+
+/// Does what the command line says.
+pub async fn run(cli: Cli) -> Result<()> {
+    match cli.command {
+        None => serve(Config::load(cli.serve)?).await,
+        Some(Command::Serve(args)) => serve(Config::load(args)?).await,
+        Some(Command::Token(args)) => token(args).await,
+        Some(Command::Export(args)) => export(args).await,
+    }
+}
+
+/// Runs the server until it is told to stop.
+async fn serve(config: Config) -> Result<()> {
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", config.listen))?;
+    let bound = listener.local_addr()?;
+    let house = House::build(&config).await?;
+    house.welcome().await?;
+    house.agents.resume().await?;
+    let (router, io) = house.doors(&config, bound);
+    announce(&config, bound, &house.secret)?;
+
+    let stop = CancellationToken::new();
+    let accepting = {
+        let stop = stop.clone();
+        let listener = listener.tap_io(|connection| {
+            // Without it, small frames wait for the acknowledgement of the ones before.
+            connection.set_nodelay(true).ok();
+        });
+        tokio::spawn(async move {
+            axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+        })
+    };
+    stop_signal().await?;
+    tracing::info!("stopping");
+    stop.cancel();
+    if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
+        tracing::warn!("the shutdown took too long; what was acknowledged is durable");
+    }
+    accepting.abort();
+    Ok(())
+}
+
+/// The parts of a server.
+struct House {
+    store: Store,
+    auth: Auth,
+    secret: Secret,
+    sockets: Sockets,
+    rooms: Rooms,
+    agents: Agents,
+    clock: Clock,
+    workers: TaskTracker,
+}
+
+impl House {
+    async fn build(config: &Config) -> Result<Self> {
+        let store = Store::open(&config.data, Access::Serve).await?;
+        let clock = Clock::system();
+        let auth = Auth::new(store.clone());
+        let secret = match &config.token {
+            Some(token) => Secret::chosen(token)?,
+            None => owner_secret(&config.data)?,
+        };
+        auth.set_owner(&secret, clock.now_ms()).await?;
+        let settings = ServerSettings {
+            approvals: if config.approvals { Approvals::On } else { Approvals::Off },
+            timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
+        };
+        if !config.approvals {
+            tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
+        }
+        let sockets = Sockets::default();
+        let outlet = Arc::new(sockets.clone());
+        let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
+        let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
+        let agents =
+            Agents::new(store.clone(), rooms.clone(), models(config)?, bypass, clock.clone());
+        let workers = TaskTracker::new();
+        Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
+    }
+
+    /// The first start puts a document on the desk, so that there is something to try.
+    async fn welcome(&self) -> Result<()> {
+        if self.store.setting("welcomed").await?.is_some() {
+            return Ok(());
+        }
+        let sample = NewDocument {
+            title: SAMPLE_TITLE.to_owned(),
+            text: SAMPLE.to_owned(),
+            unlisted_owner: None,
+        };
+        self.rooms.create(sample, &Auth::owner()).await?;
+        let welcomed = Op::PutSetting { key: "welcomed".to_owned(), value: "yes".to_owned() };
+        Ok(self.store.commit(welcomed).await?)
+    }
+
+    fn doors(&self, config: &Config, bound: SocketAddr) -> (Router, SocketIo) {
+        let (layer, io) = SocketIo::builder()
+            .max_buffer_size(SOCKET_BUFFER)
+            .max_payload(MESSAGE_BYTES as u64)
+            .ws_max_message_size(MESSAGE_BYTES)
+            .ws_max_frame_size(MESSAGE_BYTES)
+            .build_layer();
+        socket::register(
+            &io,
+            Door {
+                store: self.store.clone(),
+                auth: self.auth.clone(),
+                rooms: self.rooms.clone(),
+                agents: self.agents.clone(),
+                sockets: self.sockets.clone(),
+                clock: self.clock.clone(),
+                everyone: config.no_auth.then(Auth::owner),
+                tasks: self.workers.clone(),
+            },
+        );
+        let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
+        let router = http::router(self.http_door(config))
+            .layer(layer)
+            .layer(middleware::from_fn_with_state(hosts, http::guard::check));
+        (router, io)
+    }
+
+    fn http_door(&self, config: &Config) -> http::Door {
+        http::Door {
+            store: self.store.clone(),
+            auth: self.auth.clone(),
+            rooms: self.rooms.clone(),
+            clock: self.clock.clone(),
+            everyone: config.no_auth.then(Auth::owner),
+        }
+    }
+
+    /// Nothing new comes in any more: runs are parked, rooms finish what they were asked, sockets are told, the store
+    /// writes its last page.
+    async fn close(&self, io: &SocketIo) {
+        self.agents.shutdown().await;
+        self.rooms.close().await;
+        io.close().await;
+        self.store.close().await;
+    }
+}
+
+/// The models that can be asked, the default first.
+fn models(config: &Config) -> Result<Models> {
+    let harper = || Arc::new(Harper) as Arc<dyn Model>;
+    let (first, others) = match &config.model {
+        ModelChoice::Harper => (harper(), Vec::new()),
+        ModelChoice::Anthropic(name) => {
+            (messages_api(&config.anthropic, name.as_deref())?, vec![harper()])
+        }
+        ModelChoice::Script(path) => {
+            let script = Scripted::load(path)?;
+            (Arc::new(script) as Arc<dyn Model>, Vec::new())
+        }
+    };
+    Ok(Models::new(first, others))
+}
+
+fn messages_api(settings: &Anthropic, name: Option<&str>) -> Result<Arc<dyn Model>> {
+    let Some(api_key) = settings.key.clone() else { bail!("ANTHROPIC_API_KEY is not set") };
+    let model = anthropic::Anthropic::new(anthropic::Settings {
+        base_url: settings
+            .base_url
+            .clone()
+            .unwrap_or_else(|| anthropic::DEFAULT_BASE_URL.to_owned()),
+        api_key,
+        model: name.unwrap_or(anthropic::DEFAULT_MODEL).to_owned(),
+        patience: Patience::default(),
+    })?;
+    Ok(Arc::new(model))
+}
+
+/// Says on standard output where the server is: the two lines a script waits for.
+fn announce(config: &Config, bound: SocketAddr, secret: &Secret) -> Result<()> {
+    let link = if config.no_auth {
+        format!("http://{bound}/")
+    } else {
+        // A fragment is never sent to a server, so the secret is in no log.
+        format!("http://{bound}/#token={}", secret.in_link())
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "copydesk listening on http://{bound}")?;
+    writeln!(out, "open {link}")?;
+    out.flush()?;
+    if config.open
+        && let Err(error) = open::that_detached(&link)
+    {
+        tracing::warn!(%error, "no browser could be opened");
+    }
+    Ok(())
+}
+
+/// Opens the data of a server that may be running.
+async fn visit(data: Option<PathBuf>) -> Result<Store> {
+    let data = data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    if !Store::is_at(&data) {
+        bail!("there is no copydesk data in {}; use --data", data.display());
+    }
+    Ok(Store::open(&data, Access::Visit).await?)
+}
+
+/// Writes a document into a file or to standard output.
+async fn export(args: ExportArgs) -> Result<()> {
+    let store = visit(args.data).await?;
+    let id = DocumentId::from(args.document);
+    let draft = Draft::stored(&store, &id).await;
+    store.close().await;
+    let Draft { title, version, text, requests } =
+        draft.with_context(|| format!("cannot export {id}"))?;
+    let content = Manuscript { id, title, version, text, requests }.export(args.format.into())?;
+    if let Some(path) = args.out {
+        return tokio::fs::write(&path, content)
+            .await
+            .with_context(|| format!("cannot write {}", path.display()));
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(&content)?;
+    Ok(out.flush()?)
+}
+
+/// Issues a token and prints it alone.
+async fn token(args: TokenArgs) -> Result<()> {
+    let store = visit(args.data).await?;
+    let auth = Auth::new(store.clone());
+    let now_ms = Clock::system().now_ms();
+    let expires_ms = match &args.expires {
+        Some(text) => parse_expiry(text, now_ms)?,
+        None => None,
+    };
+    let grant = Grant {
+        role: args.role.into(),
+        name: args.name,
+        document: args.document.map(Into::into),
+        expires_ms,
+        user: None,
+    };
+    let issued = auth.issue(grant, &Auth::owner().user, now_ms).await?;
+    store.close().await;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", issued.secret.expose())?;
+    Ok(())
+}
+
+/// Waits for SIGTERM or SIGINT.
+async fn stop_signal() -> Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted?,
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! The command line: subcommands and flags, each also a `COPYDESK_*` variable.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::export::Format;
+use crate::who::Role;
+
+/// A document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
+#[derive(Debug, Parser)]
+#[command(name = "copydesk", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; `serve` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Flags of `serve`.
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the server (the default).
+    Serve(ServeArgs),
+    /// Issue a token for another person; prints the token alone.
+    Token(TokenArgs),
+    /// Write a document into a file; also while a server runs.
+    Export(ExportArgs),
+}
+
+/// Flags of `copydesk serve`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ServeArgs {
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4680]
+    #[arg(long, env = "COPYDESK_LISTEN", value_name = "ADDR:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// Where documents are kept [default: ./copydesk-data]
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The model: harper, anthropic, anthropic:NAME or script:FILE [default: anthropic with a key present, else harper]
+    #[arg(long, env = "COPYDESK_MODEL", value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Seconds a proposed change waits for a person; 0 waits for ever [default: 300]
+    #[arg(long, env = "COPYDESK_APPROVAL_TIMEOUT", value_name = "SECONDS")]
+    pub approval_timeout: Option<u64>,
+    /// The owner's token; made and kept in the data directory if not given
+    #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Everyone who can reach the server is the owner; only on a loopback address
+    #[arg(long, env = "COPYDESK_NO_AUTH")]
+    pub no_auth: bool,
+    /// Let owners start runs that apply changes without asking (`bypassPermissions`)
+    #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
+    pub allow_bypass: bool,
+    /// A further host name the server may be reached by, such as desk.example.org; may be repeated
+    #[arg(long, env = "COPYDESK_ALLOWED_HOST", value_name = "HOST", value_delimiter = ',')]
+    pub allowed_host: Vec<String>,
+    /// Open the editor in a browser
+    #[arg(long, env = "COPYDESK_OPEN")]
+    pub open: bool,
+    /// Read settings from this file [default: copydesk.toml, if it is there]
+    #[arg(long, env = "COPYDESK_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Flags of `copydesk token`.
+#[derive(Clone, Debug, Args)]
+pub struct TokenArgs {
+    /// What the token allows
+    #[arg(long, value_enum)]
+    pub role: RoleArg,
+    /// The name others see
+    #[arg(long)]
+    pub name: String,
+    /// Only this document
+    #[arg(long, value_name = "ID")]
+    pub document: Option<String>,
+    /// How long it is valid, such as 12h, 7d or 4w [default: for ever]
+    #[arg(long, value_name = "DURATION")]
+    pub expires: Option<String>,
+    /// The data directory of the server
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk export`.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// Which document: its identifier, as in the editor's address after /d/
+    #[arg(long, value_name = "ID")]
+    pub document: String,
+    /// What to make of it
+    #[arg(long, value_enum)]
+    pub format: FormatArg,
+    /// Where to write it [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The data directory of the server
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// A format on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatArg {
+    /// Markdown: the text as it is
+    Md,
+    /// A page of its own, without scripts
+    Html,
+    /// Word, pending changes as tracked changes
+    Docx,
+    /// Markdown with pending changes as CriticMarkup
+    Criticmarkup,
+    /// Text, version, hash and open requests
+    Json,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Md => Self::Markdown,
+            FormatArg::Html => Self::Html,
+            FormatArg::Docx => Self::Docx,
+            FormatArg::Criticmarkup => Self::CriticMarkup,
+            FormatArg::Json => Self::Json,
+        }
+    }
+}
+
+/// A role on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RoleArg {
+    /// Everything
+    Owner,
+    /// Write, ask and decide
+    Editor,
+    /// Read and decide
+    Reviewer,
+    /// Read
+    Viewer,
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::Owner => Self::Owner,
+            RoleArg::Editor => Self::Editor,
+            RoleArg::Reviewer => Self::Reviewer,
+            RoleArg::Viewer => Self::Viewer,
+        }
+    }
+}

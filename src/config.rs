@@ -1,0 +1,260 @@
+//! Every option with its default and unit; the only reader of the environment and of `copydesk.toml`.
+//!
+//! A flag wins over its variable, a variable over the file, the file over the default.
+
+use std::env;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::cli::ServeArgs;
+
+/// The file that is read when none is named.
+const DEFAULT_FILE: &str = "copydesk.toml";
+
+/// How a server is to run.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Where documents are kept.
+    pub data: PathBuf,
+    /// The model that answers when a client names none.
+    pub model: ModelChoice,
+    /// Seconds a proposed change waits for a person; 0 waits for ever.
+    pub approval_timeout_s: u64,
+    /// Whether changes wait for a person at all.
+    pub approvals: bool,
+    /// The owner's token, if it was given.
+    pub token: Option<String>,
+    /// Everyone who can reach the server is the owner.
+    pub no_auth: bool,
+    /// Owners may start runs that apply changes without asking.
+    pub allow_bypass: bool,
+    /// Host names besides the loopback ones.
+    pub allowed_hosts: Vec<String>,
+    /// Open the editor in a browser.
+    pub open: bool,
+    /// How to reach the Messages API.
+    pub anthropic: Anthropic,
+}
+
+/// How to reach the Messages API.
+#[derive(Clone, Default)]
+pub struct Anthropic {
+    /// `ANTHROPIC_API_KEY`
+    pub key: Option<String>,
+    /// `ANTHROPIC_BASE_URL`
+    pub base_url: Option<String>,
+}
+
+impl std::fmt::Debug for Anthropic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = if self.key.is_some() { "set" } else { "not set" };
+        f.debug_struct("Anthropic").field("key", &key).field("base_url", &self.base_url).finish()
+    }
+}
+
+/// Which model answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// The offline copy editor.
+    Harper,
+    /// The Messages API, with a model's name or its default.
+    Anthropic(Option<String>),
+    /// A scripted run.
+    Script(PathBuf),
+}
+
+/// Why the options make no sense.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {path}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("{path} is not valid")]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: toml::de::Error,
+    },
+    /// `--no-auth` where others could reach the server.
+    #[error(
+        "--no-auth makes everyone the owner, so it works only on a loopback address, not on {0}"
+    )]
+    OpenToAll(SocketAddr),
+    /// No such model.
+    #[error("unknown model `{0}`; use harper, anthropic[:NAME] or script:FILE")]
+    UnknownModel(String),
+    /// A key is needed.
+    #[error("--model anthropic needs ANTHROPIC_API_KEY")]
+    NoKey,
+    /// A variable is not what it should be.
+    #[error("{name} must be true or false, not `{value}`")]
+    NotBoolean {
+        /// The variable.
+        name: &'static str,
+        /// What it says.
+        value: String,
+    },
+}
+
+/// What `copydesk.toml` may say; the same names as the flags.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+struct File {
+    listen: Option<SocketAddr>,
+    data: Option<PathBuf>,
+    model: Option<String>,
+    approval_timeout: Option<u64>,
+    token: Option<String>,
+    no_auth: Option<bool>,
+    allow_bypass: Option<bool>,
+    #[serde(alias = "allowed-host")]
+    allowed_hosts: Option<Vec<String>>,
+    open: Option<bool>,
+}
+
+impl Config {
+    /// Puts flags, variables, the file and the defaults together.
+    pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
+        let file = File::read(args.config.as_deref())?;
+        let anthropic = Anthropic {
+            key: variable("ANTHROPIC_API_KEY"),
+            base_url: variable("ANTHROPIC_BASE_URL"),
+        };
+        let model = match args.model.or(file.model) {
+            Some(name) => ModelChoice::parse(&name)?,
+            None if anthropic.key.is_some() => ModelChoice::Anthropic(None),
+            None => ModelChoice::Harper,
+        };
+        let mut allowed_hosts = args.allowed_host;
+        allowed_hosts.extend(file.allowed_hosts.unwrap_or_default());
+        let config = Self {
+            listen: args.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 4680))),
+            data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
+            model,
+            approval_timeout_s: args.approval_timeout.or(file.approval_timeout).unwrap_or(300),
+            approvals: boolean("TOOL_APPROVAL_ENABLED")?.unwrap_or(true),
+            token: args.token.or(file.token),
+            no_auth: args.no_auth || file.no_auth.unwrap_or(false),
+            allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
+            allowed_hosts,
+            open: args.open || file.open.unwrap_or(false),
+            anthropic,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.no_auth && !self.listen.ip().is_loopback() {
+            return Err(ConfigError::OpenToAll(self.listen));
+        }
+        if matches!(self.model, ModelChoice::Anthropic(_)) && self.anthropic.key.is_none() {
+            return Err(ConfigError::NoKey);
+        }
+        Ok(())
+    }
+}
+
+impl ModelChoice {
+    fn parse(name: &str) -> Result<Self, ConfigError> {
+        match name.split_once(':').map_or((name, None), |(kind, rest)| (kind, Some(rest))) {
+            ("harper", None) => Ok(Self::Harper),
+            ("anthropic", rest) => Ok(Self::Anthropic(rest.map(str::to_owned))),
+            ("script", Some(path)) if !path.is_empty() => Ok(Self::Script(path.into())),
+            _ => Err(ConfigError::UnknownModel(name.to_owned())),
+        }
+    }
+}
+
+impl File {
+    /// Reads the named file, or the default one if it is there.
+    fn read(named: Option<&Path>) -> Result<Self, ConfigError> {
+        let path = named.unwrap_or(Path::new(DEFAULT_FILE));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(source) => return Err(ConfigError::Unreadable { path: path.into(), source }),
+        };
+        toml::from_str(&text).map_err(|source| ConfigError::Invalid { path: path.into(), source })
+    }
+}
+
+/// A variable that is set to something.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn boolean(name: &'static str) -> Result<Option<bool>, ConfigError> {
+    let Some(value) = variable(name) else { return Ok(None) };
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(Some(true)),
+        "false" | "0" | "no" | "off" => Ok(Some(false)),
+        _ => Err(ConfigError::NotBoolean { name, value }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_options_the_server_is_private_and_asks() {
+        let config = Config::load(ServeArgs::default()).unwrap();
+        assert!(config.listen.ip().is_loopback());
+        assert!(config.approvals);
+        assert!(!config.no_auth);
+        assert_eq!(config.approval_timeout_s, 300);
+    }
+
+    #[test]
+    fn no_auth_is_refused_where_others_could_come_in() {
+        let listen = "0.0.0.0:4680".parse().unwrap();
+        let args = ServeArgs { no_auth: true, listen: Some(listen), ..ServeArgs::default() };
+        assert!(matches!(Config::load(args), Err(ConfigError::OpenToAll(at)) if at == listen));
+    }
+
+    #[test]
+    fn models_are_named_as_in_the_contract() {
+        assert_eq!(ModelChoice::parse("harper").unwrap(), ModelChoice::Harper);
+        assert_eq!(
+            ModelChoice::parse("script:a/b.json").unwrap(),
+            ModelChoice::Script("a/b.json".into())
+        );
+        assert_eq!(
+            ModelChoice::parse("anthropic:claude-x").unwrap(),
+            ModelChoice::Anthropic(Some("claude-x".into()))
+        );
+        for wrong in ["", "gpt", "script:", "harper:x"] {
+            assert!(ModelChoice::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_setting_in_the_file_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("copydesk.toml");
+        std::fs::write(&path, "listne = '127.0.0.1:1'").unwrap();
+        let args = ServeArgs { config: Some(path), ..ServeArgs::default() };
+        assert!(matches!(Config::load(args), Err(ConfigError::Invalid { .. })));
+    }
+
+    #[test]
+    fn the_key_is_never_printed() {
+        let shown = Anthropic { key: Some("sk-ant-x".into()), base_url: None };
+        assert!(!format!("{shown:?}").contains("sk-ant"));
+    }
+}

@@ -1,0 +1,36 @@
+//! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
+//!
+//! Read the rooms in this order; each may use only what stands above it (`tests/tidy.rs` holds the table):
+//!
+//! 1. [`ids`], [`who`]: names of things, and who may do what.
+//! 2. [`document`]: text and how it changes (pure). [`review`]: what a person must decide (pure).
+//! 3. [`store`]: what is remembered. [`auth`]: tokens and the people behind them.
+//! 4. [`room`]: one task owns one document, its requests and the people in it.
+//! 5. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
+//! 6. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
+//! 7. [`config`], [`cli`], [`app`]: what is composed, from which options.
+
+pub mod ids;
+pub mod who;
+
+pub mod document;
+pub mod export;
+pub mod review;
+
+pub mod auth;
+pub mod store;
+
+pub mod room;
+
+pub mod agent;
+pub mod llm;
+pub mod tools;
+
+pub mod http;
+pub mod socket;
+pub mod wire;
+
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod telemetry;
