@@ -1,0 +1,200 @@
+// What every browser story needs: a server that can be killed, browsers, and a way to look inside the editor.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const need = (name) => {
+  const value = process.env[name]
+  if (!value) throw new Error(`${name} is not set; tests/browser.rs runs these stories`)
+  return value
+}
+const require = createRequire(join(need('COPYDESK_WEB_MODULES'), 'package.json'))
+const { chromium } = require('playwright-core')
+const shots = need('COPYDESK_SHOTS')
+mkdirSync(shots, { recursive: true })
+
+export const TOKEN = 'an-owner-for-the-browser-stories'
+const READY_MS = 30_000
+
+/** A port that is free now; the same one is used again after a restart, as people's tabs expect. */
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+export class Server {
+  constructor(data, model, port) {
+    this.data = data
+    this.model = model
+    this.port = port
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  static async start(data, model) {
+    const server = new Server(data, model, await freePort())
+    await server.start()
+    return server
+  }
+
+  async start() {
+    const options = ['--listen', `127.0.0.1:${this.port}`, '--data', this.data, '--model', this.model, '--token', TOKEN]
+    this.process = spawn(need('COPYDESK_BIN'), options, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, RUST_LOG: 'warn' } })
+    const lines = createInterface({ input: this.process.stdout })
+    const ready = new Promise((resolve, reject) => {
+      lines.on('line', (line) => line.startsWith('copydesk listening on') && resolve())
+      this.process.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready`)))
+      setTimeout(() => reject(new Error('the server did not get ready')), READY_MS).unref()
+    })
+    await ready
+  }
+
+  /** As a power cut would: no clean-up, no last words. */
+  async kill() {
+    this.process.kill('SIGKILL')
+    await once(this.process, 'exit')
+  }
+
+  async stop() {
+    this.process.kill('SIGTERM')
+    await once(this.process, 'exit')
+  }
+}
+
+export function browser() {
+  return chromium.launch({
+    executablePath: need('COPYDESK_CHROMIUM'),
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  })
+}
+
+/** Somebody with a browser of their own. */
+export class Writer {
+  /** In the document whose title matches. */
+  static async open(browser, server, name, title, options = {}) {
+    const writer = await Writer.arrive(browser, server, name, options)
+    await writer.page.getByRole('link', { name: title }).first().click()
+    await writer.page.locator('.cm-content').waitFor()
+    return writer
+  }
+
+  /** At the list of documents. */
+  static async arrive(browser, server, name, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    const page = await context.newPage()
+    const writer = new Writer(page, name)
+    page.on('pageerror', (error) => writer.errors.push(error.stack))
+    await page.goto(`${server.url}/#token=${TOKEN}&name=${name}`)
+    await page.getByRole('link').first().waitFor()
+    return writer
+  }
+
+  constructor(page, name) {
+    this.page = page
+    this.name = name
+    this.errors = []
+  }
+
+  /** The text as the editor holds it, not only what is scrolled into view. */
+  text() {
+    return this.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.state.doc.toString())
+  }
+
+  /** The pending changes, as the panel words them. */
+  changes() {
+    return this.page.locator('.hunk-row .hunk-open .words').allTextContents()
+  }
+
+  /** How many changes have lost their words. */
+  conflicts() {
+    return this.page.evaluate(() => new Set([...document.querySelectorAll('.cm-gone.is-conflict')].map((mark) => mark.dataset.hunk)).size)
+  }
+
+  /** Puts the caret at a position of the text. */
+  async caret(at) {
+    await this.page.evaluate((anchor) => {
+      const { view } = document.querySelector('.cm-content').cmTile
+      view.focus()
+      view.dispatch({ selection: { anchor } })
+    }, at)
+  }
+
+  async ask(prompt) {
+    await this.page.locator('#composer').fill(prompt)
+    await this.page.keyboard.press('Enter')
+  }
+
+  /** Makes the change with this number the active one. */
+  async choose(number) {
+    await this.page.locator('.hunk-row').nth(number - 1).locator('.hunk-open').click()
+  }
+
+  /** The conversation, without times and counters. */
+  async transcript() {
+    const cards = await this.page.locator('article.card').all()
+    return Promise.all(cards.map(async (card) => ({
+      who: await card.locator('h3').first().textContent(),
+      prompt: await card.locator('.prompt').allTextContents(),
+      answer: await card.locator('.answer').allTextContents(),
+      decided: await card.locator('.tool-line').allTextContents(),
+    })))
+  }
+
+  async screenshot(name) {
+    await this.page.screenshot({ path: join(shots, `${name}.png`) })
+  }
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** No known barrier in what is on the screen now. */
+export async function accessible(writer, what) {
+  await writer.page.waitForTimeout(300)
+  await writer.page.evaluate(require('axe-core').source)
+  const { violations } = await writer.page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES)
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`)
+  if (found.length > 0) throw new Error(`barriers in ${what}:\n  ${found.join('\n  ')}`)
+}
+
+/** Waits until `probe` gives what `check` accepts; says what it last gave if it never does. */
+export async function eventually(what, probe, check, patience_ms = 10_000) {
+  const until = Date.now() + patience_ms
+  let last
+  do {
+    last = await probe()
+    if (check(last)) return last
+    await new Promise((resume) => setTimeout(resume, 50))
+  } while (Date.now() < until)
+  throw new Error(`${what}: last seen ${JSON.stringify(last)}`)
+}
+
+export function same(what, left, right) {
+  const [a, b] = [JSON.stringify(left), JSON.stringify(right)]
+  if (a !== b) throw new Error(`${what} differ:\n  ${a}\n  ${b}`)
+}
+
+export function holds(what, truth) {
+  if (!truth) throw new Error(what)
+}
+
+/** Runs a story and ends the process with what came of it. */
+export async function story(tell) {
+  const open = []
+  try {
+    await tell((closing) => (open.push(closing), closing))
+    console.log('story told')
+  } catch (error) {
+    console.error(error)
+    process.exitCode = 1
+  } finally {
+    for (const closing of open.reverse()) await (closing.stop ?? closing.close).call(closing).catch(() => undefined)
+  }
+}

@@ -1,0 +1,114 @@
+/** One document: the text, its outline, the panel and the review bar. */
+import { useEffect, useState } from 'react'
+import { Panel } from '../chat/Panel.tsx'
+import { useChat } from '../chat/store.ts'
+import { getCurrent } from '../editor/current.ts'
+import { LiveDocument } from '../editor/live.ts'
+import { Outline } from '../editor/Outline.tsx'
+import { Page } from '../editor/Page.tsx'
+import { Recovered } from '../editor/Recovered.tsx'
+import { EMPTY, useDocument } from '../editor/store.ts'
+import { activate, activeHunk } from '../review/field.ts'
+import { ReviewBar } from '../review/ReviewBar.tsx'
+import { NONE, useReview } from '../review/store.ts'
+import { usePanel } from '../review/panel.ts'
+import { wire } from '../session/store.ts'
+import { Fault } from './Fault.tsx'
+import { Skeleton } from './Library.tsx'
+import { NetBar } from './NetBar.tsx'
+import { navigate } from './routes.ts'
+import { Shortcuts } from './Shortcuts.tsx'
+import { TopBar } from './TopBar.tsx'
+
+export function DocumentPage({ id }: { id: string }) {
+  const live = useLive(id)
+  const { phase, title } = useDocument()
+  const [focused, setFocused] = useState(false)
+  const [shortcuts, setShortcuts] = useState(false)
+  usePageKeys(() => setFocused((on) => !on), () => setShortcuts(true))
+  return (
+    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'}`}>
+      <TopBar focused={focused} onFocus={() => setFocused(!focused)} onShortcuts={() => setShortcuts(true)} />
+      <NetBar />
+      <main className="page-scroll">
+        <h1 className="hidden-label">{title || 'Document'}</h1>
+        <Recovered />
+        {live && phase === 'open' && <Outline view={live.view} />}
+        <div className="page">{live && <Body live={live} />}</div>
+        {live && phase === 'open' && <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />}
+      </main>
+      {phase === 'open' && <Panel />}
+      {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
+    </div>
+  )
+}
+
+function Body({ live }: { live: LiveDocument }) {
+  const { phase, failure } = useDocument()
+  switch (phase) {
+    case 'opening':
+      return <Skeleton />
+    case 'failed':
+      return (
+        <Fault title="We can’t open this document" action={{ label: 'Try again', run: () => void live.join() }}>
+          {failure?.message ?? 'The server isn’t answering.'}
+        </Fault>
+      )
+    case 'gone':
+      return (
+        <Fault title="This document is gone" action={{ label: 'All documents', run: () => navigate('/') }}>
+          It was deleted, or the link is wrong.
+        </Fault>
+      )
+    case 'open':
+      return <Page view={live.view} />
+  }
+}
+
+function useLive(id: string): LiveDocument | null {
+  const [live, setLive] = useState<LiveDocument | null>(null)
+  useEffect(() => {
+    useDocument.setState({ ...EMPTY, id })
+    useReview.setState(NONE)
+    useChat.setState({ runs: [] })
+    usePanel.setState({ open: false, editing: null, reasoning: null })
+    const opened = new LiveDocument(id, wire)
+    setLive(opened)
+    return () => opened.close()
+  }, [id])
+  return live
+}
+
+function usePageKeys(toggleFocus: () => void, showShortcuts: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const mod = event.ctrlKey || event.metaKey
+      if (mod && event.shiftKey && event.key.toLowerCase() === 'f') toggleFocus()
+      else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k') focusComposer()
+      else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
+      else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [toggleFocus, showShortcuts])
+}
+
+function focusComposer(): void {
+  usePanel.setState({ open: true })
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('#composer')?.focus())
+}
+
+/** From anywhere on the page into the text, to the change that is active; from there F8 goes on to the next. */
+function enterReview(): void {
+  const view = getCurrent()?.view
+  const hunk = view && activeHunk(view.state)
+  if (!hunk) return
+  activate(view, hunk)
+  view.focus()
+}
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea'))
+}

@@ -1,0 +1,48 @@
+/** The sheet of keys. */
+import type { ReactNode } from 'react'
+import { useCapability } from '../session/store.ts'
+import { Dialog } from '../ui/Dialog.tsx'
+import { ALT, MOD, SHIFT } from '../ui/keys.ts'
+
+export function Shortcuts({ onClose }: { onClose: () => void }) {
+  const canUndo = useCapability('undo')
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <div className="shortcuts">
+        <div>
+          <h3>Review</h3>
+          <Keys does="Next change" chord={['F8']} letter="J" />
+          <Keys does="Previous change" chord={[SHIFT, 'F8']} letter="K" />
+          <Keys does="Accept" chord={[MOD, '↵']} letter="A" />
+          <Keys does="Reject" chord={[MOD, SHIFT, '↵']} letter="R" />
+          <Keys does="Edit before accepting" chord={[ALT, '↵']} letter="E" />
+          {canUndo && <Keys does="Undo the last accept" chord={[MOD, 'Z']} letter="U" />}
+        </div>
+        <div>
+          <h3>Write</h3>
+          <Keys does="Bold" chord={[MOD, 'B']} />
+          <Keys does="Italic" chord={[MOD, 'I']} />
+          <Keys does="Ask for an edit" chord={[MOD, 'K']} />
+          <Keys does="Undo" chord={[MOD, 'Z']} />
+          <h3>View</h3>
+          <Keys does="Focus mode" chord={[MOD, SHIFT, 'F']} />
+          <Keys does="Leave the text" chord={['Esc']} />
+          <Keys does="This sheet" chord={['?']} />
+        </div>
+      </div>
+      <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>Single letters work in the review bar. Press Esc in the text to go there.</p>
+    </Dialog>
+  )
+}
+
+function Keys({ does, chord, letter }: { does: string; chord: readonly string[]; letter?: string }): ReactNode {
+  return (
+    <div>
+      {does}
+      <span>
+        {chord.map((key) => <kbd key={key}>{key}</kbd>)}
+        {letter && <> or <kbd>{letter}</kbd></>}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+/** The line across the top: where we are, whether it is saved, who is here. */
+import { useEffect, useState } from 'react'
+import { canWrite, useDocument } from '../editor/store.ts'
+import { People } from '../presence/People.tsx'
+import { usePanel } from '../review/panel.ts'
+import { useSession } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
+import { many } from '../ui/when.ts'
+import { Export } from './Export.tsx'
+import { renameDocument } from './library.ts'
+import { follow } from './routes.ts'
+import { useTheme } from './theme.ts'
+
+interface Props { focused: boolean; onFocus: () => void; onShortcuts: () => void }
+
+export function TopBar({ focused, onFocus, onShortcuts }: Props) {
+  const [theme, toggleTheme] = useTheme()
+  const { phase, words, selectedWords } = useDocument()
+  return (
+    <header className="topbar">
+      <a className="icon-button home" href="/" aria-label="All documents" title="All documents" onClick={(event) => follow(event, '/')}>
+        <Icon name="book" size={20} />
+      </a>
+      <div className="title-line">
+        <Title />
+        <Saved />
+      </div>
+      {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
+      <People />
+      <Export />
+      <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
+        <Icon name="spark" size={18} />
+      </button>
+      <button type="button" className="icon-button wide" aria-label="Focus mode" title="Focus mode" aria-pressed={focused} onClick={onFocus}>
+        <Icon name="focus" />
+      </button>
+      <button type="button" className="icon-button" aria-label={theme === 'dark' ? 'Light theme' : 'Dark theme'} title={theme === 'dark' ? 'Light theme' : 'Dark theme'} onClick={toggleTheme}>
+        <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
+      </button>
+      <button type="button" className="icon-button wide" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={onShortcuts}>
+        <Icon name="keys" size={18} />
+      </button>
+    </header>
+  )
+}
+
+function Title() {
+  const { id, title, role, phase } = useDocument()
+  const [draft, setDraft] = useState(title)
+  useEffect(() => {
+    setDraft(title)
+    if (title) document.title = `${title} · Copydesk`
+  }, [title])
+  if (phase !== 'open' || !canWrite(role)) return <span className="title">{title || 'Copydesk'}</span>
+  const save = () => {
+    const wanted = draft.trim()
+    if (wanted === '' || wanted === title || id === null) return setDraft(title)
+    void renameDocument(id, wanted).then((renamed) => !renamed && setDraft(title))
+  }
+  return (
+    <input
+      className="title" aria-label="Title" maxLength={200} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur()
+        if (event.key === 'Escape') setDraft(title)
+      }}
+    />
+  )
+}
+
+function Saved() {
+  const { saved, phase, role } = useDocument()
+  const link = useSession((session) => session.link)
+  const words = phase !== 'open' ? (link === 'online' ? '' : 'Not connected') : !canWrite(role) ? 'Read only' : saved === 'saved' ? 'Saved' : saved === 'saving' ? 'Saving…' : 'Not sent yet'
+  return <span className="saved" role="status">{words}</span>
+}

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import type { AgentEvent } from '../wire/types.ts'
+import { type Chat, answered, asked, began, happened, streamed, working } from './store.ts'
+
+const NONE: Chat = { runs: [] }
+const AT = '2026-01-01T00:00:00Z'
+const event = (type: string, subtype: string, content: Record<string, unknown> = {}): AgentEvent => ({ type, subtype, content, sessionId: 's', requestId: 'run', documentId: 'd', at: AT })
+const chunk = (text: string) => ({ sessionId: 's', requestId: 'run', text })
+
+it('replaces what was streamed by the finished block', () => {
+  let chat = streamed(streamed(NONE, chunk('I read '), AT), chunk('it.'), AT)
+  expect(chat.runs[0]?.entries).toEqual([{ kind: 'text', text: 'I read it.', open: true }])
+  chat = happened(chat, event('assistant', 'text', { text: 'I read it.' }))
+  chat = streamed(chat, chunk('Done.'), AT)
+  expect(chat.runs[0]?.entries.map((entry) => entry.kind === 'text' && entry.text)).toEqual(['I read it.', 'Done.'])
+})
+
+it('forgets what was streamed and not finished when the model begins anew', () => {
+  const said = happened(NONE, event('assistant', 'text', { text: 'One.' }))
+  const chat = began(streamed(said, chunk('half a sen'), AT), { sessionId: 's', requestId: 'run' }, AT)
+  expect(chat.runs[0]?.entries).toEqual([{ kind: 'text', text: 'One.', open: false }])
+})
+
+it('shows the same run to those who did not ask', () => {
+  const chat = happened(NONE, event('user', 'prompt', { text: 'Fix it', by: { id: 'u', name: 'Ana' } }))
+  expect(chat.runs[0]).toMatchObject({ prompt: 'Fix it', author: 'Ana', status: 'running' })
+})
+
+it('joins a tool call with its result', () => {
+  const called = happened(NONE, event('assistant', 'tool_use', { id: 't', name: 'update_selection', input: {} }))
+  const chat = happened(called, event('user', 'tool_result', { tool_use_id: 't', content: 'Invalid selection range', is_error: true }))
+  expect(chat.runs[0]?.entries).toEqual([{ kind: 'tool', id: 't', name: 'update_selection', result: 'Invalid selection range', failed: true }])
+})
+
+it('takes a conversation tool for an answer', () => {
+  const chat = happened(NONE, event('assistant', 'tool_use', { id: 't', name: 'respond_conversation_only', input: { response: 'Hello.' } }))
+  expect(chat.runs[0]?.entries).toEqual([{ kind: 'text', text: 'Hello.', open: false }])
+})
+
+it('ends once, with the reason', () => {
+  const response = { sessionId: 's', requestId: 'run', conversationMessage: '', updateType: 'none', timestamp: AT, error: { code: 'model_error', message: 'The model is away.' } }
+  expect(answered(happened(NONE, event('user', 'prompt')), response).runs[0]).toMatchObject({ status: 'error', problem: 'The model is away.' })
+  const done = happened(NONE, event('result', 'cancelled'))
+  expect(answered(done, response).runs[0]?.status).toBe('cancelled')
+})
+
+it('is at work only while it does not wait for people', () => {
+  const chat = asked(NONE, { id: 'run', sessionId: 's', prompt: 'x', author: 'Ana', at: AT })
+  expect(working(chat, 's', new Set())?.id).toBe('run')
+  expect(working(chat, 's', new Set(['run']))).toBeUndefined()
+  expect(working(chat, 'other', new Set())).toBeUndefined()
+})

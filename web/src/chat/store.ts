@@ -1,0 +1,134 @@
+/** The conversation about the open document: what was asked, answered, called and decided. Reducers are pure. */
+import { create } from 'zustand'
+import type { AgentEvent, ApprovalRequest, ClaudeResponse, ClaudeStream } from '../wire/types.ts'
+
+export type Entry =
+  | { kind: 'text'; text: string; open: boolean }
+  | { kind: 'tool'; id: string; name: string; result: string | null; failed: boolean }
+
+export type RunStatus = 'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
+
+export interface Run {
+  id: string
+  sessionId: string
+  prompt: string
+  author: string
+  at: string
+  status: RunStatus
+  problem: string | null
+  entries: readonly Entry[]
+}
+
+export interface Chat { runs: readonly Run[] }
+export const useChat = create<Chat>()(() => ({ runs: [] }))
+
+const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, status: 'running', problem: null, entries: [] })
+
+/** Our own question, shown before the server has answered. */
+export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
+  return change(chat, run.id, run.sessionId, run.at, (old) => ({ ...old, ...run }))
+}
+
+/** The model begins anew: what it streamed and did not finish is void. */
+export function began(chat: Chat, { requestId, sessionId }: ClaudeStream, at: string): Chat {
+  return change(chat, requestId, sessionId, at, (run) => ({ ...run, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
+}
+
+export function streamed(chat: Chat, { requestId, sessionId, text = '' }: ClaudeStream, at: string): Chat {
+  return change(chat, requestId, sessionId, at, (run) => {
+    const last = run.entries.at(-1)
+    if (last?.kind === 'text' && last.open) return { ...run, entries: [...run.entries.slice(0, -1), { ...last, text: last.text + text }] }
+    return { ...run, entries: [...run.entries, { kind: 'text', text, open: true }] }
+  })
+}
+
+/** Seed 1's objects, live or from the stored transcript. */
+export function happened(chat: Chat, event: AgentEvent): Chat {
+  return change(chat, event.requestId, event.sessionId, event.at, (run) => step(run, event))
+}
+
+function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
+  switch (`${type}/${subtype}`) {
+    case 'user/prompt':
+      return { ...run, prompt: words(content, 'text') || words(content, 'prompt') || run.prompt, author: nameIn(content) || run.author, at }
+    case 'assistant/text':
+      return { ...run, entries: closeText(run.entries, words(content, 'text')) }
+    case 'assistant/tool_use': {
+      const id = words(content, 'id')
+      if (run.entries.some((entry) => entry.kind === 'tool' && entry.id === id)) return run
+      const said = spoken(content)
+      if (said) return { ...run, entries: closeText(run.entries, said) }
+      return { ...run, entries: [...run.entries, { kind: 'tool', id, name: words(content, 'name'), result: null, failed: false }] }
+    }
+    case 'user/tool_result': {
+      const id = words(content, 'tool_use_id')
+      const result = words(content, 'content')
+      return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id ? { ...entry, result, failed: content.is_error === true } : entry)) }
+    }
+    default:
+      return type === 'result' ? finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')) : run
+  }
+}
+
+/** What `respond_conversation_only` says is an answer like any other. */
+function spoken(content: Record<string, unknown>): string {
+  const { name, input } = content
+  return name === 'respond_conversation_only' && input && typeof input === 'object' && 'response' in input && typeof input.response === 'string' ? input.response : ''
+}
+
+/** The finished block replaces what was streamed of it. */
+function closeText(entries: readonly Entry[], text: string): readonly Entry[] {
+  const last = entries.at(-1)
+  const block: Entry = { kind: 'text', text, open: false }
+  return last?.kind === 'text' && last.open ? [...entries.slice(0, -1), block] : [...entries, block]
+}
+
+function finish(run: Run, status: RunStatus, problem: string): Run {
+  const entries = run.entries.map((entry) => (entry.kind === 'text' ? { ...entry, open: false } : entry))
+  return { ...run, status, entries, problem: status === 'success' || status === 'cancelled' ? null : problem || null }
+}
+
+/** The run is over, whatever else was missed. */
+export function answered(chat: Chat, { requestId, sessionId, conversationMessage, error, timestamp }: ClaudeResponse): Chat {
+  return change(chat, requestId, sessionId, timestamp, (run) => {
+    const silent = !run.entries.some((entry) => entry.kind === 'text')
+    const entries: readonly Entry[] = silent && conversationMessage ? [...run.entries, { kind: 'text', text: conversationMessage, open: false }] : run.entries
+    const status = run.status !== 'running' ? run.status : error ? (error.code === 'cancelled' ? 'cancelled' : 'error') : 'success'
+    return finish({ ...run, entries }, status, run.problem ?? error?.message ?? '')
+  })
+}
+
+/** Our question did not get through. */
+export function failed(chat: Chat, id: string, problem: string): Chat {
+  return { runs: chat.runs.map((run) => (run.id === id ? { ...run, status: 'error', problem } : run)) }
+}
+
+/** A request tells who asked for what, also when the beginning was missed. */
+export function requested(chat: Chat, request: ApprovalRequest): Chat {
+  return change(chat, request.requestId, request.session_id, request.created_at, (run) => {
+    const known = run.entries.some((entry) => entry.kind === 'tool' && entry.id === request.tool_use_id)
+    const tool: Entry = { kind: 'tool', id: request.tool_use_id, name: request.tool_name, result: null, failed: false }
+    return { ...run, prompt: run.prompt || request.prompt, author: run.author || request.author.name, entries: known ? run.entries : [...run.entries, tool] }
+  })
+}
+
+/** A run of ours that is at work, not one that waits for people. */
+export function working(chat: Chat, sessionId: string | undefined, waiting: ReadonlySet<string>): Run | undefined {
+  return chat.runs.find((run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id))
+}
+
+function change(chat: Chat, id: string, sessionId: string, at: string, make: (run: Run) => Run): Chat {
+  if (!chat.runs.some((run) => run.id === id)) return { runs: [...chat.runs, make(fresh(id, sessionId, at))] }
+  return { runs: chat.runs.map((run) => (run.id === id ? make(run) : run)) }
+}
+
+function words(content: Record<string, unknown>, field: string): string {
+  const value = content[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function nameIn(content: Record<string, unknown>): string {
+  const by = content.by ?? content.author
+  if (by && typeof by === 'object' && 'name' in by && typeof by.name === 'string') return by.name
+  return words(content, 'name')
+}

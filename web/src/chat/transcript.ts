@@ -1,0 +1,23 @@
+/** What was said and decided before this tab was opened. */
+import { hasCapability, useSession, wire } from '../session/store.ts'
+import { isWaiting, useReview } from '../review/store.ts'
+import { CallError } from '../wire/socket.ts'
+import { happened, requested, useChat } from './store.ts'
+
+export async function loadTranscript(documentId: string): Promise<void> {
+  const me = useSession.getState().me
+  if (!me || !hasCapability('transcript')) return
+  try {
+    const { entries, requests = [] } = await wire.call('transcript:get', { sessionId: me.sessionId, documentId })
+    useChat.setState((live) => {
+      const told = requests.reduce(requested, entries.reduce(happened, { runs: [] }))
+      const known = new Set(told.runs.map((run) => run.id))
+      return { runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id))] }
+    })
+    useReview.setState((state) => ({
+      requests: { ...Object.fromEntries(requests.filter((request) => !isWaiting(request)).map((request) => [request.request_id, request])), ...state.requests },
+    }))
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+  }
+}

@@ -1,0 +1,21 @@
+/** The one document that is open in this tab, for commands that act on it. */
+import type { EditorView } from '@codemirror/view'
+
+export interface Current {
+  readonly id: string
+  readonly view: EditorView
+  /** Everything typed here has reached the server. */
+  readonly settled: boolean
+  /** Shows changes as the server has just said they are. */
+  redraw(): void
+}
+
+let current: Current | null = null
+
+export function setCurrent(document: Current | null): void {
+  current = document
+}
+
+export function getCurrent(): Current | null {
+  return current
+}

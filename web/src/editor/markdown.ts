@@ -1,0 +1,25 @@
+/** Markdown as CodeMirror's language, from the Lezer grammar alone (the usual package pulls in HTML, CSS and JavaScript). */
+import { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, syntaxHighlighting } from '@codemirror/language'
+import type { Extension } from '@codemirror/state'
+import { tags as t } from '@lezer/highlight'
+import { Strikethrough, parser } from '@lezer/markdown'
+
+const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } })
+const language = new Language(data, parser.configure([Strikethrough]), [], 'markdown')
+
+const look = HighlightStyle.define([
+  { tag: t.heading1, class: 'md-h1' },
+  { tag: t.heading2, class: 'md-h2' },
+  { tag: [t.heading3, t.heading4, t.heading5, t.heading6], class: 'md-h3' },
+  { tag: t.emphasis, class: 'md-em' },
+  { tag: t.strong, class: 'md-strong' },
+  { tag: t.strikethrough, class: 'md-strike' },
+  { tag: t.monospace, class: 'md-code' },
+  { tag: t.link, class: 'md-link' },
+  { tag: t.url, class: 'md-url' },
+  { tag: [t.processingInstruction, t.contentSeparator], class: 'md-mark' },
+])
+
+export function markdown(): Extension {
+  return [new LanguageSupport(language), syntaxHighlighting(look)]
+}

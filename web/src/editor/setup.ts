@@ -1,0 +1,50 @@
+/** The editor's extensions, in one list. */
+import { collab } from '@codemirror/collab'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { EditorState, Prec, type Extension } from '@codemirror/state'
+import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
+import { caretField } from '../presence/carets.ts'
+import { clickToActivate, oneRowOfButtons } from '../review/draw.ts'
+import { review } from '../review/field.ts'
+import { reviewKeys } from '../review/keys.ts'
+import { continueList, toggleMark } from './format.ts'
+import { markdown } from './markdown.ts'
+import { preview } from './preview.ts'
+import { wholeCharacters } from './surrogates.ts'
+
+export interface Setup { text: string; version: number; clientID: string; writable: boolean; title: string; onUpdate: Extension }
+
+export function editorState({ text, version, clientID, writable, title, onUpdate }: Setup): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      collab({ startVersion: version, clientID }),
+      review(),
+      caretField,
+      wholeCharacters,
+      history(),
+      markdown(),
+      preview,
+      drawSelection(),
+      clickToActivate,
+      oneRowOfButtons,
+      EditorView.lineWrapping,
+      EditorState.readOnly.of(!writable),
+      EditorView.editable.of(writable),
+      EditorView.contentAttributes.of({
+        'aria-label': `Text of ${title}`, 'aria-multiline': 'true', role: 'textbox', spellcheck: 'true', autocorrect: 'on', autocapitalize: 'sentences',
+        ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
+      }),
+      placeholder('Start writing, or ask for a first draft…'),
+      Prec.high(keymap.of(reviewKeys)),
+      keymap.of([
+        { key: 'Mod-b', run: toggleMark('**') },
+        { key: 'Mod-i', run: toggleMark('*') },
+        { key: 'Enter', run: continueList },
+        ...historyKeymap,
+        ...defaultKeymap,
+      ]),
+      onUpdate,
+    ],
+  })
+}

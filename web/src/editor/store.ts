@@ -1,0 +1,41 @@
+/** What the frame around the text shows about the open document. */
+import { create } from 'zustand'
+import type { Hunk, Peer, Role, WireError } from '../wire/types.ts'
+import type { Heading } from './words.ts'
+
+export type Saved = 'saved' | 'saving' | 'apart'
+export type Phase = 'opening' | 'open' | 'failed' | 'gone'
+
+export interface DocumentState {
+  id: string | null
+  phase: Phase
+  failure: WireError | null
+  title: string
+  role: Role
+  saved: Saved
+  peers: readonly Peer[]
+  /** Which of the peers we are. */
+  member: string
+  words: number
+  selectedWords: number
+  /** What is selected, for the composer. */
+  selection: { from: number; to: number } | null
+  headings: readonly Heading[]
+  /** Pending changes where they stand now, in reading order. */
+  hunks: readonly Hunk[]
+  active: string | null
+  /** Counts the text's changes, so that quoted snippets follow it. */
+  revision: number
+  /** Words that could not be sent before the document had to be loaded anew. */
+  recovered: readonly string[]
+}
+
+export const EMPTY: DocumentState = {
+  id: null, phase: 'opening', failure: null, title: '', role: 'viewer', saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
+  selection: null, headings: [], hunks: [], active: null, revision: 0, recovered: [],
+}
+
+export const useDocument = create<DocumentState>()(() => EMPTY)
+
+export const canWrite = (role: Role): boolean => role === 'owner' || role === 'editor'
+export const canDecide = (role: Role): boolean => role !== 'viewer'

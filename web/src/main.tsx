@@ -1,0 +1,16 @@
+/** Starts the editor. */
+import '@fontsource-variable/inter/wght.css'
+import '@fontsource-variable/literata/wght-italic.css'
+import '@fontsource-variable/literata/wght.css'
+import { createRoot } from 'react-dom/client'
+import { App } from './app/App.tsx'
+import './ui/base.css'
+import './app/layout.css'
+import './app/library.css'
+import './chat/panel.css'
+import './editor/editor.css'
+import './review/review.css'
+import { start } from './session/store.ts'
+
+start()
+createRoot(document.getElementById('app')!).render(<App />)

@@ -1,0 +1,55 @@
+/** Other people's carets and selections, with their names, drawn in the text. */
+import { StateEffect, StateField, type Range } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+
+export interface Caret { id: string; name: string; color: number; anchor: number; head: number }
+
+/** Everybody's carets, replacing those before. */
+export const setCarets = StateEffect.define<readonly Caret[]>()
+
+interface Carets { carets: readonly Caret[]; deco: DecorationSet }
+
+export const caretField = StateField.define<Carets>({
+  create: () => ({ carets: [], deco: Decoration.none }),
+  update(value, tr) {
+    let carets = value.carets
+    if (tr.docChanged && carets.length > 0) {
+      carets = carets.map((caret) => ({ ...caret, anchor: tr.changes.mapPos(caret.anchor, 1), head: tr.changes.mapPos(caret.head, 1) }))
+    }
+    for (const effect of tr.effects) if (effect.is(setCarets)) carets = effect.value
+    return carets === value.carets ? value : { carets, deco: draw(carets, tr.newDoc.length) }
+  },
+  provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
+})
+
+function draw(carets: readonly Caret[], length: number): DecorationSet {
+  const deco: Range<Decoration>[] = []
+  for (const caret of carets) {
+    if (caret.anchor > length || caret.head > length) continue
+    const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)]
+    if (to > from) deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
+    deco.push(Decoration.widget({ widget: new Flag(caret.name, caret.color), side: caret.head > caret.anchor ? -1 : 1 }).range(caret.head))
+  }
+  return Decoration.set(deco, true)
+}
+
+class Flag extends WidgetType {
+  constructor(readonly name: string, readonly color: number) {
+    super()
+  }
+
+  override eq(other: Flag): boolean {
+    return other.name === this.name && other.color === this.color
+  }
+
+  toDOM(): HTMLElement {
+    const caret = document.createElement('span')
+    caret.className = `cm-peer-caret peer-${this.color}`
+    // People are listed in the header for screen readers.
+    caret.setAttribute('aria-hidden', 'true')
+    const flag = caret.appendChild(document.createElement('span'))
+    flag.className = 'cm-peer-flag'
+    flag.textContent = this.name
+    return caret
+  }
+}

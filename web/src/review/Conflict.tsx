@@ -1,0 +1,43 @@
+/** A person changed the very words the AI wanted to replace: three texts, four ways on. */
+import { getCurrent } from '../editor/current.ts'
+import { askAgain } from '../chat/ask.ts'
+import type { Hunk } from '../wire/types.ts'
+import { acceptHunk, rejectHunk } from './decide.ts'
+import { asItIs } from './field.ts'
+import { baseText, currentText, proposedText } from './hunk.ts'
+import { usePanel } from './panel.ts'
+
+export function Conflict({ hunk: shown, number, busy }: { hunk: Hunk; number: number; busy: boolean }) {
+  const state = getCurrent()?.view.state
+  if (!state) return null
+  const { doc } = state
+  const hunk = asItIs(state, shown)
+  const inserting = hunk.parts.every((part) => part.base === '')
+  return (
+    <>
+      <p className="warn-note">The text here changed after the AI read it. Nothing is replaced unless you say so.</p>
+      <dl className="sides">
+        {!inserting && (
+          <div>
+            <dt>What the AI read</dt>
+            <dd>{baseText(hunk, doc)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Yours, now</dt>
+          <dd>{currentText(hunk, doc) || '(nothing)'}</dd>
+        </div>
+        <div>
+          <dt>The AI’s</dt>
+          <dd>{proposedText(hunk, doc) || '(nothing)'}</dd>
+        </div>
+      </dl>
+      <div className="hunk-actions">
+        <button type="button" className="button" disabled={busy} aria-label={`Keep mine, change ${number}`} onClick={() => void rejectHunk(hunk)}>Keep mine</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, proposedText(hunk, doc))}>Use the AI’s</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Edit change ${number}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>Edit</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Ask again about change ${number}`} onClick={() => askAgain(hunk)}>Ask again</button>
+      </div>
+    </>
+  )
+}

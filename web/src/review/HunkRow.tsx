@@ -1,0 +1,89 @@
+/** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
+import { Fragment, useEffect, useRef } from 'react'
+import { getCurrent } from '../editor/current.ts'
+import { useDocument } from '../editor/store.ts'
+import { useSession } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
+import type { ApprovalRequest, Hunk } from '../wire/types.ts'
+import { Conflict } from './Conflict.tsx'
+import { acceptHunk, rejectHunk, rejection, useBusy } from './decide.ts'
+import { activate, asItIs, describe } from './field.ts'
+import { HunkEdit } from './HunkEdit.tsx'
+import { usePanel } from './panel.ts'
+import { REASONS, ReasonForm } from './ReasonForm.tsx'
+import { type Piece, snippet, wordChange } from './snippet.ts'
+import { toldOnRejectOne } from './told.ts'
+
+interface Props { hunk: Hunk; number: number; total: number; active: boolean; mayDecide: boolean; request: ApprovalRequest }
+
+export function HunkRow({ hunk, number, total, active, mayDecide, request }: Props) {
+  // The quotation follows the text around it.
+  useDocument((state) => state.revision)
+  const row = useRef<HTMLLIElement>(null)
+  const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
+  useEffect(() => {
+    if (active) row.current?.scrollIntoView({ block: 'nearest' })
+  }, [active, writing])
+  const view = getCurrent()?.view
+  if (!view) return null
+  return (
+    <li ref={row} className={`hunk-row ${active ? 'is-active' : ''}`} data-row={hunk.id}>
+      <button type="button" className="hunk-open" aria-current={active ? 'true' : undefined} onClick={() => activate(view, asItIs(view.state, hunk))}>
+        <span aria-hidden="true">{number}</span>
+        <span className="hidden-label">{describe(hunk, number, total)}</span>
+        <span className="words" aria-hidden="true">
+          <Quotation pieces={snippet(asItIs(view.state, hunk), view.state.doc)} />
+          {hunk.status === 'conflict' && !active && <span className="badge">Text changed</span>}
+        </span>
+      </button>
+      {active && (
+        <div className="hunk-body">
+          {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
+          {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
+        </div>
+      )}
+    </li>
+  )
+}
+
+export function Quotation({ pieces }: { pieces: readonly Piece[] }) {
+  return (
+    <>
+      {pieces.map(({ kind, text }, index) => {
+        if (kind === 'same') return text
+        // A line may break between what goes and what comes, rather than within a word.
+        return kind === 'gone' ? <Fragment key={index}><del>{text}</del><wbr /></Fragment> : <ins key={index}>{text}</ins>
+      })}
+    </>
+  )
+}
+
+function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
+  const { editing, reasoning } = usePanel()
+  const busy = useBusy((state) => state.ids.has(hunk.id))
+  const offline = useSession((session) => session.link !== 'online')
+  if (editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
+  if (reasoning === hunk.id) {
+    return <ReasonForm label={`Reject change ${number}`} look="is-danger" reasons={REASONS} draft={(feedback) => rejection(hunk, feedback)} told={(feedback) => toldOnRejectOne(request, feedback)} onSend={(feedback) => rejectHunk(hunk, feedback)} />
+  }
+  if (hunk.status === 'conflict') return <Conflict hunk={hunk} number={number} busy={busy || offline} />
+  const { plus, minus } = wordChange(hunk)
+  const off = busy || offline
+  return (
+    <div className="hunk-actions">
+      <button type="button" className="button is-accept" disabled={off} aria-label={`Accept change ${number} of ${total}`} onClick={() => void acceptHunk(hunk)}>
+        <Icon name="check" size={13} /> Accept
+      </button>
+      <button type="button" className="button" disabled={off} aria-label={`Edit change ${number} of ${total}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>
+        <Icon name="pencil" size={13} /> Edit
+      </button>
+      <button type="button" className="button" disabled={off} aria-label={`Reject change ${number} of ${total}`} onClick={() => void rejectHunk(hunk)}>
+        <Icon name="cross" size={13} /> Reject
+      </button>
+      <button type="button" className="button is-quiet" disabled={off} aria-label={`Reject change ${number} of ${total} with a reason`} title="Reject with a reason" onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}>
+        <Icon name="speech" size={14} />
+      </button>
+      <span className="count" aria-hidden="true">{plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}</span>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import type { ApprovalRequest, ApprovalUpdate, Hunk, HunkStatus } from '../wire/types.ts'
+import { NONE, announced, hunksPut, replaced, resolved, tally, updated } from './store.ts'
+import { toldOnRejectAll, toldOnRejectOne } from './told.ts'
+
+const hunk = (id: string, status: HunkStatus = 'pending'): Hunk => ({ id, request_id: 'r', status, parts: [] })
+const request = (id: string, hunks: Hunk[] = []) => ({ request_id: id, status: 'pending', hunks, approvals: { have: 0, need: 1 } }) as unknown as ApprovalRequest
+const update = (more: Partial<ApprovalUpdate>): ApprovalUpdate => ({ request_id: 'r', status: 'pending', paused: false, focused_by: [], preview_hash: 'p', approvals: { have: 0, need: 1 }, hunks: [], ...more })
+
+it('takes a card away that is not in the answer, and keeps resolved ones', () => {
+  const before = [request('a'), { ...request('b'), status: 'rejected' as const }].reduce(announced, NONE)
+  expect(Object.keys(replaced(before, [request('c')]).requests).sort()).toEqual(['b', 'c'])
+})
+
+it('shows decisions of others on single changes', () => {
+  const state = updated(announced(NONE, request('r', [hunk('1'), hunk('2')])), update({ hunks: [{ id: '2', status: 'accepted' }], focused_by: [{ id: 'u', name: 'Bo' }] }))
+  expect(tally(state.requests.r!.hunks)).toMatchObject({ accepted: 1, open: 1, total: 2 })
+  expect(state.focus.r).toHaveLength(1)
+})
+
+it('shows text the model still writes, until its request is there', () => {
+  const writing = updated(NONE, update({ status: 'streaming', text: 'She read' }))
+  expect(writing.writing).toEqual({ r: 'She read' })
+  expect(announced(writing, request('r')).writing).toEqual({})
+})
+
+it('remembers how a request ended', () => {
+  const done = resolved(announced(NONE, request('r', [hunk('1')])), { request_id: 'r', document_id: 'd', status: 'rejected', by: { id: 'u', name: 'Bo' }, feedback: 'no', hunks: [{ id: '1', status: 'rejected' }], report: 'User rejected: no' })
+  expect(done.requests.r).toMatchObject({ status: 'rejected', feedback: 'no', report: 'User rejected: no' })
+})
+
+it('puts a changed hunk where the old one was', () => {
+  const state = hunksPut(announced(NONE, request('r', [hunk('1'), hunk('2')])), [hunk('1', 'expired'), hunk('3')])
+  expect(state.requests.r!.hunks.map((h) => h.id + h.status)).toEqual(['1expired', '2pending', '3pending'])
+})
+
+it('says what the AI will be told', () => {
+  expect(toldOnRejectAll(request('r', [hunk('1')]), '')).toBe('User rejected the operation')
+  expect(toldOnRejectAll(request('r', [hunk('1')]), ' too formal ')).toBe('User rejected: too formal')
+  expect(toldOnRejectAll(request('r', [hunk('1', 'accepted'), hunk('2')]), 'x')).toContain('Partly applied: 1 accepted, 1 rejected.')
+  expect(toldOnRejectOne(request('r', [hunk('1'), hunk('2')]), 'x')).toContain('User feedback: x')
+})

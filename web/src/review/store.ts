@@ -1,0 +1,80 @@
+/** The requests that wait for people, and those decided since. Reducers are pure. */
+import { create } from 'zustand'
+import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, Hunk, HunkState, Person } from '../wire/types.ts'
+import { isOpen } from './hunk.ts'
+
+export interface Requests {
+  /** By id, open and resolved. */
+  requests: Readonly<Record<string, ApprovalRequest>>
+  /** Who has a request open just now. */
+  focus: Readonly<Record<string, readonly Person[]>>
+  /** Text the model is still writing, by the id its request will have. */
+  writing: Readonly<Record<string, string>>
+}
+
+export const NONE: Requests = { requests: {}, focus: {}, writing: {} }
+export const useReview = create<Requests>()(() => NONE)
+
+export const isWaiting = (request: ApprovalRequest): boolean => request.status === 'pending' || request.status === 'streaming'
+
+export function announced(state: Requests, request: ApprovalRequest): Requests {
+  return { ...state, writing: without(state.writing, request.request_id), requests: { ...state.requests, [request.request_id]: request } }
+}
+
+/** The complete list of an ack: open cards that are not in it are gone, resolved ones stay readable. */
+export function replaced(state: Requests, open: readonly ApprovalRequest[]): Requests {
+  const resolved = Object.values(state.requests).filter((request) => !isWaiting(request))
+  return { focus: {}, writing: {}, requests: Object.fromEntries([...resolved, ...open].map((request) => [request.request_id, request])) }
+}
+
+export function updated(state: Requests, update: ApprovalUpdate): Requests {
+  const known = state.requests[update.request_id]
+  const focus = { ...state.focus, [update.request_id]: update.focused_by }
+  if (!known) {
+    if (update.text === undefined) return state
+    return { ...state, writing: { ...state.writing, [update.request_id]: update.text } }
+  }
+  const { status, expires_at = null, paused, preview_hash, approvals } = update
+  const request = { ...known, status, expires_at, paused, preview_hash, approvals, hunks: withStates(known.hunks, update.hunks) }
+  return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
+}
+
+export function resolved(state: Requests, { request_id, status, by, feedback, hunks, report }: ApprovalResolved): Requests {
+  const writing = without(state.writing, request_id)
+  const known = state.requests[request_id]
+  if (!known) return { ...state, writing }
+  const request = { ...known, status, by, feedback, report, hunks: withStates(known.hunks, hunks) }
+  return { ...state, writing, requests: { ...state.requests, [request_id]: request } }
+}
+
+/** The server's word on single hunks, as it comes with an update of the text. */
+export function hunksPut(state: Requests, put: readonly Hunk[]): Requests {
+  return put.reduce((all, hunk) => {
+    const known = all.requests[hunk.request_id]
+    if (!known) return all
+    const hunks = known.hunks.some(({ id }) => id === hunk.id) ? known.hunks.map((old) => (old.id === hunk.id ? hunk : old)) : [...known.hunks, hunk]
+    return { ...all, requests: { ...all.requests, [hunk.request_id]: { ...known, hunks } } }
+  }, state)
+}
+
+function without(writing: Requests['writing'], id: string): Requests['writing'] {
+  return Object.fromEntries(Object.entries(writing).filter(([other]) => other !== id))
+}
+
+function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[] {
+  const byId = new Map(states.map(({ id, status }) => [id, status]))
+  return hunks.map((hunk) => ({ ...hunk, status: byId.get(hunk.id) ?? hunk.status }))
+}
+
+export interface Tally { accepted: number; rejected: number; expired: number; open: number; total: number }
+
+export function tally(hunks: readonly Hunk[]): Tally {
+  const count = (wanted: (hunk: Hunk) => boolean) => hunks.filter(wanted).length
+  return {
+    accepted: count((hunk) => hunk.status === 'accepted'),
+    rejected: count((hunk) => hunk.status === 'rejected'),
+    expired: count((hunk) => hunk.status === 'expired' || hunk.status === 'obsolete'),
+    open: count((hunk) => isOpen(hunk.status)),
+    total: hunks.length,
+  }
+}

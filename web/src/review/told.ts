@@ -1,0 +1,28 @@
+/** What the AI will be told, before it is sent. Pure; the words are the server's (`review-rules`: "What the model is told"). */
+import type { ApprovalRequest } from '../wire/types.ts'
+import { tally } from './store.ts'
+
+/** When all open changes are rejected now. */
+export function toldOnRejectAll(request: ApprovalRequest, feedback: string): string {
+  const { accepted } = tally(request.hunks)
+  if (accepted > 0) return partly(request, feedback)
+  return feedback.trim() === '' ? 'User rejected the operation' : `User rejected: ${feedback.trim()}`
+}
+
+/** When all open changes are accepted now. */
+export function toldOnAcceptAll(note: string): string {
+  return note.trim() === '' ? 'What was applied' : `What was applied\nUser note: ${note.trim()}`
+}
+
+/** When one change is rejected and others wait: nothing yet, and this at the end. */
+export function toldOnRejectOne(request: ApprovalRequest, feedback: string): string {
+  const { open, accepted } = tally(request.hunks)
+  if (open > 1) return `Told once all changes are decided, with the list of what was accepted and rejected:\n${feedback.trim() ? `User feedback: ${feedback.trim()}` : '(no feedback)'}`
+  return accepted > 0 ? partly(request, feedback) : toldOnRejectAll(request, feedback)
+}
+
+function partly(request: ApprovalRequest, feedback: string): string {
+  const { accepted, rejected, open } = tally(request.hunks)
+  const head = `Partly applied: ${accepted} accepted, ${rejected + open} rejected.`
+  return feedback.trim() === '' ? `${head}\n(and one line for each change)` : `${head}\n(and one line for each change)\nUser feedback: ${feedback.trim()}`
+}

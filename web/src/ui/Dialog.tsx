@@ -1,0 +1,27 @@
+/** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Icon } from './icons.tsx'
+
+interface Props { title: string; onClose: () => void; children: ReactNode; foot?: ReactNode }
+
+export function Dialog({ title, onClose, children, foot }: Props) {
+  const box = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const shown = box.current
+    shown?.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog ref={box} aria-labelledby={id} onCancel={onClose} onClick={(event) => event.target === box.current && onClose()}>
+      <div className="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      {children}
+      {foot && <div className="dialog-foot">{foot}</div>}
+    </dialog>
+  )
+}

@@ -1,0 +1,1245 @@
+// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
+
+export type Handshake = { 
+/**
+ * The secret of a token; may be missing only under `--no-auth`.
+ */
+token?: string, 
+/**
+ * The name others see; 1 to 80 characters after trimming, else the token's name is used.
+ */
+name?: string, 
+/**
+ * The protocol the client speaks; only 1 exists.
+ */
+protocol?: number, 
+/**
+ * A session to go on with; it must belong to the same person.
+ */
+sessionId?: string, };
+
+export type Nothing = Record<symbol, never>;
+
+export type CreateDocument = { 
+/**
+ * Shown in lists; empty or missing becomes "Untitled".
+ */
+title?: string, 
+/**
+ * The text of version 0; line ends are normalised to `\n`.
+ */
+text?: string, };
+
+export type OpenDocument = { 
+/**
+ * The document to open.
+ */
+documentId?: string, 
+/**
+ * A workspace text file to open as a live document.
+ */
+path?: string, 
+/**
+ * The version the client already has; answered by updates while the log reaches it.
+ */
+since?: number, };
+
+export type PushUpdates = { 
+/**
+ * The document to change.
+ */
+documentId: string, 
+/**
+ * The version the first update was made on.
+ */
+version: number, 
+/**
+ * At least one update, each on top of the one before.
+ */
+updates: Array<PushedUpdate>, };
+
+export type PushedUpdate = { 
+/**
+ * The editor instance that made the change; claimed by the first person who uses it.
+ */
+clientID: string, 
+/**
+ * `ChangeSet.toJSON()` of `@codemirror/state`.
+ */
+changes: unknown, };
+
+export type Resync = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version the client has.
+ */
+version: number, };
+
+export type NameDocument = { 
+/**
+ * The document.
+ */
+documentId: string, };
+
+export type RenameDocument = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The new title, 1 to 200 characters after trimming.
+ */
+title: string, };
+
+export type ChangeSettings = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Who may decide: `any`, `not_requester`, `two` or `owner`.
+ */
+policy?: string, 
+/**
+ * `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
+ */
+approvals?: string, 
+/**
+ * Seconds until a request expires; 0 waits for ever.
+ */
+timeoutSeconds?: number, 
+/**
+ * Ranges no tool may touch, in positions of `version`.
+ */
+frozen?: Freeze, };
+
+export type Freeze = { 
+/**
+ * The version the positions are of.
+ */
+version: number, 
+/**
+ * All frozen ranges; replaces those before.
+ */
+ranges: Array<Range>, };
+
+export type Range = { 
+/**
+ * First unit.
+ */
+from: number, 
+/**
+ * One past the last unit.
+ */
+to: number, };
+
+export type ReadHistory = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Only versions below this one; missing: from the newest.
+ */
+before?: number, 
+/**
+ * At most this many, 1 to 500; 100 if missing.
+ */
+limit?: number, };
+
+export type ReadVersion = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version whose text is wanted.
+ */
+version: number, };
+
+export type Caret = { 
+/**
+ * The version the positions are of.
+ */
+version: number, 
+/**
+ * Where the selection began.
+ */
+anchor: number, 
+/**
+ * Where the caret stands.
+ */
+head: number, };
+
+export type MoveCaret = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version the positions are of.
+ */
+version: number, 
+/**
+ * Where the selection began.
+ */
+anchor: number, 
+/**
+ * Where the caret stands.
+ */
+head: number, };
+
+export type AskClaudeCode = { 
+/**
+ * The session that asks; it must be the person's own.
+ */
+sessionId: string, 
+/**
+ * What the person typed.
+ */
+prompt: string, 
+/**
+ * The client's own name for this request; made by the server if missing.
+ */
+requestId?: string, 
+/**
+ * `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the session's if missing.
+ */
+permission_mode?: string, 
+/**
+ * The model to use; the server's if missing.
+ */
+model?: string, 
+/**
+ * `false` forgets the conversation so far.
+ */
+continue?: boolean, 
+/**
+ * What the request is about.
+ */
+context: AskContext, };
+
+export type AskContext = { 
+/**
+ * The shared document to edit; its text is the server's.
+ */
+documentId?: string, 
+/**
+ * Without `documentId`: the text of the session's private document.
+ */
+documentContent?: string, 
+/**
+ * What the person has selected.
+ */
+selection?: AskSelection, 
+/**
+ * Earlier turns that the server does not have, oldest first.
+ */
+conversationHistory?: Array<AskHistory>, 
+/**
+ * Extra instructions for the model.
+ */
+systemInstructions?: string, };
+
+export type AskSelection = { 
+/**
+ * The selected words, to recognise a selection that is out of date.
+ */
+text?: string, 
+/**
+ * First unit.
+ */
+start: number, 
+/**
+ * One past the last unit.
+ */
+end: number, };
+
+export type AskHistory = { 
+/**
+ * `user` or `assistant`.
+ */
+role: string, 
+/**
+ * What was said.
+ */
+content: string, };
+
+export type Run = { 
+/**
+ * What the person typed.
+ */
+prompt: string, 
+/**
+ * `true` goes on with the conversation so far; seed 1 starts afresh.
+ */
+continue?: boolean, 
+/**
+ * As in `askClaudeCode`.
+ */
+permission_mode?: string, 
+/**
+ * `false`: even reading waits for a person.
+ */
+auto_approve_safe?: boolean, 
+/**
+ * As in `askClaudeCode`.
+ */
+requestId?: string, 
+/**
+ * As in `askClaudeCode`.
+ */
+model?: string, };
+
+export type ToolApprovalResponse = { 
+/**
+ * The request to decide.
+ */
+request_id: string, 
+/**
+ * Approve or reject, as seed 1 says it.
+ */
+approved?: boolean, 
+/**
+ * `approve`, `reject`, `edit` or `respond`; wins over `approved`.
+ */
+decision?: string, 
+/**
+ * Why it was rejected; told to the model.
+ */
+feedback?: string, 
+/**
+ * A remark that goes with an approval; told to the model.
+ */
+note?: string, 
+/**
+ * Decisions on single changes; those not named stay open unless `finish` says otherwise.
+ */
+hunks?: Array<HunkResponse>, 
+/**
+ * What happens to the changes not named: `accept` or `reject`.
+ */
+finish?: string, 
+/**
+ * With `edit`: the input to run instead (same tool).
+ */
+updated_input?: unknown, 
+/**
+ * With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
+ */
+message?: string, 
+/**
+ * A rule to remember.
+ */
+remember?: unknown, 
+/**
+ * The preview the person saw; missing: the one first announced.
+ */
+preview_hash?: string, };
+
+export type HunkResponse = { 
+/**
+ * The change.
+ */
+id: string, 
+/**
+ * `accept` or `reject`.
+ */
+decision: string, 
+/**
+ * With `accept`: the text to put there instead of the proposed one.
+ */
+text?: string, 
+/**
+ * Accept although the words there were changed meanwhile; needs `seen`.
+ */
+force?: boolean, 
+/**
+ * The words that will be overwritten, as the person saw them.
+ */
+seen?: string, };
+
+export type ToolApprovalBatch = { 
+/**
+ * Decided one after the other, each on its own.
+ */
+responses: Array<ToolApprovalResponse>, };
+
+export type ListPendingApprovals = { 
+/**
+ * Only this document's requests; missing: all the person may see.
+ */
+documentId?: string, };
+
+export type FocusRequest = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * `true` while the person looks at it; repeated every few seconds.
+ */
+on: boolean, };
+
+export type NameRequest = { 
+/**
+ * The request.
+ */
+request_id: string, };
+
+export type UndoRequest = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * Only these changes; missing: everything that was accepted.
+ */
+hunks?: Array<string>, 
+/**
+ * Undo although the words were touched since.
+ */
+force?: boolean, };
+
+export type Cancel = { 
+/**
+ * The run to stop.
+ */
+requestId?: string, 
+/**
+ * Or every run of this session.
+ */
+sessionId?: string, };
+
+export type ReadTranscript = { 
+/**
+ * The session; it must be the person's own.
+ */
+sessionId: string, 
+/**
+ * The document the conversation is about; missing: the work without a document.
+ */
+documentId?: string, };
+
+export type RevokeRule = { 
+/**
+ * The rule.
+ */
+id: string, };
+
+export type SetSettings = { 
+/**
+ * `on` or `off`, for documents that say nothing themselves.
+ */
+approvals?: string, 
+/**
+ * The permission mode of new runs.
+ */
+permission_mode?: string, 
+/**
+ * Seconds until a request expires; 0 waits for ever.
+ */
+timeoutSeconds?: number, };
+
+export type WireError = { 
+/**
+ * Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
+ */
+code: string, 
+/**
+ * For people.
+ */
+message: string, 
+/**
+ * What helps to go on: a fresh request, the limit that was passed, who was first.
+ */
+details?: unknown, };
+
+export type SessionRegistered = { 
+/**
+ * The session, new or resumed.
+ */
+sessionId: string, 
+/**
+ * The person behind the token.
+ */
+user: Person, 
+/**
+ * `owner`, `editor`, `reviewer` or `viewer`.
+ */
+role: string, 
+/**
+ * The protocol the server speaks.
+ */
+protocol: number, 
+/**
+ * Names of what this server can do beyond the protocol's core.
+ */
+capabilities: Array<string>, 
+/**
+ * The session's permission mode.
+ */
+permission_mode: string, 
+/**
+ * The models that can be asked, the default first.
+ */
+models: Array<string>, 
+/**
+ * The server's settings.
+ */
+settings: Settings, };
+
+export type Person = { 
+/**
+ * The principal; the same for all of a person's connections.
+ */
+id: string, 
+/**
+ * The name others see.
+ */
+name: string, };
+
+export type Settings = { 
+/**
+ * `on` or `off`.
+ */
+approvals: string, 
+/**
+ * The permission mode of new runs.
+ */
+permission_mode: string, 
+/**
+ * Seconds until a request expires; 0 waits for ever.
+ */
+timeoutSeconds: number, };
+
+export type DocumentSettings = { 
+/**
+ * `any`, `not_requester`, `two` or `owner`.
+ */
+policy: string, 
+/**
+ * `on` or `off`.
+ */
+approvals: string, 
+/**
+ * Seconds until a request expires; 0 waits for ever.
+ */
+timeoutSeconds: number, 
+/**
+ * Ranges no tool may touch, in positions of the version they came with.
+ */
+frozen: Array<Range>, };
+
+export type DocumentLine = { 
+/**
+ * The document.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Its newest version.
+ */
+version: number, 
+/**
+ * When it last changed, RFC 3339.
+ */
+updatedAt: string, 
+/**
+ * What the person may do in it.
+ */
+role: string, };
+
+export type CreatedDocument = { 
+/**
+ * The document.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Always 0.
+ */
+version: number, };
+
+export type WholeDocument = { 
+/**
+ * The document.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * The version of `text`.
+ */
+version: number, 
+/**
+ * The text, line ends `\n`.
+ */
+text: string, 
+/**
+ * SHA-256 of the text's UTF-8 bytes, in hexadecimal.
+ */
+hash: string, 
+/**
+ * The settings in force.
+ */
+settings: DocumentSettings, };
+
+export type Opened = { 
+/**
+ * The whole document; missing if `updates` bring the client up to date.
+ */
+document?: WholeDocument, 
+/**
+ * The version before the first of `updates`.
+ */
+from?: number, 
+/**
+ * The newest version, with `updates`.
+ */
+version?: number, 
+/**
+ * What the client missed, in order, without a gap.
+ */
+updates?: Array<Update>, 
+/**
+ * A name for a new editor instance, for `collab()`.
+ */
+clientID: string, 
+/**
+ * All requests of the document that people can still decide; a card that is not here is gone.
+ */
+requests: Array<ToolApprovalRequest>, 
+/**
+ * Who is here.
+ */
+peers: Array<Peer>, 
+/**
+ * Which of `peers` is this connection.
+ */
+member: string, 
+/**
+ * What the person may do in this document.
+ */
+role: string, };
+
+export type Update = { 
+/**
+ * Who made it; `ai:…` for an accepted request.
+ */
+clientID: string, 
+/**
+ * `ChangeSet.toJSON()`, as committed.
+ */
+changes: unknown, 
+/**
+ * Where it came from, if not from typing: the request's id.
+ */
+origin?: string, };
+
+export type DocumentUpdates = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version before the first update.
+ */
+from: number, 
+/**
+ * In order, without a gap; may be empty when only hunks change.
+ */
+updates: Array<Update>, 
+/**
+ * Changes to pending hunks that belong together with the updates.
+ */
+hunks?: HunkChanges, };
+
+export type HunkChanges = { 
+/**
+ * No longer open.
+ */
+drop: Array<string>, 
+/**
+ * New, or changed; positions are those after the message's updates.
+ */
+put: Array<Hunk>, };
+
+export type DocumentChanged = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The new title.
+ */
+title?: string, 
+/**
+ * The settings now in force.
+ */
+settings?: DocumentSettings, 
+/**
+ * `true`: the document is gone.
+ */
+deleted?: boolean, };
+
+export type Peer = { 
+/**
+ * The connection.
+ */
+id: string, 
+/**
+ * The person.
+ */
+user: string, 
+/**
+ * The name others see.
+ */
+name: string, 
+/**
+ * What the person may do.
+ */
+role: string, 
+/**
+ * One of the editor's caret colours, 0 to 3.
+ */
+color: number, 
+/**
+ * The editor instances of this connection.
+ */
+clientIDs: Array<string>, 
+/**
+ * Where the caret is, in positions of `version`.
+ */
+caret?: PeerCaret, };
+
+export type PeerCaret = { 
+/**
+ * The version the positions are of.
+ */
+version: number, 
+/**
+ * Where the selection began.
+ */
+anchor: number, 
+/**
+ * Where the caret stands.
+ */
+head: number, };
+
+export type PresencePeers = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Everyone who is here.
+ */
+peers: Array<Peer>, };
+
+export type PresenceUpdate = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The connection.
+ */
+id: string, 
+/**
+ * The version the positions are of.
+ */
+version: number, 
+/**
+ * Where the selection began.
+ */
+anchor: number, 
+/**
+ * Where the caret stands.
+ */
+head: number, };
+
+export type HistoryLine = { 
+/**
+ * The version this update made.
+ */
+version: number, 
+/**
+ * Who made it.
+ */
+author: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The request it came from, if not from typing.
+ */
+origin?: string, };
+
+export type Hunk = { 
+/**
+ * Unique within the document.
+ */
+id: string, 
+/**
+ * The request it belongs to.
+ */
+request_id: string, 
+/**
+ * What changes, word by word, left to right.
+ */
+parts: Array<Part>, 
+/**
+ * `streaming`, `pending`, `conflict`, `obsolete`, `accepted`, `rejected` or `expired`.
+ */
+status: string, 
+/**
+ * Why it is in that state.
+ */
+reason?: string, 
+/**
+ * What the model says about this change.
+ */
+explanation?: string, 
+/**
+ * Who decided it, and when.
+ */
+decided?: HunkDecided, };
+
+export type Part = { 
+/**
+ * First UTF-16 unit to replace.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * The words that stand there.
+ */
+base: string, 
+/**
+ * The words that will.
+ */
+insert: string, 
+/**
+ * `true`: somebody changed these words, or removed the place.
+ */
+conflict?: boolean, };
+
+export type HunkDecided = { 
+/**
+ * The person.
+ */
+by: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The text that was put there instead of the proposed one.
+ */
+text?: string, };
+
+export type ToolApprovalRequest = { 
+/**
+ * Always `tool_approval_request`, as in seed 1.
+ */
+type: string, 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * The tool the model called.
+ */
+tool_name: string, 
+/**
+ * Its input.
+ */
+tool_input: unknown, 
+/**
+ * The call, as the model named it.
+ */
+tool_use_id: string, 
+/**
+ * `diff`, `multi_diff`, `command` or `generic`.
+ */
+preview_type: string, 
+/**
+ * Facts about the preview.
+ */
+preview_data: unknown, 
+/**
+ * The document's title, or the file.
+ */
+file_path: string | null, 
+/**
+ * The text before, as the model knew it.
+ */
+original_content: string | null, 
+/**
+ * The text the model proposed.
+ */
+new_content: string | null, 
+/**
+ * A unified diff.
+ */
+diff_lines: Array<string>, 
+/**
+ * The session that asked.
+ */
+session_id: string, 
+/**
+ * The run that asked (`requestId` of `askClaudeCode`).
+ */
+requestId: string, 
+/**
+ * The document it would change.
+ */
+document_id: string | null, 
+/**
+ * The version the model had read.
+ */
+base_version: number, 
+/**
+ * The version the hunks' positions are of.
+ */
+version: number, 
+/**
+ * `streaming`, `pending`, `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+ */
+status: string, 
+/**
+ * What would change.
+ */
+hunks: Array<Hunk>, 
+/**
+ * What the model says it does.
+ */
+explanation: string, 
+/**
+ * What the person had asked for.
+ */
+prompt: string, 
+/**
+ * Who asked.
+ */
+author: Person, 
+/**
+ * RFC 3339.
+ */
+created_at: string, 
+/**
+ * RFC 3339; `null` waits for ever.
+ */
+expires_at: string | null, 
+/**
+ * The countdown stands still because somebody is looking.
+ */
+paused: boolean, 
+/**
+ * What to look out for.
+ */
+warnings: Array<Warning>, 
+/**
+ * `approve`, `reject`, …
+ */
+allowed_decisions: Array<string>, 
+/**
+ * Covers everything shown; send it back with the decision.
+ */
+preview_hash: string, 
+/**
+ * Who may decide.
+ */
+policy: string, 
+/**
+ * How many people said yes, and how many are needed.
+ */
+approvals: Approvals, 
+/**
+ * `true`: never approve by a single stray key.
+ */
+default_to_no: boolean, 
+/**
+ * The door it came through: `sdk`, `mcpProxy`, `messages_api`, …
+ */
+source: string, 
+/**
+ * Who resolved it.
+ */
+by: Person | null, 
+/**
+ * Why it was rejected.
+ */
+feedback: string | null, 
+/**
+ * What the model was told, or would be told were the request finished now.
+ */
+report: string, };
+
+export type Warning = { 
+/**
+ * Stable, for programs.
+ */
+code: string, 
+/**
+ * For people.
+ */
+text: string, };
+
+export type Approvals = { 
+/**
+ * People who said yes.
+ */
+have: number, 
+/**
+ * People needed.
+ */
+need: number, };
+
+export type ToolApprovalUpdate = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * The document it would change.
+ */
+document_id?: string, 
+/**
+ * Its status.
+ */
+status: string, 
+/**
+ * RFC 3339; `null` waits for ever.
+ */
+expires_at?: string, 
+/**
+ * The countdown stands still because somebody is looking.
+ */
+paused: boolean, 
+/**
+ * Who has it open.
+ */
+focused_by: Array<Person>, 
+/**
+ * The current preview.
+ */
+preview_hash: string, 
+/**
+ * Votes.
+ */
+approvals: Approvals, 
+/**
+ * Hunks whose state changed.
+ */
+hunks: Array<HunkState>, 
+/**
+ * Who caused the change.
+ */
+by?: Person, 
+/**
+ * The text so far, while the model still writes.
+ */
+text?: string, };
+
+export type HunkState = { 
+/**
+ * The hunk.
+ */
+id: string, 
+/**
+ * Its status.
+ */
+status: string, };
+
+export type ToolApprovalResolved = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * The document it would have changed.
+ */
+document_id: string | null, 
+/**
+ * `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+ */
+status: string, 
+/**
+ * Who decided last; `null`: nobody, time ran out or the run ended.
+ */
+by: Person | null, 
+/**
+ * Why it was rejected.
+ */
+feedback: string | null, 
+/**
+ * All hunks, as decided.
+ */
+hunks: Array<HunkState>, 
+/**
+ * What the model was told.
+ */
+report: string, };
+
+export type Decided = { 
+/**
+ * The request's status.
+ */
+status: string, 
+/**
+ * All its hunks.
+ */
+hunks: Array<HunkState>, 
+/**
+ * The current preview.
+ */
+preview_hash: string, 
+/**
+ * Votes.
+ */
+approvals: Approvals, };
+
+export type Told = { 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * Whether the model is to take it for a failure.
+ */
+is_error: boolean, };
+
+export type ClaudeStream = { 
+/**
+ * The session that asked.
+ */
+sessionId: string, 
+/**
+ * The run.
+ */
+requestId: string, 
+/**
+ * The document, if the run is about one.
+ */
+documentId?: string, 
+/**
+ * With `claudeStreamChunk`: more text.
+ */
+text?: string, };
+
+export type AgentEvent = { 
+/**
+ * `user`, `assistant` or `result`.
+ */
+type: string, 
+/**
+ * `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
+ */
+subtype: string, 
+/**
+ * What seed 1 puts there.
+ */
+content: Record<string, unknown>, 
+/**
+ * The session that asked.
+ */
+sessionId: string, 
+/**
+ * The run.
+ */
+requestId: string, 
+/**
+ * The document, if the run is about one.
+ */
+documentId?: string, 
+/**
+ * When, RFC 3339.
+ */
+at: string, };
+
+export type ClaudeResponse = { 
+/**
+ * The session that asked.
+ */
+sessionId: string, 
+/**
+ * The run.
+ */
+requestId: string, 
+/**
+ * What the model said.
+ */
+conversationMessage: string, 
+/**
+ * `none`, `full` or `partial`.
+ */
+updateType: string, 
+/**
+ * `full`: the resulting document. `partial`: what now stands in the original range.
+ */
+documentUpdate?: string, 
+/**
+ * With `partial`: the original range.
+ */
+selectionRange?: SelectionRange, 
+/**
+ * The document's version afterwards.
+ */
+documentVersion?: number, 
+/**
+ * Every document change of the run, in order.
+ */
+updates?: Array<ResponseUpdate>, 
+/**
+ * RFC 3339.
+ */
+timestamp: string, 
+/**
+ * Why there is no answer.
+ */
+error?: WireError, };
+
+export type ResponseUpdate = { 
+/**
+ * `full` or `partial`.
+ */
+updateType: string, 
+/**
+ * The request people decided.
+ */
+request_id: string, 
+/**
+ * What they decided.
+ */
+status: string, 
+/**
+ * The document's version afterwards.
+ */
+documentVersion: number, };
+
+export type SelectionRange = { 
+/**
+ * First unit.
+ */
+start: number, 
+/**
+ * One past the last unit.
+ */
+end: number, };

@@ -1,0 +1,133 @@
+/** The only place that touches socket.io: typed events in, typed acks out. */
+import { io, type Socket } from 'socket.io-client'
+import type {
+  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
+  DocumentChanged, DocumentLine, DocumentUpdates, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionRegistered, Told, WireError,
+} from './types.ts'
+
+/** What the server tells us. */
+export interface ServerEvents {
+  sessionRegistered: SessionRegistered
+  'document:updates': DocumentUpdates
+  'document:changed': DocumentChanged
+  'presence:peers': PresencePeers
+  'presence:update': PresenceUpdate
+  tool_approval_request: ApprovalRequest
+  tool_approval_update: ApprovalUpdate
+  tool_approval_resolved: ApprovalResolved
+  claudeStreamStart: ClaudeStream
+  claudeStreamChunk: ClaudeStream
+  claudeStreamEnd: ClaudeStream
+  agent_event: AgentEvent
+  claudeResponse: ClaudeResponse
+}
+
+/** What we ask, and what the answer holds. */
+export interface Calls {
+  'document:list': [object, { documents: DocumentLine[] }]
+  'document:create': [{ title?: string; text?: string }, { document: { id: string; title: string; version: number } }]
+  'document:open': [{ documentId: string; since?: number }, Opened]
+  'document:push': [{ documentId: string; version: number; updates: { clientID: string; changes: unknown }[] }, { version: number }]
+  'document:resync': [{ documentId: string; version: number }, Opened]
+  'document:close': [{ documentId: string }, object]
+  'document:rename': [{ documentId: string; title: string }, object]
+  'document:delete': [{ documentId: string }, object]
+  askClaudeCode: [AskPayload, { requestId: string }]
+  cancel: [{ requestId: string }, object]
+  tool_approval_response: [ApprovalResponse, Decided]
+  'approval:told': [ApprovalResponse, Told]
+  'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
+  'approval:extend': [{ request_id: string }, { status: RequestStatus }]
+  'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
+  'approval:reopen': [{ request_id: string }, { status: RequestStatus }]
+  'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
+}
+
+export interface AskPayload {
+  sessionId: string
+  prompt: string
+  requestId: string
+  context: { documentId: string; selection?: { text: string; start: number; end: number } }
+}
+
+/** An event was refused, or nobody answered; `code` is the server's, or `offline` / `timeout`. */
+export class CallError extends Error {
+  readonly code: string
+  readonly details: unknown
+  constructor(error: WireError) {
+    super(error.message)
+    this.code = error.code
+    this.details = error.details
+  }
+}
+
+export type Auth = { token?: string; name?: string; protocol: 1; sessionId?: string }
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- socket.io's own signature
+type Listener = (payload: any) => void
+
+/** How long an answer may take before the call counts as lost; a lost push is sent again and recognised by the server. */
+const ANSWER_MS = 15_000
+
+export class Wire {
+  private readonly socket: Socket
+
+  /** `auth` is asked again at every connect, so that a resumed session is named. */
+  constructor(auth: () => Auth, url?: string) {
+    const options = { auth: (send: (auth: object) => void) => send(auth()), autoConnect: false, reconnectionDelay: 400, reconnectionDelayMax: 5_000 }
+    this.socket = url === undefined ? io(options) : io(url, options)
+  }
+
+  get connected(): boolean {
+    return this.socket.connected
+  }
+
+  connect(): void {
+    this.socket.connect()
+  }
+
+  disconnect(): void {
+    this.socket.disconnect()
+  }
+
+  on<E extends keyof ServerEvents>(event: E, listener: (payload: ServerEvents[E]) => void): () => void {
+    this.socket.on(event as string, listener as Listener)
+    return () => this.socket.off(event as string, listener as Listener)
+  }
+
+  onConnect(listener: () => void): () => void {
+    this.socket.on('connect', listener)
+    return () => this.socket.off('connect', listener)
+  }
+
+  onDisconnect(listener: () => void): () => void {
+    this.socket.on('disconnect', listener)
+    return () => this.socket.off('disconnect', listener)
+  }
+
+  /** `refusal` is set when the server answered no, and missing when it could not be reached. */
+  onConnectError(listener: (refusal?: WireError) => void): () => void {
+    const relay = (error: Error & { data?: WireError }) => listener(error.data)
+    this.socket.on('connect_error', relay)
+    return () => this.socket.off('connect_error', relay)
+  }
+
+  /** Rejects with a {@link CallError}; never waits for a connection to come back. */
+  async call<E extends keyof Calls>(event: E, payload: Calls[E][0]): Promise<Calls[E][1]> {
+    if (!this.socket.connected) throw new CallError({ code: 'offline', message: 'The server cannot be reached just now.' })
+    let answer: Ack<Calls[E][1]>
+    try {
+      answer = (await this.socket.timeout(ANSWER_MS).emitWithAck(event, payload)) as Ack<Calls[E][1]>
+    } catch {
+      throw new CallError({ code: 'timeout', message: 'The server did not answer.' })
+    }
+    if (!answer.ok) throw new CallError(answer.error)
+    return answer
+  }
+
+  /** Fire and forget: dropped when the connection is slow. */
+  volatile(event: 'presence:update', payload: PresenceUpdatePayload): void {
+    if (this.socket.connected) this.socket.volatile.emit(event, payload)
+  }
+}
+
+export interface PresenceUpdatePayload { documentId: string; version: number; anchor: number; head: number }

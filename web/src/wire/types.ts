@@ -1,0 +1,32 @@
+/** The generated shapes, narrowed where the server's types only say `string` or leave a part open. */
+import type * as wire from './generated.ts'
+
+export type {
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, PeerCaret, Person, PresenceUpdate, Told, Update, Warning, WholeDocument, WireError,
+} from './generated.ts'
+
+type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
+
+export type Ack<T> = ({ ok: true } & T) | { ok: false; error: wire.WireError }
+export type Role = 'owner' | 'editor' | 'reviewer' | 'viewer'
+export type HunkStatus = 'streaming' | 'pending' | 'conflict' | 'obsolete' | 'accepted' | 'rejected' | 'expired'
+export type RequestStatus = 'streaming' | 'pending' | 'approved' | 'rejected' | 'partly' | 'expired' | 'cancelled' | 'failed'
+
+export type SessionRegistered = With<wire.SessionRegistered, { role: Role }>
+export type DocumentLine = With<wire.DocumentLine, { role: Role }>
+export type Peer = With<wire.Peer, { role: Role }>
+export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
+
+export type Part = wire.Part
+export type Hunk = With<wire.Hunk, { status: HunkStatus }>
+export type HunkState = With<wire.HunkState, { status: HunkStatus }>
+export type HunkChanges = With<wire.HunkChanges, { put: Hunk[] }>
+export type DocumentUpdates = With<wire.DocumentUpdates, { hunks?: HunkChanges }>
+
+export type ApprovalRequest = With<wire.ToolApprovalRequest, { status: RequestStatus; hunks: Hunk[] }>
+export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
+export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: RequestStatus; hunks: HunkState[] }>
+export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
+export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
+export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
+export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; peers: Peer[]; role: Role }>
