@@ -1,0 +1,75 @@
+//! Durable commits per second: rooms that each wait for their own commit before the next one.
+//!
+//! `cargo bench --bench store`
+
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that prints figures")]
+
+use std::time::{Duration, Instant};
+
+use copydesk::ids::{DocumentId, Version};
+use copydesk::store::{Access, DocumentRecord, Op, Store, UpdateRecord};
+use serde_json::json;
+
+const LENGTH: Duration = Duration::from_secs(2);
+
+#[tokio::main]
+async fn main() {
+    println!("{:>6} {:>12} {:>18} {:>14}", "rooms", "commits/s", "transactions/s", "mean wait ms");
+    for rooms in [1, 4, 16, 64, 256, 1_024] {
+        measure(rooms).await;
+    }
+}
+
+async fn measure(rooms: usize) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Store::open(directory.path(), Access::Serve).await.expect("a store");
+    for room in 0..rooms {
+        store.commit(create(room)).await.expect("a document");
+    }
+    let (before, began) = (store.counts(), Instant::now());
+    let mut typing = tokio::task::JoinSet::new();
+    for room in 0..rooms {
+        typing.spawn(type_on(store.clone(), room, began + LENGTH));
+    }
+    typing.join_all().await;
+    let (after, seconds) = (store.counts(), began.elapsed().as_secs_f64());
+    let commits = (after.batches - before.batches) as f64 / seconds;
+    let transactions = (after.transactions - before.transactions) as f64 / seconds;
+    let wait_ms = rooms as f64 / commits * 1_000.0;
+    println!("{rooms:>6} {commits:>12.0} {transactions:>18.0} {wait_ms:>14.2}");
+    store.close().await;
+}
+
+async fn type_on(store: Store, room: usize, until: Instant) {
+    let mut version = Version(0);
+    while Instant::now() < until {
+        let update = UpdateRecord {
+            client: "c_1".into(),
+            changes: format!("[{},[0,\"a\"]]", version.0).into(),
+            author: "usr_anna".into(),
+            at_ms: version.0,
+            origin: None,
+        };
+        let op = Op::AppendUpdates { document: id(room), from: version, updates: vec![update] };
+        store.commit(op).await.expect("durable");
+        version = version.next();
+    }
+}
+
+fn create(room: usize) -> Op {
+    let record = DocumentRecord {
+        id: id(room),
+        title: "Typing".to_owned(),
+        created_ms: 0,
+        updated_ms: 0,
+        version: Version(0),
+        settings: json!({}),
+        unlisted_owner: None,
+        deleted: false,
+    };
+    Op::CreateDocument { record, text: String::new() }
+}
+
+fn id(room: usize) -> DocumentId {
+    format!("doc_{room}").into()
+}

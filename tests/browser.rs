@@ -1,0 +1,82 @@
+//! The editor in a real browser: the stories of `web/e2e`, each told against a server of its own.
+//!
+//! They need Node.js and Chromium. Without them a story is skipped, loudly; with `COPYDESK_REQUIRE_ALL=1` that is a failure.
+//! Screenshots of each step are left in `target/tmp/browser`.
+#![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the editor's packages are, `playwright-core` among them; from `build.rs`.
+const MODULES: &str = env!("COPYDESK_WEB_MODULES");
+const BROWSERS: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+#[test]
+fn a_writer_reviews_a_grammar_fix_change_by_change_and_a_crash_loses_nothing() {
+    tell("main-job", "harper");
+}
+
+#[test]
+fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("together", &format!("script:{}", script.display()));
+}
+
+/// Runs one story with a model; its last lines say what went wrong.
+fn tell(story: &str, model: &str) {
+    let chromium = match what_is_needed() {
+        Ok(chromium) => chromium,
+        Err(missing) if std::env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1") => {
+            panic!("{missing}, and COPYDESK_REQUIRE_ALL=1");
+        }
+        Err(missing) => {
+            eprintln!("SKIPPED: the browser story `{story}` was not told: {missing}");
+            return;
+        }
+    };
+    let data = tempfile::tempdir().unwrap();
+    let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("web/e2e/{story}.mjs"));
+    let told = Command::new("node")
+        .arg(script)
+        .env("COPYDESK_BIN", env!("CARGO_BIN_EXE_copydesk"))
+        .env("COPYDESK_WEB_MODULES", MODULES)
+        .env("COPYDESK_CHROMIUM", chromium)
+        .env("COPYDESK_SHOTS", &shots)
+        .env("COPYDESK_DATA", data.path())
+        .env("COPYDESK_MODEL", model)
+        .output()
+        .unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&told.stdout),
+        String::from_utf8_lossy(&told.stderr)
+    );
+    assert!(
+        told.status.success(),
+        "the story `{story}` failed; pictures in {}:\n{said}",
+        shots.display()
+    );
+}
+
+/// The browser, or what is missing.
+fn what_is_needed() -> Result<PathBuf, String> {
+    if !Path::new(MODULES).join("playwright-core").is_dir() {
+        return Err(format!(
+            "the editor was not built with npm (no playwright-core in `{MODULES}`)"
+        ));
+    }
+    let node = Command::new("node").arg("--version").output();
+    if !node.is_ok_and(|node| node.status.success()) {
+        return Err("Node.js is not installed".to_owned());
+    }
+    if let Some(named) = std::env::var_os("COPYDESK_CHROMIUM") {
+        return Ok(named.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
+        .find(|file| file.is_file())
+        .ok_or_else(|| "Chromium is not installed (or name it in COPYDESK_CHROMIUM)".to_owned())
+}

@@ -1,0 +1,396 @@
+//! The table: for every event of the protocol, what is wrong with a payload and which code says so.
+//!
+//! After all of it the same socket still works, another one never noticed, and the document is as it was.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Script, wire};
+
+const TEXT: &str = "Nothing of this may change.\n";
+
+/// (event, payload, code). `$document` and `$session` are the person's own; `$nowhere` has the right shape and belongs to nothing.
+#[rustfmt::skip]
+const TABLE: &[(&str, &str, &str)] = &[
+    ("document:create", r#"{"title": 7}"#, "invalid_payload"),
+    ("document:create", r#"{"text": ["a", "b"]}"#, "invalid_payload"),
+    ("document:create", r#"{"title": {}, "text": "x"}"#, "invalid_payload"),
+    ("document:open", "{}", "invalid_payload"),
+    ("document:open", r#"{"documentId": 7}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$document", "path": "a.md"}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$document", "since": -1}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$document", "since": 1.5}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$document", "since": "now"}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$document", "since": 9e99}"#, "invalid_payload"),
+    ("document:open", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:push", "{}", "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": []}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": "all"}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": -1, "updates": [{"clientID": "me", "changes": [28, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": "0", "updates": [{"clientID": "me", "changes": [28, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"changes": [28, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": 7, "changes": [28, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me"}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": null}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": [99, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": [-28, [0, "x"]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": ["x"]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": [28, [0, {"x": 1}]]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "me", "changes": [4294967296]}]}"#, "invalid_payload"),
+    ("document:push", r#"{"documentId": "$document", "version": 99, "updates": [{"clientID": "me", "changes": [28, [0, "x"]]}]}"#, "resync"),
+    ("document:push", r#"{"documentId": "$nowhere", "version": 0, "updates": [{"clientID": "me", "changes": [[0, "x"]]}]}"#, "not_found"),
+    ("document:resync", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:resync", r#"{"documentId": "$document", "version": -1}"#, "invalid_payload"),
+    ("document:resync", r#"{"documentId": "$nowhere", "version": 0}"#, "not_found"),
+    ("document:settings", r#"{"documentId": "$document", "policy": 7}"#, "invalid_payload"),
+    ("document:settings", r#"{"documentId": "$document", "policy": "nobody"}"#, "invalid_payload"),
+    ("document:settings", r#"{"documentId": "$document", "approvals": true}"#, "invalid_payload"),
+    ("document:settings", r#"{"documentId": "$document", "timeoutSeconds": -1}"#, "invalid_payload"),
+    ("document:settings", r#"{"documentId": "$document", "frozen": []}"#, "invalid_payload"),
+    ("document:settings", r#"{"documentId": "$nowhere", "policy": "any"}"#, "not_found"),
+    ("document:close", r#"{"documentId": null}"#, "invalid_payload"),
+    ("document:close", "{}", "invalid_payload"),
+    ("document:rename", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:rename", r#"{"documentId": "$document", "title": ["x"]}"#, "invalid_payload"),
+    ("document:rename", r#"{"documentId": "$nowhere", "title": "x"}"#, "not_found"),
+    ("document:delete", r#"{"documentId": {}}"#, "invalid_payload"),
+    ("document:delete", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:history", "{}", "invalid_payload"),
+    ("document:history", r#"{"documentId": "$document", "limit": 0}"#, "invalid_payload"),
+    ("document:history", r#"{"documentId": "$document", "limit": 100000}"#, "invalid_payload"),
+    ("document:history", r#"{"documentId": "$document", "limit": -5}"#, "invalid_payload"),
+    ("document:history", r#"{"documentId": "$document", "before": "x"}"#, "invalid_payload"),
+    ("document:history", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:at", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:at", r#"{"documentId": "$document", "version": -1}"#, "invalid_payload"),
+    ("document:at", r#"{"documentId": "$document", "version": 99}"#, "invalid_payload"),
+    ("document:at", r#"{"documentId": "$nowhere", "version": 0}"#, "not_found"),
+    ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": -1, "head": 0}"#, "invalid_payload"),
+    ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": "a", "head": 0}"#, "invalid_payload"),
+    ("presence:update", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"prompt": "Hello"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": 7}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": ""}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "continue": "yes"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "requestId": ""}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "requestId": "$long"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "permission_mode": "root"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "model": "none"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": "all of it"}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"documentId": 7}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"documentContent": {"text": "x"}}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"selection": "0-3"}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"selection": {"start": "a", "end": 3}}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"selection": {"start": 3, "end": 1}}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"selection": {"start": -3, "end": 1}}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"conversationHistory": "before"}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"conversationHistory": [7]}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"systemInstructions": ["x"]}}"#, "invalid_payload"),
+    ("askClaudeCode", r#"{"sessionId": "$nowhere", "prompt": "x"}"#, "not_found"),
+    ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "Hello", "context": {"documentId": "$nowhere"}}"#, "not_found"),
+    ("run", "{}", "invalid_payload"),
+    ("run", r#"{"prompt": null}"#, "invalid_payload"),
+    ("run", r#"{"prompt": "x", "auto_approve_safe": "no"}"#, "invalid_payload"),
+    ("run", r#"{"prompt": "x", "permission_mode": "root"}"#, "invalid_payload"),
+    ("tool_approval_response", "{}", "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": 7, "approved": true}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere"}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere", "approved": "true"}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere", "approved": true, "hunks": {}}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere", "approved": true, "hunks": [7]}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere", "decision": "maybe"}"#, "invalid_payload"),
+    ("tool_approval_response", r#"{"request_id": "$nowhere", "approved": true}"#, "not_found"),
+    ("approval:told", "{}", "invalid_payload"),
+    ("approval:told", r#"{"request_id": "$nowhere", "approved": 1}"#, "invalid_payload"),
+    ("approval:told", r#"{"request_id": "$nowhere", "approved": true}"#, "not_found"),
+    ("tool_approval_batch", "{}", "invalid_payload"),
+    ("tool_approval_batch", r#"{"responses": {}}"#, "invalid_payload"),
+    ("list_pending_approvals", r#"{"documentId": 7}"#, "invalid_payload"),
+    ("list_pending_approvals", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("approval:focus", r#"{"request_id": "$nowhere"}"#, "invalid_payload"),
+    ("approval:focus", r#"{"request_id": "$nowhere", "on": "yes"}"#, "invalid_payload"),
+    ("approval:focus", r#"{"request_id": "$nowhere", "on": true}"#, "not_found"),
+    ("approval:extend", "{}", "invalid_payload"),
+    ("approval:extend", r#"{"request_id": "$nowhere"}"#, "not_found"),
+    ("approval:undo", r#"{"request_id": "$nowhere", "hunks": "all"}"#, "invalid_payload"),
+    ("approval:undo", r#"{"request_id": "$nowhere"}"#, "not_found"),
+    ("approval:reopen", r#"{"request_id": []}"#, "invalid_payload"),
+    ("approval:reopen", r#"{"request_id": "$nowhere"}"#, "not_found"),
+    ("approval:withdraw", r#"{"request_id": false}"#, "invalid_payload"),
+    ("approval:withdraw", r#"{"request_id": "$nowhere"}"#, "not_found"),
+    ("cancel", "{}", "invalid_payload"),
+    ("cancel", r#"{"requestId": 7}"#, "invalid_payload"),
+    ("cancel", r#"{"sessionId": "$nowhere"}"#, "not_found"),
+    ("cancel", r#"{"requestId": "$nowhere"}"#, "not_found"),
+    ("transcript:get", "{}", "invalid_payload"),
+    ("transcript:get", r#"{"sessionId": "$nowhere"}"#, "not_found"),
+    ("rules:revoke", "{}", "invalid_payload"),
+    ("rules:revoke", r#"{"id": "$nowhere"}"#, "not_found"),
+    ("settings:set", r#"{"approvals": true}"#, "invalid_payload"),
+    ("settings:set", r#"{"approvals": "maybe"}"#, "invalid_payload"),
+    ("settings:set", r#"{"timeoutSeconds": -1}"#, "invalid_payload"),
+    ("settings:set", r#"{"permission_mode": "root"}"#, "invalid_payload"),
+    ("no:such:event", "{}", "invalid_payload"),
+    ("", "{}", "invalid_payload"),
+    ("sessionRegistered", "{}", "invalid_payload"),
+    ("claudeResponse", "{}", "invalid_payload"),
+    ("__proto__", "{}", "invalid_payload"),
+];
+
+/// Every event of the protocol.
+fn events() -> Vec<&'static str> {
+    let mut events: Vec<_> = wire::shapes()
+        .iter()
+        .filter(|it| it.name.starts_with("client/"))
+        .map(wire::Shape::event)
+        .collect();
+    events.dedup();
+    events
+}
+
+struct Scene {
+    desk: Desk,
+    owner: Person,
+    witness: Person,
+}
+
+/// The owner may do everything, so that nothing but the payload is wrong.
+fn scene() -> Scene {
+    let desk = Desk::scripted(Script::talking());
+    let (owner, witness) = (desk.owner(), desk.editor("Wilma"));
+    witness.opens(&owner.creates(TEXT));
+    Scene { desk, owner, witness }
+}
+
+impl Scene {
+    /// The server and everybody in it go on, and nothing happened.
+    fn goes_on(self) {
+        self.owner.is_fine();
+        self.witness.is_fine();
+        assert_eq!((self.owner.text().as_str(), self.witness.text().as_str()), (TEXT, TEXT));
+        self.owner.types(0, "x");
+        self.witness.comes_to_read(&format!("x{TEXT}"));
+        assert!(!self.desk.complaints().contains("panicked"), "{}", self.desk.complaints());
+    }
+
+    fn fill(&self, payload: &str) -> String {
+        payload
+            .replace("$document", &self.owner.document())
+            .replace("$session", &self.owner.session())
+            .replace("$nowhere", "01939d7e-0000-7000-8000-000000000000")
+            .replace("$long", &"r".repeat(1_000))
+    }
+
+    fn sends(&self, event: &str, args: &Value) -> Value {
+        self.owner.ack(self.owner.send_args(event, args)).refused()
+    }
+}
+
+#[test]
+fn every_bad_payload_is_answered_with_its_code() {
+    let scene = scene();
+    let wrong: Vec<_> = TABLE
+        .iter()
+        .filter_map(|(event, payload, code)| {
+            let packet = format!("[{event:?},{}]", scene.fill(payload));
+            let error = scene.owner.ack(scene.owner.send_raw(&packet)).refused();
+            (error["code"] != *code).then(|| format!("{event} {payload}: {error}, not {code}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    scene.goes_on();
+}
+
+#[test]
+fn every_event_is_in_the_table_or_takes_nothing() {
+    let takes_nothing = ["document:list", "settings:get", "rules:list"];
+    for event in events() {
+        let listed = TABLE.iter().any(|row| row.0 == event);
+        assert!(
+            listed || takes_nothing.contains(&event),
+            "{event} has no bad payload in the table"
+        );
+    }
+}
+
+#[test]
+fn no_event_takes_anything_but_an_object() {
+    let scene = scene();
+    let bodies = [
+        json!(null),
+        json!([]),
+        json!([{}]),
+        json!("text"),
+        json!(7),
+        json!(-1.5),
+        json!(true),
+        json!("{}"),
+    ];
+    for event in events() {
+        for body in &bodies {
+            let error = scene.sends(event, &json!([body]));
+            assert_eq!(error["code"], "invalid_payload", "{event} {body}");
+        }
+        let error = scene.sends(event, &json!([{}, {}]));
+        assert_eq!(error["code"], "invalid_payload", "{event} with two payloads");
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn a_missing_payload_is_an_empty_one() {
+    let scene = scene();
+    let ack = scene.owner.ack(scene.owner.send_args("document:list", &json!([])));
+    ack.ok();
+    assert_eq!(scene.sends("document:open", &json!([]))["code"], "invalid_payload");
+    scene.goes_on();
+}
+
+#[test]
+fn binary_payloads_are_refused() {
+    let scene = scene();
+    for event in events() {
+        let error = scene.sends(event, &json!([{"$binary": 16}]));
+        assert_eq!(error["code"], "invalid_payload", "{event}");
+        let error = scene.sends(event, &json!([{"documentId": {"$binary": 4}}]));
+        assert_eq!(error["code"], "invalid_payload", "{event}");
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn deeply_nested_payloads_are_refused() {
+    let scene = scene();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for event in [
+        "document:open",
+        "document:push",
+        "askClaudeCode",
+        "tool_approval_response",
+        "no:such:event",
+    ] {
+        for payload in [
+            deep.clone(),
+            format!(r#"{{"documentId":{deep}}}"#),
+            format!(r#"{{"updated_input":{deep}}}"#),
+        ] {
+            let pending = scene.owner.send_raw(&format!(r#"["{event}",{payload}]"#));
+            assert_eq!(scene.owner.ack(pending).refused()["code"], "invalid_payload", "{event}");
+        }
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn numbers_and_strings_no_client_writes_are_refused() {
+    let scene = scene();
+    let document = scene.owner.document();
+    for payload in [
+        format!(r#"{{"documentId":"{document}","version":1e999}}"#),
+        format!(r#"{{"documentId":"{document}","version":-0.0}}"#),
+        format!(r#"{{"documentId":"{document}","version":99999999999999999999}}"#),
+        format!(r#"{{"documentId":"{document}","version":0,"version":1}}"#),
+        r#"{"documentId":"\ud800","version":0}"#.to_owned(),
+    ] {
+        let pending = scene.owner.send_raw(&format!(r#"["document:resync",{payload}]"#));
+        let code = scene.owner.ack(pending).refused()["code"].clone();
+        assert_eq!(code, "invalid_payload", "{payload}");
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn events_of_the_protocol_underneath_are_no_events() {
+    let scene = scene();
+    for event in ["connect", "disconnect", "connect_error", "disconnecting", "newListener"] {
+        let pending = scene.owner.send_raw(&format!(r#"["{event}",{{}}]"#));
+        assert_eq!(scene.owner.ack(pending).refused()["code"], "invalid_payload", "{event}");
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn control_characters_and_other_strange_ids_find_nothing() {
+    let scene = scene();
+    for id in [
+        "\u{0}",
+        "a\u{0}b",
+        "'; DROP TABLE documents; --",
+        "%s%n",
+        "\u{202e}",
+        &"x".repeat(100_000),
+        "😀",
+    ] {
+        let error = scene.sends("document:open", &json!([{"documentId": id}]));
+        assert!(
+            error["code"] == "not_found" || error["code"] == "invalid_payload",
+            "{id:?}: {error}"
+        );
+        let error =
+            scene.sends("tool_approval_response", &json!([{"request_id": id, "approved": true}]));
+        assert!(
+            error["code"] == "not_found" || error["code"] == "invalid_payload",
+            "{id:?}: {error}"
+        );
+        assert!(
+            error["message"].as_str().unwrap().len() < 1_000,
+            "an error does not repeat what it was sent"
+        );
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn an_error_never_repeats_a_huge_payload() {
+    let scene = scene();
+    let huge = "x".repeat(200_000);
+    for event in events() {
+        let error = scene.sends(event, &json!([huge]));
+        assert_eq!(error["code"], "invalid_payload", "{event}");
+        assert!(error.to_string().len() < 2_000, "{event}: {} bytes", error.to_string().len());
+    }
+    scene.goes_on();
+}
+
+#[test]
+fn text_that_is_too_long_is_refused() {
+    let scene = scene();
+    let words = "word ".repeat(3_000_000);
+    let error = scene.sends("document:create", &json!([{"text": words}]));
+    assert_eq!(error["code"], "invalid_payload");
+    let ask = json!({"sessionId": scene.owner.session(), "prompt": words, "context": {}});
+    assert_eq!(scene.sends("askClaudeCode", &json!([ask]))["code"], "invalid_payload");
+    scene.goes_on();
+}
+
+#[test]
+fn unknown_fields_are_ignored() {
+    let scene = scene();
+    let payload = json!({"documentId": scene.owner.document(), "since": 0, "fromTheFuture": {"a": [1, 2, 3]}});
+    scene.owner.ack(scene.owner.send_args("document:open", &json!([payload]))).ok();
+    scene.goes_on();
+}
+
+#[test]
+fn a_packet_that_is_no_event_harms_nobody_else() {
+    let scene = scene();
+    for packet in [
+        "",
+        "[",
+        "[]",
+        "[7]",
+        "{}",
+        "null",
+        r#"["document:list",{]"#,
+        r#"[{"event":1}]"#,
+        r#"["x",{"version":NaN}]"#,
+        r#"["x",00]"#,
+    ] {
+        let victim = scene.desk.owner();
+        victim.send_raw(packet);
+        // Whether it is answered or cut off: the others go on.
+        scene.witness.is_fine();
+    }
+    scene.goes_on();
+}

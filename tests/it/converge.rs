@@ -1,0 +1,145 @@
+//! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its own socket.io client, which
+//! type at the same time, hear late, send twice and lose connections, while changes are proposed and decided and the server is killed.
+//!
+//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them; `COPYDESK_SEED=7` plays that one, or from there on.
+//! What a session must come to is in `support/converge/ledger.mjs`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, OWNER, Role, modules};
+
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/converge.mjs");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scripts/converge.json");
+/// Some seconds on two busy cores.
+const SESSIONS: u64 = 100;
+/// Half of the sessions of the wrong client go wrong, and the first that does ends them.
+const WRONG_SESSIONS: u64 = 20;
+
+/// How a client takes the updates it has heard.
+#[derive(Clone, Copy)]
+enum Client {
+    /// One `receiveUpdates` for each, as ours.
+    OneByOne,
+    /// All at once, as in CodeMirror's example.
+    AllAtOnce,
+}
+
+/// The process in which the editors live.
+struct Editors {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Editors {
+    fn start() -> Self {
+        let modules = modules().unwrap_or_else(|why| crate::support::give_up(&why));
+        let mut process = Command::new("node")
+            .arg(PROGRAM)
+            .arg(modules)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| {
+                crate::support::give_up(&format!("`node` cannot be started: {error}"))
+            });
+        let input = process.stdin.take().expect("stdin is piped");
+        let output = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        Self { process, input, output }
+    }
+
+    fn say(&mut self, line: &Value) {
+        writeln!(self.input, "{line}").expect("the editors are there");
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("the editors speak UTF-8");
+        serde_json::from_str(&line).expect("the editors speak until they are done")
+    }
+}
+
+impl Drop for Editors {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// A server with three people on it, two of whom have tokens of their own.
+fn peopled() -> (Desk, Value) {
+    let desk = Desk::playing("converge");
+    let [ana, ben] = ["Ana", "Ben"].map(|name| desk.token(name, Role::Editor, &[]));
+    (desk, json!([OWNER, ana, ben]))
+}
+
+/// Plays the sessions; what happened how often, and what failed.
+fn play(seeds: Range<u64>, client: Client) -> (Value, Vec<Value>) {
+    let mut editors = Editors::start();
+    let (desk, people) = peopled();
+    let (mut fragile, fragile_people) = peopled();
+    let stock = matches!(client, Client::AllAtOnce);
+    editors.say(&json!({
+        "url": desk.url(), "tokens": people, "cut": {"url": fragile.url(), "tokens": fragile_people},
+        "script": SCRIPT, "seeds": seeds.collect::<Vec<_>>(), "stock": stock,
+    }));
+    loop {
+        let line = editors.hear();
+        if line["cut"] == true {
+            fragile.is_killed_and_restarted();
+            editors.say(&json!({"url": fragile.url()}));
+            continue;
+        }
+        let failures = line["done"]["failures"].as_array().expect("failures").clone();
+        return (line["done"]["count"].clone(), failures);
+    }
+}
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn chosen() -> Range<u64> {
+    let sessions = setting("COPYDESK_SESSIONS");
+    match setting("COPYDESK_SEED") {
+        Some(seed) => seed..seed + sessions.unwrap_or(1),
+        None => 0..sessions.unwrap_or(SESSIONS),
+    }
+}
+
+/// A failure as a person reads it, with the end of what led to it.
+fn tell(failure: &Value) -> String {
+    let trace: Vec<_> =
+        failure["trace"].as_array().expect("a trace").iter().filter_map(Value::as_str).collect();
+    let seed = failure["seed"].as_str().expect("a seed");
+    format!(
+        "session {seed} (COPYDESK_SEED={seed}): {}\n  {}",
+        failure["why"].as_str().expect("a reason"),
+        trace.join("\n  ")
+    )
+}
+
+#[test]
+fn editors_far_from_each_other_always_come_to_the_same_text() {
+    let seeds = chosen();
+    let (count, failures) = play(seeds.clone(), Client::OneByOne);
+    println!("seeds {seeds:?}: {count}");
+    let told: Vec<_> = failures.iter().map(tell).collect();
+    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
+    let happened = |what: &str| count[what].as_u64().is_some_and(|times| times > 0);
+    let everything =
+        ["updates", "resent", "lost", "resyncs", "proposals", "decisions", "cuts", "parted"];
+    let missing: Vec<_> = everything.into_iter().filter(|it| !happened(it)).collect();
+    assert!(missing.is_empty() || seeds.count() < 50, "{missing:?} never happened: {count}");
+}
+
+/// The sessions are hard enough to find what they are for.
+#[test]
+fn a_client_that_takes_all_updates_at_once_is_found_out() {
+    let (count, failures) = play(0..WRONG_SESSIONS, Client::AllAtOnce);
+    assert!(!failures.is_empty(), "nobody noticed: {count}");
+}

@@ -1,0 +1,292 @@
+//! Documents: list, create, rename, delete, history, old versions, settings.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Role};
+
+fn lines(person: &Person) -> Vec<Value> {
+    person.emit("document:list", &json!({})).ok()["documents"].as_array().unwrap().clone()
+}
+
+fn line(person: &Person, document: &str) -> Option<Value> {
+    lines(person).into_iter().find(|it| it["id"] == document)
+}
+
+#[test]
+fn a_first_start_has_something_to_try() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let sample = &lines(&owner)[0];
+    let text = owner.opens(sample["id"].as_str().unwrap())["document"]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.len() > 1_000, "prose with real mistakes: {text:?}");
+}
+
+#[test]
+fn a_new_document_is_listed_for_everyone() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.person("Ben", Role::Viewer));
+    let document = ana.creates("Hello.");
+    let listed = line(&ben, &document).expect("it is listed");
+    assert_eq!(
+        (&listed["title"], &listed["version"], &listed["role"]),
+        (&json!("A story"), &json!(0), &json!("viewer"))
+    );
+    ana.types(0, "x");
+    assert_eq!(line(&ben, &document).unwrap()["version"], 1);
+}
+
+#[test]
+fn a_document_without_a_title_has_one_anyway() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    for payload in [json!({}), json!({"title": ""}), json!({"title": "  ", "text": "x"})] {
+        let document = ana.emit("document:create", &payload).ok()["document"].clone();
+        assert_eq!(
+            (&document["title"], &document["version"]),
+            (&json!("Untitled"), &json!(0)),
+            "{payload}"
+        );
+    }
+}
+
+#[test]
+fn line_ends_are_normalised_and_the_hash_is_of_the_text() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("one\r\ntwo\rthree\n");
+    let opened = ana.opens(&document);
+    assert_eq!(opened["document"]["text"], "one\ntwo\nthree\n");
+    let hash = copydesk::document::Text::new("one\ntwo\nthree\n").hash();
+    assert_eq!(opened["document"]["hash"], hash);
+    assert_eq!(hash.len(), 64);
+}
+
+#[test]
+fn a_document_tells_its_settings_and_who_is_there() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let opened = ana.opens(&document);
+    assert_eq!(opened["role"], "editor");
+    let settings = &opened["document"]["settings"];
+    assert_eq!(
+        settings,
+        &json!({"policy": "any", "approvals": "on", "timeoutSeconds": 300, "frozen": []})
+    );
+    assert_eq!(opened["peers"][0]["name"], "Ana");
+    assert!(opened["requests"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn every_open_gives_a_new_editor_name() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let names = [ana.client(), ana.opens(&document)["clientID"].as_str().unwrap().to_owned()];
+    assert_ne!(names[0], names[1]);
+}
+
+#[test]
+fn a_document_that_is_not_there_is_not_found() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    for id in ["nowhere", "", "../../etc/passwd", "01939d7e-0000-7000-8000-000000000000"] {
+        ana.emit("document:open", &json!({"documentId": id})).refused_with("not_found");
+        ana.emit("document:history", &json!({"documentId": id})).refused_with("not_found");
+        ana.emit("document:rename", &json!({"documentId": id, "title": "x"}))
+            .refused_with("not_found");
+    }
+}
+
+#[test]
+fn a_new_title_is_told_to_everyone() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let document = ana.creates("Hello.");
+    ben.opens(&document);
+    ana.emit("document:rename", &json!({"documentId": document, "title": "  Another title "})).ok();
+    assert_eq!(ben.sees("document:changed")["title"], "Another title");
+    assert_eq!(line(&ben, &document).unwrap()["title"], "Another title");
+}
+
+#[test]
+fn a_title_has_1_to_200_characters() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let rename =
+        |title: &str| ana.emit("document:rename", &json!({"documentId": document, "title": title}));
+    rename(&"é".repeat(200)).ok();
+    rename(&"é".repeat(201)).ok();
+    assert_eq!(line(&ana, &document).unwrap()["title"], "é".repeat(200), "the rest is cut");
+    rename("").refused_with("invalid_payload");
+    rename(" \n ").refused_with("invalid_payload");
+}
+
+#[test]
+fn a_deleted_document_is_gone_for_everyone() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let document = owner.creates("Hello.");
+    ben.opens(&document);
+    owner.emit("document:delete", &json!({"documentId": document})).ok();
+    assert_eq!(ben.sees("document:changed")["deleted"], true);
+    assert_eq!(line(&ben, &document), None);
+    ben.emit("document:open", &json!({"documentId": document})).refused_with("not_found");
+    ben.pushes(0, &[json!([6, [0, "x"]])]).refused_with("not_found");
+}
+
+#[test]
+fn each_role_may_do_what_it_may() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let document = owner.creates("Hello.");
+    for (role, may_create, may_rename) in
+        [(Role::Editor, true, true), (Role::Reviewer, false, false), (Role::Viewer, false, false)]
+    {
+        let person = desk.person("Pat", role);
+        let verdict = |ack: crate::support::Ack, allowed: bool| {
+            if allowed { ack.ok() } else { ack.refused_with("not_allowed") }
+        };
+        verdict(person.emit("document:create", &json!({"title": "x"})), may_create);
+        verdict(
+            person.emit("document:rename", &json!({"documentId": document, "title": "x"})),
+            may_rename,
+        );
+        verdict(person.emit("settings:set", &json!({"timeoutSeconds": 9})), false);
+        verdict(person.emit("document:history", &json!({"documentId": document})), true);
+    }
+}
+
+#[test]
+fn a_token_for_one_document_reaches_only_that() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let (one, other) = (owner.creates("One."), owner.creates("Other."));
+    let token = desk.token("Guest", Role::Editor, &["--document", &one]);
+    let guest = Person::arrive(desk.url(), &token, "Guest");
+    let ids: Vec<_> = lines(&guest).iter().map(|it| it["id"].clone()).collect();
+    assert_eq!(ids, [json!(one)]);
+    guest.opens(&one);
+    guest.types(0, "x");
+    for event in ["document:open", "document:history", "document:delete"] {
+        guest.emit(event, &json!({"documentId": other})).refused_with("not_allowed");
+    }
+    guest.emit("document:create", &json!({"title": "Another"})).refused_with("not_allowed");
+}
+
+#[test]
+fn history_names_every_version_and_who_made_it() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates(""));
+    ana.types(0, "a");
+    ben.comes_to_version(1);
+    ben.types(1, "b");
+    let history = |more: Value| {
+        let mut payload = json!({"documentId": ana.document()});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let ack = ana.emit("document:history", &payload).ok();
+        let versions = ack["versions"].as_array().unwrap().clone();
+        versions
+            .iter()
+            .map(|it| {
+                (it["version"].as_u64().unwrap(), it["author"]["name"].as_str().unwrap().to_owned())
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(history(json!({})), [(2, "Ben".to_owned()), (1, "Ana".to_owned())]);
+    assert_eq!(history(json!({"before": 2})), [(1, "Ana".to_owned())]);
+    assert_eq!(history(json!({"limit": 1})), [(2, "Ben".to_owned())]);
+}
+
+#[test]
+fn every_old_version_can_be_read() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    ana.creates("");
+    for at in 0..5 {
+        ana.types(at, "x");
+    }
+    let text = |version: u64| {
+        ana.emit("document:at", &json!({"documentId": ana.document(), "version": version}))
+    };
+    for version in 0..=5 {
+        assert_eq!(text(version).ok()["text"], "x".repeat(version as usize));
+    }
+    text(6).refused_with("invalid_payload");
+}
+
+#[test]
+fn a_documents_settings_override_the_servers() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("Hello."));
+    let set = json!({"documentId": owner.document(), "policy": "owner", "approvals": "off", "timeoutSeconds": 60});
+    let settings = owner.emit("document:settings", &set).ok()["settings"].clone();
+    assert_eq!(
+        (&settings["policy"], &settings["approvals"], &settings["timeoutSeconds"]),
+        (&json!("owner"), &json!("off"), &json!(60))
+    );
+    assert_eq!(ben.sees("document:changed")["settings"], settings);
+    owner.emit("settings:set", &json!({"timeoutSeconds": 7})).ok();
+    assert_eq!(ben.opens(&owner.document())["document"]["settings"]["timeoutSeconds"], 60);
+}
+
+#[test]
+fn the_servers_settings_hold_where_a_document_says_nothing() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    owner.creates("Hello.");
+    let settings =
+        owner.emit("settings:set", &json!({"timeoutSeconds": 7})).ok()["settings"].clone();
+    assert_eq!(settings["timeoutSeconds"], 7);
+    assert_eq!(owner.opens(&owner.document())["document"]["settings"]["timeoutSeconds"], 7);
+}
+
+#[test]
+fn frozen_ranges_move_with_the_text() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    owner.creates("One. Two. Three.");
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner
+        .emit("document:settings", &json!({"documentId": owner.document(), "frozen": frozen}))
+        .ok();
+    owner.types(0, "Zero. ");
+    let settings = &owner.opens(&owner.document())["document"]["settings"];
+    assert_eq!(settings["frozen"], json!([{"from": 11, "to": 15}]));
+}
+
+#[test]
+fn a_setting_that_makes_no_sense_is_refused() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    owner.creates("Hello.");
+    for setting in [
+        json!({"policy": "anybody"}),
+        json!({"approvals": "maybe"}),
+        json!({"timeoutSeconds": -1}),
+        json!({"frozen": {"version": 9, "ranges": []}}),
+        json!({"frozen": {"version": 0, "ranges": [{"from": 5, "to": 2}]}}),
+        json!({"frozen": {"version": 0, "ranges": [{"from": 0, "to": 99}]}}),
+    ] {
+        let mut payload = setting.clone();
+        payload["documentId"] = json!(owner.document());
+        let code =
+            owner.ack(owner.send_args("document:settings", &json!([payload]))).refused()["code"]
+                .clone();
+        assert!(code == "invalid_payload" || code == "resync", "{setting}: {code}");
+    }
+}
+
+#[test]
+fn rules_are_listed_and_only_those_there_can_be_revoked() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    assert_eq!(owner.emit("rules:list", &json!({})).ok()["rules"], json!([]));
+    owner.emit("rules:revoke", &json!({"id": "nothing"})).refused_with("not_found");
+}

@@ -1,0 +1,308 @@
+//! Who comes in: tokens, sessions, hosts and origins, on every door.
+
+use serde_json::{Value, json};
+
+use crate::support::http::{ask, get};
+use crate::support::{Desk, OWNER, Person, Role, Server};
+
+#[test]
+fn a_wrong_token_is_refused_with_a_code() {
+    let desk = Desk::quiet();
+    for token in ["wrong", "", "owner", &OWNER[1..], &format!("{OWNER} ")] {
+        let (code, message) = desk.refuses(&json!({"token": token}));
+        assert_eq!(code, "unauthorized", "{token:?}");
+        assert!(!message.contains(OWNER), "a refusal tells nothing");
+    }
+}
+
+#[test]
+fn no_token_is_refused_with_a_code() {
+    let desk = Desk::quiet();
+    for auth in [json!({}), json!({"name": "Ana"}), json!({"token": null})] {
+        assert_eq!(desk.refuses(&auth).0, "unauthorized", "{auth}");
+    }
+}
+
+#[test]
+fn a_handshake_of_the_wrong_shape_is_refused_with_a_code() {
+    let desk = Desk::quiet();
+    for auth in [
+        json!({"token": 7}),
+        json!({"token": [OWNER]}),
+        json!({"token": {"toString": OWNER}}),
+        json!({"token": OWNER, "name": 7}),
+        json!({"token": OWNER, "sessionId": {}}),
+        json!({"token": OWNER, "protocol": "one"}),
+    ] {
+        assert_eq!(desk.refuses(&auth).0, "invalid_payload", "{auth}");
+    }
+}
+
+#[test]
+fn another_protocol_is_refused_with_a_code() {
+    let desk = Desk::quiet();
+    for protocol in [0, 2, 99] {
+        let (code, _) = desk.refuses(&json!({"token": OWNER, "protocol": protocol}));
+        assert!(!code.is_empty(), "protocol {protocol}");
+    }
+}
+
+#[test]
+fn an_expired_token_is_refused() {
+    let desk = Desk::quiet();
+    let token = desk.token("Ana", Role::Editor, &["--expires", "1s"]);
+    // The only way to see a token expire is to let it.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert_eq!(desk.refuses(&json!({"token": token})).0, "unauthorized");
+}
+
+#[test]
+fn a_person_is_their_token_and_not_their_name() {
+    let desk = Desk::quiet();
+    let token = desk.token("Ana", Role::Viewer, &[]);
+    let liar = Person::arrive(desk.url(), &token, "Owner");
+    assert_eq!(
+        (&liar.registered()["role"], &liar.registered()["user"]["name"]),
+        (&json!("viewer"), &json!("Owner"))
+    );
+    assert_ne!(liar.user()["id"], desk.owner().user()["id"]);
+    liar.emit("document:create", &json!({"title": "x"})).refused_with("not_allowed");
+}
+
+#[test]
+fn a_name_is_shortened_and_cleaned() {
+    let desk = Desk::quiet();
+    let named = |name: &str| {
+        Person::arrive(desk.url(), OWNER, name).registered()["user"]["name"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(named("  Ana\u{7}\n "), "Ana");
+    assert_eq!(named(&"é".repeat(200)).chars().count(), 80);
+    assert!(!named("   ").is_empty());
+}
+
+#[test]
+fn a_foreign_session_is_refused() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let auth = json!({"token": ben.token, "sessionId": ana.session()});
+    assert_eq!(desk.refuses(&auth).0, "not_allowed");
+    let ask = json!({"sessionId": ana.session(), "prompt": "Hello", "context": {}});
+    ben.emit("askClaudeCode", &ask).refused_with("not_allowed");
+    ben.emit("cancel", &json!({"sessionId": ana.session()})).refused_with("not_allowed");
+    ben.emit("transcript:get", &json!({"sessionId": ana.session()})).refused_with("not_allowed");
+}
+
+#[test]
+fn an_unknown_session_begins_a_new_one_and_cannot_ask() {
+    let desk = Desk::quiet();
+    let unknown = "01939d7e-0000-7000-8000-000000000000";
+    let options =
+        json!({"auth": {"token": OWNER, "sessionId": unknown}, "transports": ["websocket"]});
+    let owner = Person::connect(desk.url(), &options);
+    assert_ne!(owner.session(), unknown);
+    let ask = json!({"sessionId": unknown, "prompt": "Hello", "context": {}});
+    owner.emit("askClaudeCode", &ask).refused_with("not_found");
+}
+
+#[test]
+fn a_foreign_private_document_is_not_there() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ana.is_answered("Hello", &json!({"documentContent": "Mine."}));
+    let mine = ana.emit("document:list", &json!({})).ok();
+    let theirs = ben.emit("document:list", &json!({})).ok();
+    assert_eq!(
+        mine["documents"].as_array().unwrap().len(),
+        theirs["documents"].as_array().unwrap().len()
+    );
+}
+
+#[test]
+fn the_printed_link_opens_the_editor_with_the_token_in_the_fragment() {
+    let desk = Desk::quiet();
+    assert_eq!(desk.link(), format!("{}/#token={OWNER}", desk.url()));
+}
+
+#[test]
+fn a_token_that_nobody_chose_is_made_and_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let flags = ["--model", "harper"].map(str::to_owned);
+    let start = || Server::start(&directory.path().join("data"), &flags, &[]);
+    let token = |server: &Server| {
+        server.link.split_once("#token=").expect("a link with a token").1.to_owned()
+    };
+    let mut first = start();
+    let made = token(&first);
+    assert!(made.len() >= 32, "{made}");
+    assert_eq!(Person::arrive(&first.url, &made, "Owner").registered()["role"], "owner");
+    first.stop();
+    assert_eq!(token(&start()), made);
+}
+
+#[test]
+fn without_auth_everyone_here_is_the_owner() {
+    let directory = tempfile::tempdir().unwrap();
+    let flags = ["--model", "harper", "--no-auth"].map(str::to_owned);
+    let server = Server::start(&directory.path().join("data"), &flags, &[]);
+    assert_eq!(Person::arrive(&server.url, "", "Anybody").registered()["role"], "owner");
+    assert_eq!(server.link, format!("{}/", server.url));
+}
+
+#[test]
+fn without_auth_only_this_machine_is_let_in() {
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let directory = tempfile::tempdir().unwrap();
+        let flags = ["--model", "harper", "--no-auth", "--listen", address].map(str::to_owned);
+        let output = crate::support::copydesk()
+            .arg("--data")
+            .arg(directory.path().join("data"))
+            .args(&flags)
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{address}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("--no-auth"), "{address}: {said}");
+    }
+}
+
+#[test]
+fn polling_clients_are_let_in_too() {
+    let desk = Desk::quiet();
+    let options = json!({"auth": {"token": OWNER}, "transports": ["polling"]});
+    let owner = Person::connect(desk.url(), &options);
+    owner.creates("Hello.");
+    owner.types(0, "x");
+    assert_eq!(owner.text(), "xHello.");
+}
+
+#[test]
+fn a_polling_client_that_upgrades_loses_nothing() {
+    let desk = Desk::quiet();
+    let options = json!({"auth": {"token": OWNER}, "transports": ["polling", "websocket"]});
+    let owner = Person::connect(desk.url(), &options);
+    owner.creates("");
+    for at in 0..50 {
+        owner.types(at, "x");
+    }
+    assert_eq!(owner.text(), "x".repeat(50));
+}
+
+// Host and Origin: a page from anywhere can make a browser talk to this machine.
+
+/// Every kind of route there is.
+const ROUTES: [&str; 7] = [
+    "GET /",
+    "GET /healthz",
+    "GET /readyz",
+    "GET /api/v1/openapi.json",
+    "POST /v1/messages",
+    "GET /socket.io/?EIO=4&transport=polling",
+    "POST /socket.io/?EIO=4&transport=polling&sid=x",
+];
+
+#[test]
+fn a_foreign_host_is_refused_on_every_route() {
+    let desk = Desk::quiet();
+    for route in ROUTES {
+        for host in ["evil.example", "127.0.0.1.evil.example", "evil.example:80"] {
+            let response = ask(desk.address(), route, &[("Host", host)]);
+            assert_eq!(response.status, 403, "{route} at {host}");
+        }
+    }
+}
+
+#[test]
+fn a_foreign_origin_is_refused_on_every_route() {
+    let desk = Desk::quiet();
+    for route in ROUTES {
+        for origin in
+            ["http://evil.example", "null", "http://127.0.0.1:1", "file://", "http://localhost"]
+        {
+            let headers = [("Host", desk.address()), ("Origin", origin)];
+            let response = ask(desk.address(), route, &headers);
+            assert_eq!(response.status, 403, "{route} from {origin}");
+        }
+    }
+}
+
+/// The handshake of a websocket, with the server's own host and this origin.
+fn upgrade(desk: &Desk, origin: Option<&str>, host: &str) -> u16 {
+    let mut headers = vec![
+        ("Host", host),
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    headers.extend(origin.map(|origin| ("Origin", origin)));
+    ask(desk.address(), "GET /socket.io/?EIO=4&transport=websocket", &headers).status
+}
+
+#[test]
+fn a_websocket_is_opened_only_from_our_own_page() {
+    let desk = Desk::quiet();
+    let own = format!("http://{}", desk.address());
+    assert_eq!(upgrade(&desk, None, desk.address()), 101, "a program has no origin");
+    assert_eq!(upgrade(&desk, Some(&own), desk.address()), 101);
+    assert_eq!(upgrade(&desk, Some("http://evil.example"), desk.address()), 403);
+    assert_eq!(upgrade(&desk, Some("null"), desk.address()), 403);
+    assert_eq!(upgrade(&desk, None, "evil.example"), 403);
+}
+
+#[test]
+fn a_browser_client_from_elsewhere_does_not_get_in() {
+    let desk = Desk::quiet();
+    for transport in ["polling", "websocket"] {
+        let options = json!({
+            "auth": {"token": OWNER}, "transports": [transport], "extraHeaders": {"Origin": "http://evil.example"}});
+        let (code, _) = Person::turned_away(desk.url(), &options);
+        assert_eq!(code, "", "refused before there is a socket ({transport})");
+    }
+}
+
+#[test]
+fn a_host_that_was_allowed_is_let_in() {
+    let desk = Desk::plan().flags(&["--allowed-host", "desk.example"]).start();
+    let allowed = ask(desk.address(), "GET /healthz", &[("Host", "desk.example")]);
+    assert_eq!(allowed.status, 200);
+    assert_eq!(ask(desk.address(), "GET /healthz", &[("Host", "other.example")]).status, 403);
+}
+
+#[test]
+fn health_and_readiness_are_told() {
+    let desk = Desk::quiet();
+    assert_eq!(get(desk.address(), "/healthz").status, 200);
+    assert_eq!(get(desk.address(), "/readyz").status, 200);
+}
+
+#[test]
+fn the_editor_is_served_and_programs_addresses_never_answer_with_it() {
+    let desk = Desk::quiet();
+    let page = get(desk.address(), "/");
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("content-type: text/html"), "{}", page.head);
+    assert!(page.head.contains("content-security-policy"), "{}", page.head);
+    for path in ["/api/v1/nothing", "/v1/nothing"] {
+        let answer = get(desk.address(), path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.head.contains("application/problem+json"), "{path}: {}", answer.head);
+        let problem: Value = serde_json::from_str(answer.body.trim())
+            .unwrap_or_else(|error| panic!("{error}: {}", answer.body));
+        assert_eq!(problem["status"], 404);
+    }
+}
+
+#[test]
+fn a_token_is_never_logged() {
+    let desk = Desk::plan().variable("COPYDESK_LOG", "debug").start();
+    let ana = desk.editor("Ana");
+    ana.creates("A secret sentence.");
+    ana.is_answered("A secret prompt", &json!({"documentId": ana.document()}));
+    let log = desk.complaints();
+    for secret in [OWNER, &ana.token, "A secret sentence", "A secret prompt"] {
+        assert!(!log.contains(secret), "{secret:?} is in the log:\n{log}");
+    }
+}

@@ -1,0 +1,26 @@
+//! Stories: what people and scripts do at a desk, through real socket.io clients and the real server.
+//!
+//! One module for each behaviour. A story reads like one: people arrive, type, ask, see a request, decide. Every message
+//! of every story is compared with the samples in `fixtures/wire`, and every update with the version it must follow.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a story that cannot go on fails there and then"
+)]
+#![allow(clippy::needless_pass_by_value, reason = "`json!` is written where it is used")]
+
+mod support;
+
+mod approvals;
+mod bad_input;
+mod collab;
+mod converge;
+mod documents;
+mod doors;
+mod durability;
+mod exports;
+mod limits;
+mod offline;
+mod presence;
+mod samples;
+mod seed5;

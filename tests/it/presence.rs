@@ -1,0 +1,118 @@
+//! Presence: who is here, and where their caret is.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person};
+
+fn names(peers: &Value) -> Vec<String> {
+    let mut names: Vec<_> = peers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn moves(person: &Person, version: u64, anchor: usize, head: usize) {
+    let caret = json!({"documentId": person.document(), "version": version, "anchor": anchor, "head": head});
+    person.emit("presence:update", &caret).ok();
+}
+
+#[test]
+fn people_see_each_other_come_and_go() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let ben = desk.editor("Ben");
+    assert_eq!(names(&ben.opens(&document)["peers"]), ["Ana", "Ben"]);
+    ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana", "Ben"]);
+    ben.loses_connection();
+    ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana"]);
+}
+
+#[test]
+fn closing_a_document_is_leaving_it() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates("Hello."));
+    ben.closes();
+    ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana"]);
+}
+
+#[test]
+fn two_windows_are_two_peers_of_one_person() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let window = ana.second_window();
+    let peers = window.opens(&document)["peers"].clone();
+    assert_eq!(names(&peers), ["Ana", "Ana"]);
+    assert_eq!(peers[0]["user"], peers[1]["user"]);
+    assert_ne!(peers[0]["id"], peers[1]["id"]);
+    assert_eq!(peers[0]["color"], peers[1]["color"], "a person has one colour");
+}
+
+#[test]
+fn a_caret_is_seen_by_the_others() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates("Hello."));
+    moves(&ana, 0, 2, 5);
+    let caret = ben.sees("presence:update");
+    assert_eq!(
+        (&caret["anchor"], &caret["head"], &caret["version"]),
+        (&json!(2), &json!(5), &json!(0))
+    );
+    assert!(ana.saw("presence:update").is_empty(), "nobody needs their own caret back");
+}
+
+#[test]
+fn who_comes_later_sees_the_carets_that_are_there() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let document = ana.creates("Hello.");
+    moves(&ana, 0, 2, 5);
+    let peers = ben.opens(&document)["peers"].clone();
+    let her = peers.as_array().unwrap().iter().find(|it| it["name"] == "Ana").unwrap();
+    assert_eq!((&her["caret"]["anchor"], &her["caret"]["head"]), (&json!(2), &json!(5)));
+}
+
+#[test]
+fn the_editor_behind_an_update_is_known_by_its_peer() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates("Hello."));
+    ana.types(0, "x");
+    let knows = |it: &Value| {
+        let peers = it["peers"].as_array().unwrap();
+        peers.iter().any(|it| {
+            it["name"] == "Ana"
+                && it["clientIDs"].as_array().unwrap().contains(&json!(ana.client()))
+        })
+    };
+    ben.sees_where("presence:peers", knows);
+}
+
+#[test]
+fn a_caret_nowhere_harms_nobody() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates("Hello."));
+    moves(&ana, 99, 1_000_000, 2_000_000);
+    moves(&ana, 0, 7, 0);
+    ana.types(0, "x");
+    ben.comes_to_read("xHello.");
+    ben.is_fine();
+}
+
+#[test]
+fn a_caret_in_a_document_that_is_not_open_is_nobodys_business() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.creates("Hello.");
+    let caret = json!({"documentId": ben.document(), "version": 0, "anchor": 1, "head": 1});
+    ana.emit("presence:update", &caret).body();
+    assert!(ben.saw("presence:update").is_empty());
+}

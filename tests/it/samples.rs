@@ -1,0 +1,183 @@
+//! The wire's samples: complete, parsed by the server's own types, and met by real traffic.
+//!
+//! Every story compares what it sends and sees with the samples; these make sure that nothing is left out.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::script::full;
+use crate::support::wire::{self, Shape};
+use crate::support::{Desk, Person, Script};
+
+const TABLE: &str = include_str!("../../src/socket/mod.rs");
+
+/// The events in the server's own table.
+fn events() -> BTreeSet<&'static str> {
+    let line = |line: &'static str| {
+        line.trim().strip_prefix('"')?.split_once("\" => ").map(|(name, _)| name)
+    };
+    let mut events: BTreeSet<_> = TABLE.lines().filter_map(line).collect();
+    assert!(events.len() > 20, "the table is no longer where it was: {events:?}");
+    // A push is handled before the table, because it does not wait for the one before.
+    events.insert("document:push");
+    events
+}
+
+fn sampled(direction: &str) -> BTreeSet<&'static str> {
+    wire::shapes().iter().filter(|it| it.name.starts_with(direction)).map(Shape::event).collect()
+}
+
+#[test]
+fn every_event_of_the_server_has_its_samples() {
+    assert_eq!(sampled("client"), events(), "fixtures/wire/client");
+    let mut acks = sampled("ack");
+    acks.remove("refused");
+    assert_eq!(acks, events(), "fixtures/wire/ack");
+}
+
+#[test]
+fn every_sample_is_like_itself() {
+    for shape in wire::shapes() {
+        shape.admits(&shape.sample).unwrap_or_else(|why| panic!("{}: {why}", shape.name));
+    }
+}
+
+#[test]
+fn the_servers_types_read_every_clients_sample() {
+    use copydesk::wire::client::*;
+    fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
+        // From text, as the server does: raw values cannot be read from anything else.
+        serde_json::from_str::<T>(&sample.to_string()).map(drop)
+    }
+    for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
+        let read = match shape.event() {
+            "document:list" | "settings:get" | "rules:list" => reads::<Nothing>,
+            "document:create" => reads::<CreateDocument>,
+            "document:open" => reads::<OpenDocument>,
+            "document:push" => reads::<PushUpdates>,
+            "document:resync" => reads::<Resync>,
+            "document:settings" => reads::<ChangeSettings>,
+            "document:close" | "document:delete" => reads::<NameDocument>,
+            "document:rename" => reads::<RenameDocument>,
+            "document:history" => reads::<ReadHistory>,
+            "document:at" => reads::<ReadVersion>,
+            "presence:update" => reads::<MoveCaret>,
+            "askClaudeCode" => reads::<AskClaudeCode>,
+            "run" => reads::<Run>,
+            "tool_approval_response" | "approval:told" => reads::<ToolApprovalResponse>,
+            "tool_approval_batch" => reads::<ToolApprovalBatch>,
+            "list_pending_approvals" => reads::<ListPendingApprovals>,
+            "approval:focus" => reads::<FocusRequest>,
+            "approval:extend" | "approval:reopen" | "approval:withdraw" => reads::<NameRequest>,
+            "approval:undo" => reads::<UndoRequest>,
+            "cancel" => reads::<Cancel>,
+            "transcript:get" => reads::<ReadTranscript>,
+            "rules:revoke" => reads::<RevokeRule>,
+            "settings:set" => reads::<SetSettings>,
+            unknown => panic!("{unknown} is read by no type"),
+        };
+        read(&shape.sample).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+    }
+}
+
+const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
+const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
+
+/// A limit of fifty rounds, a log that no longer reaches back, a rule that nothing can make yet.
+const RARE: [&str; 3] =
+    ["server/agent_event.result.limit", "ack/document.resync", "ack/rules.revoke"];
+
+#[test]
+fn a_tour_meets_every_sample() {
+    let desk = Desk::scripted(script_of_the_tour());
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates(BEFORE));
+    let named = json!({"documentId": owner.document()});
+
+    tour_of_documents(&owner);
+    ben.comes_to_version(1);
+    tour_of_endings(&owner);
+    tour_of_decisions(&owner, &ben);
+    owner.emit("document:close", &named).ok();
+    owner.emit("document:delete", &named).ok();
+    ben.sees_where("document:changed", |it| it["deleted"] == true);
+
+    let met = [owner.shapes_met(), ben.shapes_met()].concat();
+    let unmet: Vec<_> = wire::shapes()
+        .iter()
+        .map(|shape| shape.name.as_str())
+        .filter(|name| !name.starts_with("client/") && !met.contains(name) && !RARE.contains(name))
+        .collect();
+    assert!(unmet.is_empty(), "met by nothing: {unmet:?}");
+}
+
+fn script_of_the_tour() -> Script {
+    let say = |text: &str| json!([{"type": "text", "text": text}]);
+    Script::default()
+        .answering("again", "update_full_document", &full(AFTER))
+        .answering("edit", "update_full_document", &full(AFTER))
+        .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
+        .turn(json!({"when": {"user": "refuse"}, "content": say("No."), "stop_reason": "refusal"}))
+        .turn(json!({"when": {"user": "fail"}, "error": {"status": 401, "type": "authentication_error"}}))
+        .turn(json!({"when": {"user": "slow"}, "content": say("Slowly, very slowly."), "chunk_chars": 2, "delay_ms": 200}))
+        .closing("Done.")
+}
+
+fn tour_of_documents(owner: &Person) {
+    let with = |more: Value| {
+        let mut payload = json!({"documentId": owner.document()});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    owner.types(0, "# A story\n\n");
+    owner.emit("document:list", &json!({})).ok();
+    owner.emit("document:open", &with(json!({"since": 0}))).ok();
+    owner.emit("document:resync", &with(json!({"version": 0}))).ok();
+    owner.emit("document:rename", &with(json!({"title": "Another title"}))).ok();
+    owner.emit("document:settings", &with(json!({"timeoutSeconds": 200}))).ok();
+    owner.emit("document:history", &with(json!({}))).ok();
+    owner.emit("document:at", &with(json!({"version": 0}))).ok();
+    owner.emit("presence:update", &with(json!({"version": 1, "anchor": 0, "head": 2}))).ok();
+    owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
+    owner.emit("rules:list", &json!({})).ok();
+    owner.emit("rules:revoke", &json!({"id": "none"})).refused();
+}
+
+fn tour_of_endings(owner: &Person) {
+    for prompt in ["long", "refuse", "fail"] {
+        let run = owner.asks(prompt);
+        owner.answer(&run);
+    }
+    let slow = owner.asks("slow");
+    owner.sees("claudeStreamChunk");
+    owner.emit("cancel", &json!({"requestId": slow})).ok();
+    owner.answer(&slow);
+    let run = owner.emit("run", &json!({"prompt": "Hello"})).ok()["requestId"].clone();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+}
+
+fn tour_of_decisions(owner: &Person, ben: &Person) {
+    let run = owner.asks("edit");
+    let request = owner.sees_request_of(&run);
+    let id = json!({"request_id": request.id()});
+    owner.emit("list_pending_approvals", &json!({"documentId": owner.document()})).ok();
+    owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
+    owner.emit("approval:extend", &id).ok();
+    let rejection = request.decision(json!({"approved": false, "feedback": "Not here."}));
+    let told = owner.emit("approval:told", &rejection).ok();
+    assert_eq!(told["text"], "User rejected: Not here.");
+    ben.overwrites("ecie", "ecXie");
+    owner.accepts(&request, &[1]);
+    let rest = request.decision(json!({"approved": false}));
+    owner.emit("tool_approval_batch", &json!({"responses": [rest]})).ok();
+    owner.answer(&run);
+    let transcript = json!({"sessionId": owner.session(), "documentId": owner.document()});
+    owner.emit("transcript:get", &transcript).ok();
+    owner.emit("approval:undo", &id).ok();
+    owner.emit("approval:withdraw", &id).ok();
+    owner.emit("approval:reopen", &id).ok();
+    let again = owner.asks("again");
+    owner.accepts_all(&owner.sees_request_of(&again));
+    owner.answer(&again);
+}

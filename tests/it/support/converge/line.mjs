@@ -1,0 +1,94 @@
+// One real connection to the server, and the rules of order that hold on it.
+import { io } from "./packages.mjs";
+import { must } from "./ledger.mjs";
+
+/** Far longer than a loaded machine takes. */
+const PATIENCE_MS = 60_000;
+
+export function late(promise, what) {
+  let timer;
+  const alarm = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`waited in vain for ${what}`)), PATIENCE_MS);
+  });
+  return Promise.race([promise, alarm]).finally(() => clearTimeout(timer));
+}
+
+export class Line {
+  /** Resolves when the server has registered the session. Runs of which something comes are added to `runs`. */
+  static async connect({ url, token, sessionId, documentId, polling, runs, failed }) {
+    const line = new Line();
+    const transports = polling ? ["polling", "websocket"] : ["websocket"];
+    const auth = { token, protocol: 1, ...(sessionId && { sessionId }) };
+    line.socket = io(url, { forceNew: true, reconnection: false, transports, auth });
+    line.documentId = documentId;
+    /** The version this connection has been told of; none before it joins. */
+    line.at = null;
+    /** `hear(version, update)` is told each update in order, `mirror` everything that moves pending changes. */
+    line.ear = { hear() {} };
+    line.lost = new Promise((resolve) => line.socket.on("disconnect", () => resolve({ lost: true })));
+    const guard = (take) => (message) => {
+      try {
+        if ((message.documentId ?? message.document_id ?? line.documentId) === line.documentId) take(message);
+      } catch (error) {
+        failed(error);
+      }
+    };
+    line.socket.on("document:updates", guard((message) => line.told(message)));
+    line.socket.on("tool_approval_request", guard((request) => {
+      runs.add(request.requestId);
+      line.ear.mirror?.take("request", request);
+    }));
+    line.socket.on("tool_approval_resolved", guard((done) => line.ear.mirror?.take("resolved", done)));
+    line.socket.on("claudeResponse", ({ requestId }) => runs.add(requestId));
+    const registered = new Promise((resolve, refuse) => {
+      line.socket.on("sessionRegistered", resolve);
+      line.socket.on("connect_error", refuse);
+    });
+    line.sessionId = (await late(registered, "sessionRegistered")).sessionId;
+    return line;
+  }
+
+  told(message) {
+    const { from, updates } = message;
+    must(this.at !== null, "updates came before the document was opened");
+    must(from === this.at, `updates from version ${from} came at version ${this.at}`);
+    for (const update of updates) this.ear.hear(++this.at, update);
+    this.ear.mirror?.take("updates", message);
+  }
+
+  /** The answer; `{lost: true}` if the connection ended before it came. */
+  call(event, payload) {
+    const answer = new Promise((resolve) => this.socket.emit(event, payload, resolve));
+    return late(Promise.race([answer, this.lost]), `the answer to ${event}`);
+  }
+
+  /** Opens the document, or catches up from `since`. The answer joins the updates without a gap. */
+  async join(since, event = "document:open") {
+    const { documentId } = this;
+    this.ear.mirror?.leave();
+    const ask = event === "document:resync" ? { documentId, version: since } : { documentId, ...(since !== undefined && { since }) };
+    // In the listener of the answer, so that no later update is heard before it.
+    return late(Promise.race([this.lost, new Promise((resolve, fail) => this.socket.emit(event, ask, (answer) => {
+      try {
+        resolve(this.joined(answer, since, event));
+      } catch (error) {
+        fail(error);
+      }
+    }))]), `the answer to ${event}`);
+  }
+
+  joined(answer, since, event) {
+    must(answer.ok, () => `${event} from ${since} was refused: ${JSON.stringify(answer.error)}`);
+    const version = answer.document?.version ?? answer.from + answer.updates.length;
+    must(this.at === null || this.at === version, () => `${event} says version ${version}, told was ${this.at}`);
+    if (since !== undefined) must(answer.from === since, () => `asked from ${since}, answered from ${answer.from}`);
+    answer.updates?.forEach((update, at) => this.ear.hear(since + at + 1, update));
+    this.ear.mirror?.joined(answer, this.at !== null);
+    this.at = version;
+    return answer;
+  }
+
+  close() {
+    this.socket.disconnect();
+  }
+}

@@ -1,0 +1,184 @@
+// Where a session takes place: the document, its editors and their lines, how they come and go, and how it must end.
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Dice } from "./dice.mjs";
+import { Editor } from "./editor.mjs";
+import { Ledger, must } from "./ledger.mjs";
+import { Line, late } from "./line.mjs";
+import { Mirror } from "./mirror.mjs";
+
+const sha256 = (text) => createHash("sha256").update(text).digest("hex");
+
+export class Stage {
+  /** `desk` has `url`, `tokens`, `proposals` and, if it can be killed, `cut()`; `kind` says whether things race. */
+  constructor({ seed, desk, kind, stock = false }) {
+    this.seed = seed;
+    this.desk = desk;
+    this.stock = stock;
+    this.kind = kind;
+    this.dice = new Dice(seed);
+    this.editors = [];
+    this.trace = [];
+    this.underway = new Set();
+    this.requests = 0;
+    /** Runs that were asked for, and those of which came a proposal or the end. */
+    this.asked = [];
+    this.runs = new Set();
+    this.count = { updates: 0, pushes: 0, resent: 0, lost: 0, resyncs: 0, proposals: 0, decisions: 0, cuts: 0, parted: 0 };
+    this.failure = new Promise((_, fail) => (this.fail = fail));
+    this.failure.catch(() => undefined);
+  }
+
+  /** Plays what the seed says, or `tale`. */
+  async run(tale = (session) => session.play()) {
+    try {
+      await Promise.race([tale(this), this.failure]);
+    } finally {
+      for (const { line } of this.editors) line?.close();
+      this.observer?.close();
+    }
+    return this.count;
+  }
+
+  async begin({ text, people }) {
+    this.ledger = new Ledger(text);
+    this.observer = await this.watch();
+    const created = await this.observer.call("document:create", { title: `Session ${this.seed}`, text });
+    this.documentId = this.observer.documentId = created.document.id;
+    await this.observer.join();
+    for (let at = 0; at < people; at++) await this.arrive();
+  }
+
+  connect({ token = this.desk.tokens[0], sessionId } = {}) {
+    const { documentId, fail, runs } = this, { url } = this.desk;
+    return Line.connect({ url, token, sessionId, documentId, polling: this.dice.chance(0.1), runs, failed: fail });
+  }
+
+  log(what) {
+    this.trace.push(what);
+  }
+
+  /** A new editor instance on a fresh copy. */
+  async arrive() {
+    const token = this.dice.pick(this.desk.tokens), line = await this.connect({ token });
+    const early = [], mirror = new Mirror();
+    line.ear = { hear: (...update) => early.push(update), mirror };
+    const opened = await line.join();
+    await this.knows(opened.document.version);
+    const name = `editor ${this.editors.length} (${opened.clientID})`;
+    const editor = new Editor({ name, ledger: this.ledger, opened, mirror, stock: this.stock });
+    Object.assign(editor, { line, token, sessionId: line.sessionId });
+    early.forEach((update) => editor.hear(...update));
+    line.ear = this.ear(editor, line);
+    this.editors.push(editor);
+    this.log(`${name} opens version ${opened.document.version}`);
+  }
+
+  /** Waits until the observer has been told of a version. */
+  async knows(version) {
+    await this.until(() => this.ledger.version >= version, `version ${version} at the observer`);
+  }
+
+  async until(holds, what) {
+    let over = false;
+    const waiting = async () => { while (!over && !holds()) await pause(1); };
+    await late(waiting(), what).finally(() => (over = true));
+  }
+
+  async hearsAll(editor) {
+    const { version } = this.ledger;
+    await this.until(() => editor.heard >= version, `version ${version} at ${editor.name}`);
+  }
+
+  async runsAreHeard() {
+    await this.until(() => this.asked.every((run) => this.runs.has(run)), "the model's proposals");
+  }
+
+  async newLine(editor) {
+    const line = await this.connect(editor);
+    line.ear = this.ear(editor, line);
+    return line;
+  }
+
+  /** What is heard on a line that was left behind is only written down. */
+  ear(editor, line) {
+    const { ledger } = this;
+    return {
+      hear: (...update) => (editor.line === line ? editor.hear(...update) : ledger.learn(...update)),
+      get mirror() {
+        return editor.line === line ? editor.mirror : undefined;
+      },
+    };
+  }
+
+  /** A line of nobody's. */
+  async watch() {
+    const line = await this.connect();
+    line.ear = { hear: (...update) => this.ledger.learn(...update) };
+    return line;
+  }
+
+  /** Connects again, if need be. */
+  async comeBack(editor) {
+    if (editor.line) return;
+    editor.line = await this.newLine(editor);
+    await this.catchUp(editor);
+  }
+
+  /** Asks for what it missed: from what it heard last, or only from what it has applied. */
+  async catchUp(editor) {
+    this.count.resyncs++;
+    const since = this.dice.chance(0.5) ? editor.heard : editor.version;
+    const event = this.dice.pick(["document:open", "document:resync"]);
+    const answer = await editor.line.join(since, event);
+    must(!answer.lost, `${editor.name} was cut off while it caught up`);
+    this.log(`${editor.name} catches up from ${since}: ${JSON.stringify(answer.updates?.length)}`);
+  }
+
+  /** Everybody comes back, sends what is left and hears everything. */
+  async drain() {
+    await late(Promise.all(this.underway), "the last answers");
+    await this.runsAreHeard();
+    this.underway.clear();
+    for (const editor of this.editors) {
+      await this.comeBack(editor);
+      editor.outbox = [];
+      editor.send();
+      for (const push of editor.outbox.splice(0)) must((await editor.deliver(this.documentId, push)) !== undefined, `${editor.name} lost its line at the end`);
+    }
+    const { version } = (await this.observer.join(undefined)).document;
+    await this.knows(version);
+    for (const editor of this.editors) {
+      await this.hearsAll(editor);
+      editor.pull(editor.inbox.length);
+    }
+  }
+
+  async check() {
+    const { ledger } = this;
+    const fresh = await this.watch();
+    const { document, requests } = await fresh.join();
+    const text = ledger.doc.toString();
+    for (const editor of this.editors) {
+      must(editor.version === ledger.version, `${editor.name} is at ${editor.version}, the server at ${ledger.version}`);
+      must(editor.unconfirmed === 0, `${editor.name}: ${editor.unconfirmed} updates were never confirmed`);
+      must(editor.state.doc.toString() === text, () => `${editor.name} has ${JSON.stringify(editor.state.doc.toString())}, the log says ${JSON.stringify(text)}`);
+      if (!this.stock) must(String(editor.names) === String(ledger.names.at(-1)), `${editor.name} has the same text made of other units`);
+      must(document.hash === sha256(editor.state.doc.toString()), `${editor.name} has another hash`);
+    }
+    must(document.text === text && document.version === ledger.version, "the server has another text than its log");
+    if (!this.stock) ledger.settle();
+    for (const { hunks } of requests) {
+      for (const part of hunks.filter(({ status }) => status === "pending").flatMap(({ parts }) => parts)) {
+        must(text.slice(part.from, part.to) === part.base, () => `a pending change stands on other words: ${JSON.stringify(part)}`);
+      }
+    }
+    for (const editor of this.editors) {
+      // An answer is a barrier: what was told before it has come.
+      await editor.line.call("settings:get", {});
+      if (!this.unsure) editor.mirror.agrees(requests);
+    }
+    fresh.close();
+    this.count.updates = ledger.version;
+  }
+}

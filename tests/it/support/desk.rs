@@ -1,0 +1,201 @@
+//! A desk of its own for each story: a data directory, a server, and the people who connect to it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::person::Person;
+use super::script::Script;
+use super::server::{Server, copydesk};
+
+/// The owner's token of every desk.
+pub const OWNER: &str = "owner-secret-of-the-stories";
+
+/// What a token allows.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    Editor,
+    Reviewer,
+    Viewer,
+}
+
+impl Role {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Editor => "editor",
+            Self::Reviewer => "reviewer",
+            Self::Viewer => "viewer",
+        }
+    }
+}
+
+/// A server and its data directory.
+pub struct Desk {
+    server: Server,
+    directory: TempDir,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+/// How a desk is to be started.
+#[derive(Default)]
+pub struct Plan {
+    model: Option<Model>,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+enum Model {
+    File(PathBuf),
+    Script(Script),
+    Named(String),
+}
+
+impl Plan {
+    /// More flags of `copydesk serve`.
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags.extend(flags.iter().map(ToString::to_string));
+        self
+    }
+
+    /// A variable of its environment.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Plays a script.
+    pub fn script(mut self, script: Script) -> Self {
+        self.model = Some(Model::Script(script));
+        self
+    }
+
+    /// Plays a script of `fixtures/scripts`.
+    pub fn playing(mut self, name: &str) -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures/scripts")
+            .join(format!("{name}.json"));
+        assert!(file.is_file(), "there is no script {}", file.display());
+        self.model = Some(Model::File(file));
+        self
+    }
+
+    /// Another model, as `--model` names it.
+    pub fn model(mut self, name: &str) -> Self {
+        self.model = Some(Model::Named(name.to_owned()));
+        self
+    }
+
+    /// Starts the server.
+    pub fn start(self) -> Desk {
+        let directory = tempfile::tempdir().expect("there is room for a data directory");
+        let model = match self.model {
+            Some(Model::File(file)) => format!("script:{}", file.display()),
+            Some(Model::Script(script)) => script.write(directory.path()),
+            Some(Model::Named(name)) => name,
+            None => Script::talking().write(directory.path()),
+        };
+        let mut flags = vec!["--model".to_owned(), model, "--token".to_owned(), OWNER.to_owned()];
+        flags.extend(self.flags);
+        let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
+        Desk { server, directory, flags, environment: self.environment }
+    }
+}
+
+impl Desk {
+    /// A desk that is not asked to do more than talk.
+    pub fn quiet() -> Self {
+        Plan::default().start()
+    }
+
+    /// A desk whose model plays `fixtures/scripts/NAME.json`.
+    pub fn playing(name: &str) -> Self {
+        Plan::default().playing(name).start()
+    }
+
+    /// A desk whose model plays this.
+    pub fn scripted(script: Script) -> Self {
+        Plan::default().script(script).start()
+    }
+
+    /// To say more about it before it starts.
+    pub fn plan() -> Plan {
+        Plan::default()
+    }
+
+    /// Where it is: `http://127.0.0.1:PORT`.
+    pub fn url(&self) -> &str {
+        &self.server.url
+    }
+
+    /// `127.0.0.1:PORT`
+    pub fn address(&self) -> &str {
+        self.server.address()
+    }
+
+    /// The link that was printed.
+    pub fn link(&self) -> &str {
+        &self.server.link
+    }
+
+    /// What the server wrote to stderr.
+    pub fn complaints(&self) -> String {
+        self.server.complaints()
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// A connected person with a token of their own.
+    pub fn person(&self, name: &str, role: Role) -> Person {
+        Person::arrive(self.url(), &self.token(name, role, &[]), name)
+    }
+
+    /// Shorthand: most people in the stories write.
+    pub fn editor(&self, name: &str) -> Person {
+        self.person(name, Role::Editor)
+    }
+
+    /// The connected owner.
+    pub fn owner(&self) -> Person {
+        Person::arrive(self.url(), OWNER, "Owner")
+    }
+
+    /// A token, as `copydesk token` prints it.
+    pub fn token(&self, name: &str, role: Role, more: &[&str]) -> String {
+        let output = copydesk()
+            .args(["token", "--role", role.as_str(), "--name", name, "--data"])
+            .arg(self.data())
+            .args(more)
+            .output()
+            .expect("the binary is built");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "no token was issued: {complaint}");
+        String::from_utf8(output.stdout).expect("a token is text").trim().to_owned()
+    }
+
+    /// A socket that was not let in: its code and message.
+    pub fn refuses(&self, auth: &serde_json::Value) -> (String, String) {
+        Person::turned_away(self.url(), &json!({"auth": auth, "transports": ["websocket"]}))
+    }
+
+    /// A power cut, and the server is there again; people have to come back.
+    pub fn is_killed_and_restarted(&mut self) {
+        self.server.kill();
+        self.starts();
+    }
+
+    /// SIGTERM.
+    pub fn stops(&mut self) -> ExitStatus {
+        self.server.stop()
+    }
+
+    /// On the same data, after it was killed or stopped.
+    pub fn starts(&mut self) {
+        self.server = Server::start(&self.data(), &self.flags, &self.environment);
+    }
+}

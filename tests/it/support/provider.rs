@@ -1,0 +1,120 @@
+//! A model provider in the story's own hands: speaks the streamed Messages API and keeps what it was asked.
+//!
+//! The scripted model cannot show what a model is told; this one can.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// The provider.
+pub struct Provider {
+    /// Where it is.
+    pub url: String,
+    asked: Arc<(Mutex<Vec<Value>>, Condvar)>,
+}
+
+impl Provider {
+    /// Answers each call with the next of these content blocks, the last one for ever.
+    pub fn answering(answers: Vec<Value>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let asked: Arc<(Mutex<Vec<Value>>, Condvar)> = Arc::default();
+        let kept = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for (call, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+                let answer = &answers[call.min(answers.len() - 1)];
+                let Some(body) = serve(stream, answer) else { continue };
+                kept.0.lock().unwrap().push(body);
+                kept.1.notify_all();
+            }
+        });
+        Self { url, asked }
+    }
+
+    /// Waits for call number `call` (from 1); the body that was sent.
+    pub fn asked(&self, call: usize) -> Value {
+        let (lock, more) = &*self.asked;
+        let asked = lock.lock().unwrap();
+        let few = |asked: &mut Vec<Value>| asked.len() < call;
+        let (asked, waited) = more.wait_timeout_while(asked, Duration::from_secs(30), few).unwrap();
+        assert!(!waited.timed_out(), "the model was called {} times, not {call}", asked.len());
+        asked[call - 1].clone()
+    }
+
+    /// All text of the newest message of call number `call`.
+    pub fn told(&self, call: usize) -> String {
+        let body = self.asked(call);
+        let last = body["messages"]
+            .as_array()
+            .and_then(|messages| messages.last())
+            .cloned()
+            .unwrap_or_default();
+        texts(&last["content"])
+    }
+}
+
+/// All text in a message's content, tool results included, joined by line breaks.
+pub fn texts(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(texts).collect::<Vec<_>>().join("\n"),
+        Value::Object(block) => {
+            block.get("text").or_else(|| block.get("content")).map(texts).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_story\r\nconnection: close\r\n\r\n";
+    let mut stream = stream;
+    stream.write_all((head.to_owned() + &events(answer)).as_bytes()).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+/// Content blocks as the event stream of the Messages API.
+fn events(blocks: &Value) -> String {
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": "msg_story", "type": "message", "role": "assistant", "content": [], "model": "story",
+        "stop_reason": null, "stop_sequence": null, "usage": usage});
+    let mut events = vec![json!({"type": "message_start", "message": message})];
+    let mut stop = "end_turn";
+    for (index, block) in blocks.as_array().into_iter().flatten().enumerate() {
+        let (start, delta) = if block["type"] == "tool_use" {
+            stop = "tool_use";
+            let start = json!({"type": "tool_use", "id": format!("toolu_story{index}"), "name": block["name"], "input": {}});
+            (start, json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
+        } else {
+            (
+                json!({"type": "text", "text": ""}),
+                json!({"type": "text_delta", "text": block["text"]}),
+            )
+        };
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage}));
+    events.push(json!({"type": "message_stop"}));
+    let line = |event: &Value| {
+        format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+    };
+    events.iter().map(line).collect()
+}

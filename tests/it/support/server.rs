@@ -1,0 +1,133 @@
+//! The real server: started, killed, stopped and started again on the same data.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_copydesk");
+/// A debug build on a busy machine opens its database in well under a second.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A running server; killed when it goes out of scope.
+pub struct Server {
+    process: Child,
+    /// `http://127.0.0.1:PORT`
+    pub url: String,
+    /// What `open …` said.
+    pub link: String,
+    complaints: Arc<Mutex<String>>,
+}
+
+/// The binary, without anything of the developer's own environment that would change what it does.
+pub fn copydesk() -> Command {
+    let mut command = Command::new(BINARY);
+    for (name, _) in std::env::vars() {
+        let foreign = ["COPYDESK_", "ANTHROPIC_", "OPENAI_", "TOOL_APPROVAL_"];
+        if foreign.iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+impl Server {
+    /// Starts it on a free port and waits for its two lines.
+    pub fn start(data: &Path, flags: &[String], environment: &[(String, String)]) -> Self {
+        Self::try_start(data, flags, environment)
+            .unwrap_or_else(|why| panic!("the server did not start:\n{why}"))
+    }
+
+    /// As `start`; where it refuses to start, what it said.
+    pub fn try_start(
+        data: &Path,
+        flags: &[String],
+        environment: &[(String, String)],
+    ) -> Result<Self, String> {
+        let mut process = copydesk()
+            .args(["--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .args(flags)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(data.parent().unwrap_or(data))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary is built");
+        let complaints = collect(process.stderr.take().expect("stderr is piped"));
+        let output = process.stdout.take().expect("stdout is piped");
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                sender.send(line).ok();
+            }
+        });
+        let line = |prefix: &str| {
+            let line = lines.recv_timeout(PATIENCE).ok()?;
+            line.strip_prefix(prefix).map(str::to_owned)
+        };
+        let said = (line("copydesk listening on "), line("open "));
+        if let (Some(url), Some(link)) = said {
+            return Ok(Self { process, url, link, complaints });
+        }
+        process.kill().ok();
+        process.wait().expect("it was started");
+        let complaints = complaints.lock().unwrap().clone();
+        Err(complaints)
+    }
+
+    /// `127.0.0.1:PORT`
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
+    /// As a power cut: SIGKILL.
+    pub fn kill(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().expect("it was started");
+    }
+
+    /// Politely: SIGTERM.
+    pub fn stop(&mut self) -> ExitStatus {
+        let id = self.process.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().expect("there is a `kill`");
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.process.try_wait().expect("it was started") {
+                return status;
+            }
+            assert!(Instant::now() < until, "SIGTERM did not stop the server");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// What it wrote to stderr so far.
+    pub fn complaints(&self) -> String {
+        self.complaints.lock().unwrap().clone()
+    }
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let text: Arc<Mutex<String>> = Arc::default();
+    let into = Arc::clone(&text);
+    std::thread::spawn(move || {
+        let mut piece = [0; 4096];
+        while let Ok(read @ 1..) = from.read(&mut piece) {
+            into.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..read]));
+        }
+    });
+    text
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            // Shown by the test runner below the story that failed.
+            eprintln!("the server wrote:\n{}", self.complaints());
+        }
+    }
+}
