@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::{Agents, Bypass, Models};
 use crate::auth::{Auth, Grant, Secret, owner_secret, parse_expiry};
-use crate::cli::{Cli, Command, ExportArgs, TokenArgs};
+use crate::check::{self, Seen};
+use crate::cli::{CheckArgs, Cli, Command, ExportArgs, TokenArgs};
 use crate::config::{Anthropic, Config, ModelChoice};
 use crate::export::Manuscript;
 use crate::http::guard::AllowedHosts;
@@ -43,12 +44,36 @@ const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md")
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
 /// Does what the command line says.
-pub async fn run(cli: Cli) -> Result<()> {
+pub async fn run(cli: Cli) -> Result<Ending> {
     match cli.command {
-        None => serve(Config::load(cli.serve)?).await,
-        Some(Command::Serve(args)) => serve(Config::load(args)?).await,
-        Some(Command::Token(args)) => token(args).await,
-        Some(Command::Export(args)) => export(args).await,
+        None => serve(Config::load(cli.serve)?).await?,
+        Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
+        Some(Command::Token(args)) => token(args).await?,
+        Some(Command::Export(args)) => export(args).await?,
+        Some(Command::Check(args)) => return look_through(args).await,
+    }
+    Ok(Ending::Fine)
+}
+
+/// How a command ended that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As it should.
+    Fine,
+    /// The data has something wrong with it.
+    Findings,
+    /// The data cannot be read.
+    Unreadable,
+}
+
+impl Ending {
+    /// The exit code of the process.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Findings => 1,
+            Self::Unreadable => 2,
+        }
     }
 }
 
@@ -262,6 +287,44 @@ async fn export(args: ExportArgs) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(&content)?;
     Ok(out.flush()?)
+}
+
+/// Looks through everything that is kept, and says what is wrong.
+async fn look_through(args: CheckArgs) -> Result<Ending> {
+    let data = args.data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    let report = match checked(&data).await {
+        Ok(report) => report,
+        Err(error) => {
+            eprintln!("copydesk: cannot check {}: {error:#}", data.display());
+            return Ok(Ending::Unreadable);
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        for finding in &report.findings {
+            writeln!(out, "{finding}")?;
+        }
+        let Seen { documents, updates, requests } = report.seen;
+        let count = match report.findings.len() {
+            0 => "nothing wrong".to_owned(),
+            count => format!("{count} found"),
+        };
+        writeln!(out, "{count} in {documents} documents, {updates} updates, {requests} requests")?;
+    }
+    out.flush()?;
+    Ok(if report.findings.is_empty() { Ending::Fine } else { Ending::Findings })
+}
+
+async fn checked(data: &Path) -> Result<check::Report> {
+    if !Store::is_at(data) {
+        bail!("there is no copydesk data; use --data");
+    }
+    let store = Store::open(data, Access::Inspect).await?;
+    let report = check::report(&store).await;
+    store.close().await;
+    Ok(report?)
 }
 
 /// Issues a token and prints it alone.

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 18] = [
+const ROOMS: [(&str, &str); 19] = [
     ("ids", ""),
     ("who", "ids"),
     ("document", "ids"),
@@ -21,6 +21,7 @@ const ROOMS: [(&str, &str); 18] = [
     ("store", "ids who"),
     ("auth", "ids who store"),
     ("room", "ids who document review store"),
+    ("check", "ids who document review store"),
     ("llm", "wire::messages"),
     ("tools", "ids who document review room wire::messages"),
     ("agent", "ids who document review store room llm tools wire::messages"),

@@ -16,6 +16,7 @@ mod preview;
 mod rebase;
 mod report;
 mod request;
+mod soundness;
 mod undo;
 
 #[cfg(test)]

@@ -309,7 +309,11 @@ async fn revoke_token(
     must_touch(&done, "token", token)
 }
 
-async fn put_setting(db: &mut SqliteConnection, key: &str, value: &str) -> Result<(), StoreError> {
+pub(super) async fn put_setting(
+    db: &mut SqliteConnection,
+    key: &str,
+    value: &str,
+) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO settings (key, value) VALUES ($1, $2)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value",
