@@ -64,7 +64,7 @@ pub(super) async fn walk(
 
 impl Walk<'_> {
     fn find(&self, report: &mut Report, code: &'static str, message: impl Into<String>) {
-        report.find(code, format!("{} version {}", self.document.id, self.version), message);
+        report.find(code, &format!("{} version {}", self.document.id, self.version), message);
     }
 
     fn begin(&mut self, report: &mut Report) {

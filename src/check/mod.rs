@@ -53,7 +53,12 @@ pub struct Report {
 }
 
 impl Report {
-    fn find(&mut self, code: &'static str, subject: impl ToString, message: impl Into<String>) {
+    fn find(
+        &mut self,
+        code: &'static str,
+        subject: &(impl ToString + ?Sized),
+        message: impl Into<String>,
+    ) {
         let (subject, message) = (subject.to_string(), message.into());
         self.findings.push(Finding { code, subject, message });
     }
@@ -68,7 +73,7 @@ impl Report {
         match result {
             Ok(value) => Some(value),
             Err(StoreError::Corrupt { what, reason }) => {
-                self.find(code, what, format!("cannot be read: {reason}"));
+                self.find(code, &what, format!("cannot be read: {reason}"));
                 None
             }
             Err(error) => {
@@ -130,7 +135,7 @@ async fn audit(at: &mut Inspection, report: &mut Report) -> Option<requests::Acc
         report.read("audit.read", "the audit log", walked)?
     };
     for AuditFlaw { line, reason } in flaws {
-        report.find("audit.chain", format!("audit line {line}"), reason);
+        report.find("audit.chain", &format!("audit line {line}"), reason);
     }
     Some(accounted)
 }

@@ -96,7 +96,7 @@ fn one(record: &RequestRecord, deciders: &[UserId], report: &mut Report) -> Opti
     for (hunk, HunkDecision { by, .. }) in decided {
         if !deciders.contains(&by.user) {
             let message = format!("no decision by {} was kept that decided it", by.user);
-            report.find("request.decision", format!("{} change {}", record.id, hunk.id), message);
+            report.find("request.decision", &format!("{} change {}", record.id, hunk.id), message);
         }
     }
     Some(request)

@@ -116,7 +116,7 @@ fn asked(request: &Arc<Request>) -> Asked<'_> {
 
 fn change(hunk: &Hunk) -> Change<'_> {
     let words = hunk.parts.iter().map(|part| {
-        let Part { from, to, base, insert, conflict: _ } = part;
+        let Part { from, to, base, insert, conflict: _, stood: _ } = part;
         Words { from: *from, to: *to, base, insert }
     });
     Change {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
+use crate::document::provenance::Placement;
 use crate::ids::HunkId;
 
 /// What a person decided about a request.
@@ -118,6 +119,8 @@ pub struct Outcome {
     /// One change for everything that was accepted, to be committed now on the text that was given. The request's positions
     /// are already those after it; every other request has to be rebased over it.
     pub changes: Option<ChangeSet>,
+    /// What `changes` puts into the text, in positions of the text after it.
+    pub placed: Vec<Placement>,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
     /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.

@@ -6,6 +6,7 @@
 
 mod apply;
 mod arrival;
+mod credit;
 mod decide;
 mod decision;
 mod fingerprint;
@@ -24,6 +25,7 @@ mod stories;
 
 pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
+pub use credit::{AiCredit, Author, Credit};
 pub use decision::{Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;

@@ -92,7 +92,7 @@ impl Hunk {
 
 /// What is wrong with where a part stands.
 fn misfit(part: &Part, status: HunkStatus, text: &Text) -> Option<String> {
-    let Part { from, to, base, insert: _, conflict } = part;
+    let Part { from, to, base, insert: _, conflict, stood: _ } = part;
     let Ok(standing) = text.slice(*from..*to) else {
         return Some(format!("is at {from}..{to}, which is no place in a text of {}", text.len()));
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::Placements;
 use crate::document::{ChangeSet, Edit, Text};
 use crate::ids::{ClientId, Version};
 use crate::review::{Policy, Request};
@@ -165,8 +166,12 @@ impl RoomState {
         if let Some(edit) = replacement(&self.document.text().to_string(), &wanted.to_string()) {
             let changes = ChangeSet::of(self.document.text().len(), &[edit])
                 .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-            let author =
-                Author { client: ClientId::from("ai:context"), user: &by.user, origin: None };
+            let author = Author {
+                client: ClientId::from("ai:context"),
+                user: &by.user,
+                origin: None,
+                placements: Placements::default(),
+            };
             self.commit(&changes, &author, HunkChanges::default(), now, step)?;
         }
         Ok(self.reading(now))

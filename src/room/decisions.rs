@@ -10,7 +10,9 @@ use crate::store::{DecisionRecord, Op};
 use crate::who::{Principal, Role};
 
 use super::RoomError;
-use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
+use super::requests::{
+    move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
+};
 use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
@@ -64,7 +66,9 @@ pub(super) fn carry_out(
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
-            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            let placements = placements(&request, &outcome.placed);
+            let author =
+                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }

@@ -11,6 +11,7 @@ pub mod event;
 pub mod settings;
 
 mod admin;
+mod credits;
 mod decisions;
 mod draft;
 mod driver;
@@ -47,6 +48,7 @@ use command::{
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use credits::credits;
 pub use draft::Draft;
 pub use rooms::{NewDocument, Rooms};
 

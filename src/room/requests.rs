@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::{Placement, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
 use crate::ids::{ClientId, HunkId, RequestId};
 use crate::review::{DecisionError, Hunk, Request};
@@ -111,6 +112,15 @@ pub(super) fn move_scope(request: &mut Request, change: &ChangeSet) {
 /// Who writes what was accepted.
 pub(super) fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
+}
+
+/// What an update of the request puts into the text, as it is kept beside the update.
+pub(super) fn placements(request: &Request, placed: &[Placement]) -> Placements {
+    Placements {
+        requester: Some(request.proposal.requester.user.clone()),
+        unasked: false,
+        placed: placed.to_vec(),
+    }
 }
 
 /// Hunks as they are told.

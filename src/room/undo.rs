@@ -14,7 +14,7 @@ use super::RoomError;
 use super::command::Undo;
 use super::event::Event;
 use super::proposals::MOST_OPEN;
-use super::requests::{move_scope, place, put, record, tell, tell_hunks, writer};
+use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges};
@@ -35,7 +35,9 @@ pub(super) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let id = request.id().clone();
-            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            let placements = placements(&request, &outcome.placed);
+            let author =
+                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }

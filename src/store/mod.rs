@@ -14,6 +14,7 @@ mod batch;
 mod error;
 mod files;
 mod inspect;
+mod provenance;
 mod read;
 mod records;
 mod rows;
