@@ -19,7 +19,7 @@ use crate::auth::{Auth, Grant, Secret, owner_secret, parse_expiry};
 use crate::check::{self, Seen};
 use crate::cli::{CheckArgs, Cli, Command, ExportArgs, TokenArgs};
 use crate::config::{Anthropic, Config, ModelChoice};
-use crate::export::Manuscript;
+use crate::export::{Format, Manuscript};
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::llm::anthropic;
@@ -28,7 +28,7 @@ use crate::llm::scripted::Scripted;
 use crate::llm::{Model, Patience};
 use crate::room::clock::Clock;
 use crate::room::settings::{Approvals, ServerSettings};
-use crate::room::{Draft, NewDocument, Rooms};
+use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::{http, socket};
@@ -274,11 +274,10 @@ async fn visit(data: Option<PathBuf>) -> Result<Store> {
 async fn export(args: ExportArgs) -> Result<()> {
     let store = visit(args.data).await?;
     let id = DocumentId::from(args.document);
-    let draft = Draft::stored(&store, &id).await;
+    let manuscript = manuscript(&store, &id, args.format.into()).await;
     store.close().await;
-    let Draft { title, version, text, requests } =
-        draft.with_context(|| format!("cannot export {id}"))?;
-    let content = Manuscript { id, title, version, text, requests }.export(args.format.into())?;
+    let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
+    let content = manuscript.export(args.format.into())?;
     if let Some(path) = args.out {
         return tokio::fs::write(&path, content)
             .await
@@ -325,6 +324,16 @@ async fn checked(data: &Path) -> Result<check::Report> {
     let report = check::report(&store).await;
     store.close().await;
     Ok(report?)
+}
+
+/// A document with everything its file tells of it.
+async fn manuscript(store: &Store, id: &DocumentId, format: Format) -> Result<Manuscript> {
+    let Draft { title, version, text, requests } = Draft::stored(store, id).await?;
+    let credits = match format {
+        Format::Json => credits(store, id, version, 0..text.len()).await?,
+        Format::Markdown | Format::Html | Format::Docx | Format::CriticMarkup => Vec::new(),
+    };
+    Ok(Manuscript { id: id.clone(), title, version, text, requests, credits })
 }
 
 /// Issues a token and prints it alone.

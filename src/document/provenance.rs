@@ -60,8 +60,10 @@ pub enum Source {
 }
 
 /// What an update of the server put into the text, as it is kept beside the update.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placements {
+    /// What the update did.
+    pub act: Act,
     /// Whom the AI wrote for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<UserId>,
@@ -70,6 +72,18 @@ pub struct Placements {
     pub unasked: bool,
     /// From left to right; what is not covered is the author's own.
     pub placed: Vec<Placement>,
+}
+
+/// What an update of the server did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Changes of a request were accepted.
+    Accepted,
+    /// Accepted changes were taken back.
+    TakenBack,
+    /// The text became again what it was at this version.
+    Restored(Version),
 }
 
 /// Words that an update of the server put into the text, in positions of the text after it.

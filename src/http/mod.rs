@@ -5,6 +5,7 @@ pub mod guard;
 pub mod problem;
 
 mod export;
+mod past;
 mod principal;
 
 use axum::Router;
@@ -44,6 +45,8 @@ pub fn router(door: Door) -> Router {
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/api/v1/documents/{id}/export", get(export::download))
+        .route("/api/v1/documents/{id}/provenance", get(past::provenance))
+        .route("/api/v1/documents/{id}/audit", get(past::audit))
         .route("/api/{*rest}", any(no_route))
         .route("/v1/{*rest}", any(no_route))
         .fallback_service(assets::router())

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::provenance::Placements;
 use crate::document::{ChangeSet, Edit, Text};
 use crate::ids::{ClientId, Version};
 use crate::review::{Policy, Request};
@@ -18,7 +17,7 @@ use super::settings::{self, DocumentSettings};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
-use super::{RoomError, decisions, requests};
+use super::{RoomError, decisions, past, requests};
 
 /// Ranges a document may have frozen.
 const MOST_FROZEN: usize = 1_000;
@@ -41,6 +40,10 @@ impl RoomState {
             }
             Command::Replace(text, by, reply) => {
                 let result = self.replace(&text, &by, now, step);
+                step.answer(reply, result);
+            }
+            Command::Restore(wanted, by, reply) => {
+                let result = past::restore(self, &wanted, &by, now, step);
                 step.answer(reply, result);
             }
             _ => {}
@@ -170,7 +173,7 @@ impl RoomState {
                 client: ClientId::from("ai:context"),
                 user: &by.user,
                 origin: None,
-                placements: Placements::default(),
+                placements: None,
             };
             self.commit(&changes, &author, HunkChanges::default(), now, step)?;
         }

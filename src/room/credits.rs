@@ -124,7 +124,11 @@ async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, R
     Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
 }
 
-async fn placements(
+/// What is kept beside the updates after `from`, up to `to`, by the version they made.
+///
+/// # Errors
+/// [`RoomError::Store`] where that cannot be read.
+pub async fn placements(
     store: &Store,
     document: &DocumentId,
     from: Version,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::provenance::{Placement, Placements};
+use crate::document::provenance::{Act, Placement, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
 use crate::ids::{ClientId, HunkId, RequestId};
 use crate::review::{DecisionError, Hunk, Request};
@@ -115,12 +115,9 @@ pub(super) fn writer(request: &RequestId) -> ClientId {
 }
 
 /// What an update of the request puts into the text, as it is kept beside the update.
-pub(super) fn placements(request: &Request, placed: &[Placement]) -> Placements {
-    Placements {
-        requester: Some(request.proposal.requester.user.clone()),
-        unasked: false,
-        placed: placed.to_vec(),
-    }
+pub(super) fn placements(request: &Request, act: Act, placed: &[Placement]) -> Placements {
+    let requester = Some(request.proposal.requester.user.clone());
+    Placements { act, requester, unasked: false, placed: placed.to_vec() }
 }
 
 /// Hunks as they are told.

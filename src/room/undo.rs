@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::Act;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Request, Touched, UndoScope};
 use crate::who::Principal;
@@ -35,7 +36,7 @@ pub(super) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let id = request.id().clone();
-            let placements = placements(&request, &outcome.placed);
+            let placements = Some(placements(&request, Act::TakenBack, &outcome.placed));
             let author =
                 Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;

@@ -34,8 +34,8 @@ pub(super) struct Author<'a> {
     pub(super) user: &'a UserId,
     /// The request it comes from, which takes care of its own hunks.
     pub(super) origin: Option<&'a RequestId>,
-    /// What it puts into the text that is not the person's own.
-    pub(super) placements: Placements,
+    /// What it puts into the text, if that is not simply the person's own.
+    pub(super) placements: Option<Placements>,
 }
 
 /// Hunks that change together with the text.
@@ -157,12 +157,12 @@ impl RoomState {
             committed.map_err(|source| RoomError::BadUpdate { index: 0, source }).map(Arc::new)?;
         let updates = vec![update];
         self.keep(from, &updates, author.user, now, step);
-        if author.placements != Placements::default() {
+        if let Some(placements) = &author.placements {
             step.keep(Op::PutPlacements {
                 document: self.id().clone(),
                 version: from.next(),
                 // Names and numbers: nothing that cannot be written.
-                body: serde_json::to_value(&author.placements).unwrap_or_default(),
+                body: serde_json::to_value(placements).unwrap_or_default(),
             });
         }
         let HunkChanges { drop, put } = hunks;

@@ -23,5 +23,6 @@ mod exports;
 mod limits;
 mod offline;
 mod presence;
+mod provenance;
 mod samples;
 mod seed5;

@@ -71,7 +71,7 @@ fn back(from: usize, to: usize, version: u64, at: usize) -> Placement {
 }
 
 fn placements(placed: Vec<Placement>) -> Placements {
-    Placements { requester: Some("ana".into()), unasked: false, placed }
+    Placements { act: Act::Accepted, requester: Some("ana".into()), unasked: false, placed }
 }
 
 #[test]
@@ -253,10 +253,11 @@ fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
             3 => bring_back(&mut one, &mut random, &texts, &text),
             _ => {}
         }
-        let (replay_author, placed) = (whole(&one), one.placements.clone().unwrap_or_default());
+        let (replay_author, placed) = (whole(&one), one.placements.clone());
         let versions = oracle.versions.clone();
         oracle.follow(&one.change, |at| {
-            let here = placed.placed.iter().find(|it| it.from <= at && at < it.to);
+            let mut placed = placed.iter().flat_map(|it| &it.placed);
+            let here = placed.find(|it| it.from <= at && at < it.to);
             match here.map(|it| (&it.origin, it.from)) {
                 Some((Origin::Stood(stood), from)) => {
                     versions[stood.version.0 as usize][stood.at + at - from].clone()
@@ -317,7 +318,8 @@ fn bring_back(made: &mut Made, random: &mut fastrand::Rng, texts: &[Text], text:
     let edit = Edit { from, to: from, insert: words };
     made.change = ChangeSet::of(text.len(), &[edit]).unwrap();
     let placed = vec![back(from, from + end - at, version as u64, at)];
-    made.placements = Some(Placements { placed, ..Placements::default() });
+    let act = Act::Restored(Version(version as u64));
+    made.placements = Some(Placements { act, requester: None, unasked: false, placed });
 }
 
 fn follow(replay: &mut Replay, made: &Made) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::document::{Text, Update};
+use crate::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
+use crate::document::{ChangeSet, Limits, Text, Update};
 use crate::ids::{RequestId, Version};
 use crate::review::Request;
 use crate::room::restore;
@@ -15,13 +16,15 @@ pub(super) struct Disk {
     first: String,
     updates: Vec<UpdateRecord>,
     snapshots: BTreeMap<Version, String>,
+    placements: BTreeMap<Version, Placements>,
     requests: BTreeMap<RequestId, RequestRecord>,
 }
 
 impl Disk {
     pub(super) fn new(record: DocumentRecord, text: &str) -> Self {
         let (updates, snapshots, requests) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { record, first: text.to_owned(), updates, snapshots, requests }
+        let placements = BTreeMap::new();
+        Self { record, first: text.to_owned(), updates, snapshots, placements, requests }
     }
 
     pub(super) fn keep(&mut self, batch: &Batch) {
@@ -38,6 +41,10 @@ impl Disk {
                 Op::PutSnapshot { version, text, .. } => {
                     self.snapshots.insert(*version, text.clone());
                 }
+                Op::PutPlacements { version, body, .. } => {
+                    let read = serde_json::from_value(body.clone()).unwrap();
+                    assert_eq!(self.placements.insert(*version, read), None, "kept twice");
+                }
                 Op::Audit(_) | Op::AppendDecision(_) | Op::ClaimClient { .. } => {}
                 other => panic!("a room never writes {other:?}"),
             }
@@ -46,7 +53,31 @@ impl Disk {
             self.snapshots.last_key_value().filter(|_| batch.ops().iter().any(is_snapshot));
         if let Some((version, text)) = newest {
             assert_eq!(*text, self.text_at(*version).to_string(), "a snapshot of another text");
+            self.everything_was_written_by_somebody();
         }
+    }
+
+    /// What is kept beside the updates says of every word who wrote it.
+    fn everything_was_written_by_somebody(&self) {
+        let first = Provenance::beginning(Text::new(&self.first).len());
+        let mut replay = Replay::new(first, Version(0), self.placements.values());
+        for update in &self.updates {
+            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            let origin = update.origin.as_deref().map(RequestId::from);
+            let placements = self.placements.get(&replay.version().next());
+            assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
+            let (author, at_ms) = (&update.author, update.at_ms);
+            let entry =
+                Entry { change: &change, author, at_ms, origin: origin.as_ref(), placements };
+            replay.follow(&entry).unwrap();
+        }
+        assert_eq!(replay.misplaced(), [], "words that are not where they are said to be");
+        let text = self.text_at(self.version());
+        let spans = replay.provenance().spans(0..text.len());
+        assert_eq!(spans.last().map_or(0, |span| span.to), text.len(), "words of nobody");
+        assert!(spans.iter().all(|span| text.is_boundary(span.to)), "half a character");
+        let unknown = |span: &Span| matches!(&span.source, Source::Request { hunk: None, .. });
+        assert!(!spans.iter().any(unknown), "words of no change");
     }
 
     pub(super) fn version(&self) -> Version {
