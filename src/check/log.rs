@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::document::{ChangeSet, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::review::{HunkStatus, Request};
+use crate::review::Request;
 use crate::store::{DocumentRecord, Inspection, StoreError, UpdateRecord};
 
 use super::Report;
+use super::authors::Authors;
 use super::requests::Requests;
 
 /// Updates that are read at a time.
@@ -25,8 +26,7 @@ struct Walk<'a> {
     version: Version,
     /// Open requests, moved along.
     open: Vec<Request>,
-    /// Updates each request has caused.
-    caused: BTreeMap<RequestId, u64>,
+    authors: Authors,
 }
 
 /// Replays the log of a document.
@@ -45,7 +45,7 @@ pub(super) async fn walk(
         text: None,
         version: Version(0),
         open: Vec::new(),
-        caused: BTreeMap::new(),
+        authors: Authors::read(at, document, report).await?,
     };
     walk.begin(report);
     loop {
@@ -72,6 +72,9 @@ impl Walk<'_> {
             self.find(report, "log.start", "the text the document was created with is not there");
         }
         self.arrive(report);
+        if let Some(text) = &self.text {
+            self.authors.begin(text);
+        }
     }
 
     /// One more update, which claims to make `version`.
@@ -81,6 +84,7 @@ impl Walk<'_> {
             let message = format!("update {next} is missing; the log goes on with {version}");
             self.find(report, "log.gap", message);
             self.text = None;
+            self.authors.lose();
         }
         self.version = version;
         self.author(update, report);
@@ -90,12 +94,15 @@ impl Walk<'_> {
                 Ok(change)
             }) {
                 Ok(change) => {
+                    let subject = format!("{} version {version}", self.document.id);
                     self.follow(&change, &text, update);
+                    self.authors.follow(update, &change, &text, &subject, report);
                     self.text = Some(text);
                 }
                 Err(reason) => {
                     let message = format!("the update cannot be applied to the text: {reason}");
                     self.find(report, "log.update", message);
+                    self.authors.lose();
                 }
             }
         }
@@ -128,7 +135,6 @@ impl Walk<'_> {
             let message = format!("it was caused by {origin}, which is not there");
             self.find(report, "log.origin", message);
         }
-        *self.caused.entry(origin).or_default() += 1;
     }
 
     fn follow(&mut self, change: &ChangeSet, after: &Text, update: &UpdateRecord) {
@@ -212,6 +218,7 @@ impl Walk<'_> {
                 format!("a text is kept of version {version}, which the log does not reach");
             self.find(report, "snapshot", message);
         }
+        self.authors.end(newest, self.document.id.as_str(), report);
         for request in self.requests.of(&self.document.id) {
             self.outcome(request, report);
         }
@@ -246,14 +253,7 @@ impl Walk<'_> {
                 "it is open, and its document is deleted",
             );
         }
-        let accepted = request.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Accepted);
-        let changed =
-            accepted.filter(|hunk| hunk.inverse.iter().any(|part| part.base != part.insert));
-        let caused = self.caused.get(request.id()).copied().unwrap_or_default();
-        if changed.count() > 0 && caused == 0 {
-            let message = "changes were accepted, and no update of the document came from it";
-            report.find("request.update", request.id(), message);
-        }
+        self.authors.outcome(request, self.requests, report);
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Finding`] of its own, and reading goes on behind it as far as that makes sense.
 
 mod access;
+mod authors;
 mod log;
 mod requests;
 
@@ -11,7 +12,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::store::{AuditFlaw, Inspection, Store, StoreError};
+use crate::store::{Accounted, AuditFlaw, Inspection, Store, StoreError};
 
 use requests::Requests;
 
@@ -128,8 +129,8 @@ async fn database(at: &mut Inspection, report: &mut Report) -> Result<(), StoreE
     Ok(())
 }
 
-/// The chain; gives how many decisions it accounts for, by request, if it could be read.
-async fn audit(at: &mut Inspection, report: &mut Report) -> Option<requests::Accounted> {
+/// The chain; gives what it accounts for, if it could be read.
+async fn audit(at: &mut Inspection, report: &mut Report) -> Option<Accounted> {
     let (flaws, accounted) = {
         let walked = at.audit().await;
         report.read("audit.read", "the audit log", walked)?

@@ -1,20 +1,19 @@
 //! Requests: whether row and request say the same, and whether each is sound in itself.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::{DocumentId, RequestId, UserId};
 use crate::review::{HunkDecision, Request};
-use crate::store::{Inspection, RequestRecord};
+use crate::store::{Accounted, Inspection, RequestRecord};
 
 use super::Report;
-
-/// How many decisions the audit log accounts for, by request.
-pub(super) type Accounted = BTreeMap<String, u64>;
 
 /// All requests that could be read, by the document they would change.
 pub(super) struct Requests {
     by_document: HashMap<DocumentId, Vec<Request>>,
     known: HashSet<RequestId>,
+    /// What the audit log accounts for.
+    accounted: Accounted,
 }
 
 impl Requests {
@@ -23,7 +22,11 @@ impl Requests {
         accounted: Option<Accounted>,
         report: &mut Report,
     ) -> Self {
-        let mut requests = Self { by_document: HashMap::new(), known: HashSet::new() };
+        let mut requests = Self {
+            by_document: HashMap::new(),
+            known: HashSet::new(),
+            accounted: Accounted::new(),
+        };
         let deciders = at.deciders().await;
         let deciders = report.read("decision.read", "the decisions", deciders).unwrap_or_default();
         let records = at.requests().await;
@@ -40,8 +43,9 @@ impl Requests {
             }
         }
         let Some(accounted) = accounted else { return requests };
+        requests.accounted = accounted;
         for (request, by) in &deciders {
-            let lines = accounted.get(request).copied().unwrap_or_default();
+            let lines = requests.times(request, "request.decide");
             if lines != by.len() as u64 {
                 let decided = by.len();
                 let message =
@@ -54,6 +58,12 @@ impl Requests {
 
     pub(super) fn of(&self, document: &DocumentId) -> &[Request] {
         self.by_document.get(document).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often something was done to a request, as far as the audit log accounts for it.
+    pub(super) fn times(&self, request: &str, action: &str) -> u64 {
+        let key = (request.to_owned(), action.to_owned());
+        self.accounted.get(&key).copied().unwrap_or_default()
     }
 
     pub(super) fn is_known(&self, request: &RequestId) -> bool {

@@ -91,8 +91,11 @@ pub enum Act {
 pub struct Placement {
     /// First unit.
     pub from: usize,
-    /// One past the last.
+    /// One past the last; equal to `from` where words were only taken out.
     pub to: usize,
+    /// Which change of a request put them there, or took back what it had put there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunk: Option<HunkId>,
     /// Why they are there.
     pub origin: Origin,
 }
@@ -101,14 +104,10 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A change of the request was accepted.
-    Hunk {
-        /// Which.
-        hunk: HunkId,
-        /// With other words than the proposed ones.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        edited: bool,
-    },
+    /// They were proposed, and accepted.
+    Proposed,
+    /// A person put them in place of the proposed ones.
+    Edited,
     /// They come back.
     Stood(Stood),
 }

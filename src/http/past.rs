@@ -11,7 +11,7 @@ use super::problem::Problem;
 use crate::room::credits;
 use crate::who::Action;
 use crate::wire::convert;
-use crate::wire::server::{AuditLine, ProvenanceSpan};
+use crate::wire::past::{AuditLine, ProvenanceSpan};
 
 /// Lines of an audit log that are given at most.
 const MOST_LINES: u32 = 500;

@@ -72,8 +72,7 @@ pub(super) fn hunk_edits(
         }
         let edit =
             Edit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
-        let origin = Some(Origin::Hunk { hunk: hunk.id.clone(), edited: true });
-        return Some(vec![HunkEdit { index, edit, base: standing, origin }]);
+        return Some(vec![HunkEdit { index, edit, base: standing, origin: Some(Origin::Edited) }]);
     }
     let mut edits = Vec::with_capacity(hunk.parts.len());
     let (mut done, end) = (hunk.range().start, hunk.range().end);
@@ -89,8 +88,7 @@ pub(super) fn hunk_edits(
             return None;
         }
         let edit = Edit { from, to, insert: part.insert.clone() };
-        let origin = Some(Origin::Hunk { hunk: hunk.id.clone(), edited: false });
-        edits.push(HunkEdit { index, edit, base, origin });
+        edits.push(HunkEdit { index, edit, base, origin: Some(Origin::Proposed) });
         done = done.max(to);
     }
     Some(edits)
@@ -142,8 +140,9 @@ impl Request {
             let len = utf16_len(&edit.insert);
             let to = from + len;
             (grown, shrunk) = (grown + len, shrunk + edit.to - edit.from);
-            if let Some(origin) = origin.clone().filter(|_| len > 0 && edit.insert != *base) {
-                placed.push(Placement { from, to, origin });
+            if let Some(origin) = origin.clone().filter(|_| edit.insert != *base) {
+                let hunk = Some(self.hunks[*index].id.clone());
+                placed.push(Placement { from, to, hunk, origin });
             }
             let (base, insert) = (edit.insert.clone(), base.clone());
             let stood = Some(Stood { version: before, at: edit.from });

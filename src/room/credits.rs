@@ -32,21 +32,21 @@ pub async fn credits(
     let names = names(store).await.map_err(RoomError::store)?;
     let creator = store.creator(document).await.map_err(RoomError::store)?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
-    let named = |user: UserId| {
+    let person = |user: UserId| {
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
         Person { user, name }
     };
     let credit = |Span { from, to, source }: Span| match source {
         Source::Beginning => {
-            let author = Author::Beginning(named(creator.clone()));
+            let author = Author::Beginning(person(creator.clone()));
             Credit { from, to, author, at_ms: created_ms }
         }
         Source::Person { user, at_ms } => {
-            Credit { from, to, author: Author::Person(named(user)), at_ms }
+            Credit { from, to, author: Author::Person(person(user)), at_ms }
         }
         Source::Request { request, hunk, edited, requester, approver, at_ms } => {
-            let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, named);
-            let approver = approver.map(named);
+            let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, person);
+            let approver = approver.map(person);
             let author = AiCredit { requester, request, hunk, approver, edited };
             Credit { from, to, author: Author::Ai(author), at_ms }
         }

@@ -129,7 +129,7 @@ fn placements(version: Version, edits: &[Edit]) -> Placements {
         (grown, shrunk) = (grown + len, shrunk + to - from);
         if len > 0 {
             let origin = Origin::Stood(Stood { version, at: start });
-            placed.push(Placement { from: start, to: start + len, origin });
+            placed.push(Placement { from: start, to: start + len, hunk: None, origin });
         }
     }
     Placements { act: Act::Restored(version), requester: None, unasked: false, placed }

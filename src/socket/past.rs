@@ -9,7 +9,7 @@ use crate::wire::client::{
     CompareVersions, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
 };
 use crate::wire::convert;
-use crate::wire::server::{Difference, HistoryLine, ProvenanceSpan};
+use crate::wire::past::{Difference, HistoryLine, ProvenanceSpan};
 
 use super::Connection;
 use super::refusal::Refusal;

@@ -12,10 +12,12 @@ use super::records::{DocumentRecord, RequestRecord, SessionRecord, TokenRecord, 
 use super::rows::{self, int};
 use super::{Store, StoreError};
 
-/// What keeps the logs append-only (`0001_first.sql`).
-const GUARDS: [&str; 6] = [
+/// What keeps the logs append-only (`migrations`).
+const GUARDS: [&str; 8] = [
     "updates_stay",
     "updates_remain",
+    "placements_stay",
+    "placements_remain",
     "decisions_stay",
     "decisions_remain",
     "audit_stays",
@@ -24,6 +26,9 @@ const GUARDS: [&str; 6] = [
 
 /// A row that could be read, or why it could not.
 pub type Found<T> = Result<T, StoreError>;
+
+/// How often something was done to a request, by the request and the action.
+pub type Accounted = BTreeMap<(String, String), u64>;
 
 /// The store at one moment.
 #[derive(Debug)]
@@ -63,11 +68,11 @@ impl Inspection {
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
-    /// Walks the whole audit log; gives everything that breaks the chain, and counts for each request how many decisions
-    /// were accounted for.
-    pub async fn audit(&mut self) -> Result<(Vec<AuditFlaw>, BTreeMap<String, u64>), StoreError> {
+    /// Walks the whole audit log; gives everything that breaks the chain, and counts for each request how often
+    /// each thing was done to it.
+    pub async fn audit(&mut self) -> Result<(Vec<AuditFlaw>, Accounted), StoreError> {
         let mut walk = audit::Walk::default();
-        let mut decided: BTreeMap<String, u64> = BTreeMap::new();
+        let mut accounted = Accounted::new();
         let mut after = 0;
         loop {
             let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
@@ -80,8 +85,8 @@ impl Inspection {
                 walk.step(row)?;
                 let action: Option<String> = row.try_get("action").ok();
                 let request: Option<String> = row.try_get("request").ok().flatten();
-                if let (Some("request.decide"), Some(request)) = (action.as_deref(), request) {
-                    *decided.entry(request).or_default() += 1;
+                if let (Some(action), Some(request)) = (action, request) {
+                    *accounted.entry((request, action)).or_default() += 1;
                 }
             }
         }
@@ -89,7 +94,7 @@ impl Inspection {
             .bind(audit::HEAD)
             .fetch_optional(&mut *self.moment)
             .await?;
-        Ok((walk.end(head.as_deref()), decided))
+        Ok((walk.end(head.as_deref()), accounted))
     }
 
     /// All documents: deleted and private ones too.
@@ -102,16 +107,26 @@ impl Inspection {
         &mut self,
         document: &DocumentId,
     ) -> Result<Vec<(Version, String)>, StoreError> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version",
-        )
-        .bind(document.as_str())
-        .fetch_all(&mut *self.moment)
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|(version, text)| (Version(version.unsigned_abs()), text))
-            .collect())
+        let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
+    }
+
+    /// What the updates of a document put into it, by the version they made, as the room writes it.
+    pub async fn placements(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
+    }
+
+    /// Who wrote every span of a document, at the versions for which that is kept.
+    pub async fn provenance(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
     }
 
     /// Up to `limit` updates of a document after a version, with the versions they claim to make, gaps or not.
@@ -176,6 +191,17 @@ impl Inspection {
     /// All sessions.
     pub async fn sessions(&mut self) -> Result<Vec<Found<SessionRecord>>, StoreError> {
         self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
+    }
+
+    async fn bodies(
+        &mut self,
+        query: &'static str,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let rows: Vec<(i64, String)> =
+            sqlx::query_as(query).bind(document.as_str()).fetch_all(&mut *self.moment).await?;
+        let read = |(version, body): (i64, String)| (Version(version.unsigned_abs()), body);
+        Ok(rows.into_iter().map(read).collect())
     }
 
     async fn every<T>(

@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, server};
+use super::{client, past, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -24,10 +24,11 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
             WholeDocument, Opened, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresencePeers, PresenceUpdate, HistoryLine, ProvenanceSpan, Difference, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
+            PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange,
         }
+        past::{HistoryLine, ProvenanceSpan, Difference}
     ];
     let mut file = String::from(
         "// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",

@@ -9,6 +9,7 @@ import './app/layout.css'
 import './app/library.css'
 import './chat/panel.css'
 import './editor/editor.css'
+import './history/history.css'
 import './review/review.css'
 import { start } from './session/store.ts'
 

@@ -101,14 +101,14 @@ impl Replay {
     }
 
     fn words(&mut self, placement: &Placement, entry: &Entry<'_>) -> Option<Words> {
-        let Placement { from, to, origin } = placement;
+        let Placement { from, to, hunk, origin } = placement;
         let len = to.checked_sub(*from)?;
         let runs = match origin {
             Origin::Stood(Stood { version, at }) => self.taken.get(&(*version, *at, len))?.clone(),
-            Origin::Hunk { hunk, edited } => {
+            Origin::Proposed | Origin::Edited => {
                 let mut source = author(entry);
-                if let Source::Request { hunk: of, edited: was, .. } = &mut source {
-                    (*of, *was) = (Some(hunk.clone()), *edited);
+                if let Source::Request { hunk: of, edited, .. } = &mut source {
+                    (*of, *edited) = (hunk.clone(), *origin == Origin::Edited);
                 }
                 vec![Run { len: len as u32, source: self.provenance.number(source) }]
             }
@@ -120,9 +120,9 @@ impl Replay {
 
 /// Words that come back: where they stood, and how many units.
 fn returns(placements: &Placements) -> impl Iterator<Item = (Stood, usize)> {
-    placements.placed.iter().filter_map(|Placement { from, to, origin }| match origin {
+    placements.placed.iter().filter_map(|Placement { from, to, origin, .. }| match origin {
         Origin::Stood(stood) => Some((*stood, to.saturating_sub(*from))),
-        Origin::Hunk { .. } => None,
+        Origin::Proposed | Origin::Edited => None,
     })
 }
 

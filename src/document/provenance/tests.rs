@@ -63,11 +63,13 @@ impl Story {
 }
 
 fn accepted(from: usize, to: usize, hunk: &str, edited: bool) -> Placement {
-    Placement { from, to, origin: Origin::Hunk { hunk: hunk.into(), edited } }
+    let origin = if edited { Origin::Edited } else { Origin::Proposed };
+    Placement { from, to, hunk: Some(hunk.into()), origin }
 }
 
 fn back(from: usize, to: usize, version: u64, at: usize) -> Placement {
-    Placement { from, to, origin: Origin::Stood(Stood { version: Version(version), at }) }
+    let origin = Origin::Stood(Stood { version: Version(version), at });
+    Placement { from, to, hunk: None, origin }
 }
 
 fn placements(placed: Vec<Placement>) -> Placements {
@@ -258,14 +260,14 @@ fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
         oracle.follow(&one.change, |at| {
             let mut placed = placed.iter().flat_map(|it| &it.placed);
             let here = placed.find(|it| it.from <= at && at < it.to);
-            match here.map(|it| (&it.origin, it.from)) {
-                Some((Origin::Stood(stood), from)) => {
+            match here {
+                Some(Placement { from, origin: Origin::Stood(stood), .. }) => {
                     versions[stood.version.0 as usize][stood.at + at - from].clone()
                 }
-                Some((Origin::Hunk { hunk, edited }, _)) => {
+                Some(Placement { hunk, origin, .. }) => {
                     let mut source = replay_author.clone();
-                    if let Source::Request { hunk: of, edited: was, .. } = &mut source {
-                        (*of, *was) = (Some(hunk.clone()), *edited);
+                    if let Source::Request { hunk: of, edited, .. } = &mut source {
+                        (*of, *edited) = (hunk.clone(), *origin == Origin::Edited);
                     }
                     source
                 }
@@ -294,8 +296,7 @@ fn whole(made: &Made) -> Source {
 }
 
 fn accept(made: &mut Made, number: usize) {
-    let ranges = made.change.changed_ranges().filter(|range| range.to_b > range.from_b);
-    let placed = ranges.enumerate().map(|(index, range)| {
+    let placed = made.change.changed_ranges().enumerate().map(|(index, range)| {
         accepted(range.from_b, range.to_b, &format!("r{number}.{index}"), index % 2 == 1)
     });
     made.placements = Some(placements(placed.collect()));

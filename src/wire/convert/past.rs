@@ -9,6 +9,7 @@ use crate::ids::{RequestId, UserId};
 use crate::review::{AiCredit, Author, Credit, Person};
 use crate::store::{AuditEntry, AuditRecord, HistoryRecord};
 
+use super::super::past;
 use super::{server, time};
 
 /// One line of a history; `names` are those of the people who hold tokens, `placements` what is kept beside the update.
@@ -16,7 +17,7 @@ pub fn history_line(
     line: HistoryRecord,
     placements: Option<&Placements>,
     names: &HashMap<UserId, String, impl BuildHasher>,
-) -> server::HistoryLine {
+) -> past::HistoryLine {
     let HistoryRecord { version, author, at_ms, origin } = line;
     let (act, restored) = match placements.map(|it| it.act) {
         Some(Act::Restored(version)) => ("restored", Some(version.0)),
@@ -25,7 +26,7 @@ pub fn history_line(
         None if origin.is_some() => ("accepted", None),
         None => ("typed", None),
     };
-    server::HistoryLine {
+    past::HistoryLine {
         version: version.0,
         author: named(author, names),
         at: time(at_ms),
@@ -36,11 +37,11 @@ pub fn history_line(
 }
 
 /// Who wrote what.
-pub fn provenance(credits: Vec<Credit>) -> Vec<server::ProvenanceSpan> {
+pub fn provenance(credits: Vec<Credit>) -> Vec<past::ProvenanceSpan> {
     credits.into_iter().map(span).collect()
 }
 
-fn span(credit: Credit) -> server::ProvenanceSpan {
+fn span(credit: Credit) -> past::ProvenanceSpan {
     let Credit { from, to, author, at_ms } = credit;
     let (kind, author, ai) = match author {
         Author::Beginning(by) => ("beginning", person(by), None),
@@ -55,7 +56,7 @@ fn span(credit: Credit) -> server::ProvenanceSpan {
         }
         None => (None, None, None, None),
     };
-    server::ProvenanceSpan {
+    past::ProvenanceSpan {
         from,
         to,
         kind: kind.to_owned(),
@@ -69,9 +70,9 @@ fn span(credit: Credit) -> server::ProvenanceSpan {
 }
 
 /// What is different between two versions.
-pub fn differences(parts: Vec<DraftPart>) -> Vec<server::Difference> {
+pub fn differences(parts: Vec<DraftPart>) -> Vec<past::Difference> {
     let difference =
-        |DraftPart { from, to, base, insert }| server::Difference { from, to, base, insert };
+        |DraftPart { from, to, base, insert }| past::Difference { from, to, base, insert };
     parts.into_iter().map(difference).collect()
 }
 
@@ -79,11 +80,11 @@ pub fn differences(parts: Vec<DraftPart>) -> Vec<server::Difference> {
 pub fn audit_line(
     line: AuditRecord,
     names: &HashMap<UserId, String, impl BuildHasher>,
-) -> server::AuditLine {
+) -> past::AuditLine {
     let AuditRecord { seq, entry, prev_hash, hash } = line;
     // Which document is known to whoever asks.
     let AuditEntry { at_ms, actor, action, document: _, request, detail } = entry;
-    server::AuditLine {
+    past::AuditLine {
         seq,
         at: time(at_ms),
         actor: named(UserId::from(actor), names),

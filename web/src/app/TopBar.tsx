@@ -4,6 +4,8 @@ import { canWrite, useDocument } from '../editor/store.ts'
 import { People } from '../presence/People.tsx'
 import { usePanel } from '../review/panel.ts'
 import { useSession } from '../session/store.ts'
+import { Authorship } from '../history/Authors.tsx'
+import { Past } from '../history/History.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { Export } from './Export.tsx'
@@ -27,6 +29,8 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       </div>
       {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
       <People />
+      <Authorship />
+      <Past />
       <Export />
       <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
         <Icon name="spark" size={18} />
