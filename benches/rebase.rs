@@ -94,7 +94,7 @@ fn request(count: usize, text: &Text) -> Request {
         base: "lorem".into(),
         insert: "LOREM".into(),
     };
-    let drafts = (0..count).map(|n| HunkDraft { parts: vec![part(n * step)] }).collect();
+    let drafts = (0..count).map(|n| vec![part(n * step)].into()).collect();
     let id = "req_1".into();
     let arrival = Arrival::map(&id, drafts, text, []).expect("the drafts fit the text");
     let proposal = Proposal {

@@ -10,7 +10,12 @@ pub mod told;
 
 mod call;
 mod changes;
+mod find_and_replace;
+mod insert_at_cursor;
+mod read_document;
 mod respond_conversation_only;
+mod span;
+mod suggest_improvements;
 mod update_full_document;
 mod update_selection;
 
@@ -41,6 +46,8 @@ pub trait Tool: 'static {
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
+    /// What it needs to be of use.
+    const GROUND: Ground = Ground::Document;
     /// Its input; the schema the model gets is made from it.
     type Input: DeserializeOwned + JsonSchema + Send;
 
@@ -51,7 +58,7 @@ pub trait Tool: 'static {
     ) -> impl Future<Output = Result<Prepared, ToolError>> + Send;
 
     /// The range of the document that an input is about; `None`: all of it.
-    fn scope(_input: &Value) -> Option<(usize, usize)> {
+    fn scope(_context: &Context, _input: &Value) -> Option<(usize, usize)> {
         None
     }
 
@@ -70,6 +77,15 @@ pub enum Effect {
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+/// What a conversation is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A document.
+    Document,
+    /// Nothing but the conversation.
+    Conversation,
 }
 
 /// What a call works with.
@@ -122,8 +138,12 @@ pub enum Prepared {
 /// The answer of a tool that changes nothing.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What the model is told.
+    /// What the model and the people are told.
     pub text: String,
+    /// What only the model is told besides.
+    pub note: Option<String>,
+    /// The document, if the model was told how it reads now.
+    pub now: Option<Reading>,
     /// What is said to the person.
     pub said: Option<String>,
 }

@@ -9,12 +9,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::wire::messages::ToolDefinition;
 
+use super::find_and_replace::FindAndReplace;
 use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::insert_at_cursor::InsertAtCursor;
+use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
+use super::suggest_improvements::SuggestImprovements;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
-    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Tool, ToolError, Verdict, told,
+    Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Tool, ToolError, Verdict,
+    told,
 };
 
 /// Every tool there is, one line each.
@@ -22,6 +27,10 @@ fn all() -> Vec<Entry> {
     vec![
         Entry::of::<UpdateFullDocument>(),
         Entry::of::<UpdateSelection>(),
+        Entry::of::<InsertAtCursor>(),
+        Entry::of::<FindAndReplace>(),
+        Entry::of::<SuggestImprovements>(),
+        Entry::of::<ReadDocument>(),
         Entry::of::<RespondConversationOnly>(),
     ]
 }
@@ -39,9 +48,10 @@ struct Entry {
     description: &'static str,
     when: &'static str,
     effect: Effect,
+    ground: Ground,
     schema: Value,
     prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
-    scope: fn(&Value) -> Option<(usize, usize)>,
+    scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
@@ -78,7 +88,7 @@ impl Registry {
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         self.tools.iter().filter(move |tool| match ground {
             Ground::Document => true,
-            Ground::Conversation => tool.effect != Effect::Proposes,
+            Ground::Conversation => tool.ground == Ground::Conversation,
         })
     }
 
@@ -105,7 +115,7 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        let scope = (tool.scope)(&call.input);
+        let scope = (tool.scope)(context, &call.input);
         let finished = match approval::resume(context, call, scope, cancel).await? {
             Ok(verdict) => (tool.finish)(context, &verdict),
             Err(error) => refused(context, &error).await,
@@ -135,9 +145,14 @@ impl Registry {
                 for hook in self.hooks.proposed {
                     hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
                 }
-                let verdict =
-                    approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
-                        .await?;
+                let verdict = approval::ask(
+                    context,
+                    call,
+                    (tool.scope)(context, &call.input),
+                    proposal,
+                    cancel,
+                )
+                .await?;
                 Ok((tool.finish)(context, &verdict))
             }
             (Effect::Safe | Effect::Acts, Prepared::Propose(_))
@@ -169,20 +184,11 @@ impl Registry {
     }
 }
 
-/// What a conversation is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
-    /// A document.
-    Document,
-    /// Nothing but the conversation.
-    Conversation,
-}
-
 impl From<Answer> for Finished {
-    fn from(Answer { text, said }: Answer) -> Self {
-        let mut outcome = Outcome { text, said, ..Outcome::default() };
+    fn from(Answer { text, note, now, said }: Answer) -> Self {
+        let mut outcome = Outcome { text, note, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now: None, audit: None }
+        Self { outcome, now, audit: None }
     }
 }
 
@@ -193,6 +199,7 @@ impl Entry {
             description: T::DESCRIPTION,
             when: T::WHEN,
             effect: T::EFFECT,
+            ground: T::GROUND,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             scope: T::scope,
@@ -294,7 +301,15 @@ mod tests {
         let names: Vec<_> = definitions.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
-            ["update_full_document", "update_selection", "respond_conversation_only"]
+            [
+                "update_full_document",
+                "update_selection",
+                "insert_at_cursor",
+                "find_and_replace",
+                "suggest_improvements",
+                "read_document",
+                "respond_conversation_only",
+            ]
         );
         assert_eq!(
             definitions[1].input_schema,
@@ -308,8 +323,8 @@ mod tests {
                         "description": "The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.",
                         "additionalProperties": false,
                         "properties": {
-                            "start": {"type": "integer", "minimum": 0, "description": "First unit to replace."},
-                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit to replace."},
+                            "start": {"type": "integer", "minimum": 0, "description": "First unit."},
+                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit."},
                         },
                         "required": ["start", "end"],
                     },
