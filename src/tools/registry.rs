@@ -7,19 +7,23 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::ids::DocumentId;
 use crate::wire::messages::ToolDefinition;
 
 use super::find_and_replace::FindAndReplace;
 use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
 use super::insert_at_cursor::InsertAtCursor;
+use super::list_documents::ListDocuments;
 use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
+use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 use super::suggest_improvements::SuggestImprovements;
+use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
     Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Tool, ToolError, Verdict,
-    told,
+    elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -30,7 +34,10 @@ fn all() -> Vec<Entry> {
         Entry::of::<InsertAtCursor>(),
         Entry::of::<FindAndReplace>(),
         Entry::of::<SuggestImprovements>(),
+        Entry::of::<StrReplaceBasedEditTool>(),
         Entry::of::<ReadDocument>(),
+        Entry::of::<ListDocuments>(),
+        Entry::of::<UpdateDocumentById>(),
         Entry::of::<RespondConversationOnly>(),
     ]
 }
@@ -52,6 +59,7 @@ struct Entry {
     schema: Value,
     prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
     scope: fn(&Context, &Value) -> Option<(usize, usize)>,
+    target: fn(&Value) -> Option<DocumentId>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
@@ -100,11 +108,21 @@ impl Registry {
         call: &Call,
         cancel: &CancellationToken,
     ) -> Finished {
-        let finished = match self.gate(context, call, cancel).await {
-            Ok(finished) => finished,
+        let finished = match self.enter(context, call).await {
+            Ok(context) => match self.gate(&context, call, cancel).await {
+                Ok(finished) => elsewhere::discreet(&context, finished),
+                Err(error) => elsewhere::discreet(&context, refused(&context, &error).await),
+            },
             Err(error) => refused(context, &error).await,
         };
         self.sign_off(context, call, finished)
+    }
+
+    /// The call in the room of the document it names.
+    async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
+        let tool = self.tool(&call.name)?;
+        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
+        Ok(other.unwrap_or_else(|| context.clone()))
     }
 
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
@@ -115,12 +133,14 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        let scope = (tool.scope)(context, &call.input);
-        let finished = match approval::resume(context, call, scope, cancel).await? {
-            Ok(verdict) => (tool.finish)(context, &verdict),
-            Err(error) => refused(context, &error).await,
+        // If the other document cannot be opened any more, the call is made again, and says so.
+        let entered = self.enter(context, call).await.ok()?;
+        let scope = (tool.scope)(&entered, &call.input);
+        let finished = match approval::resume(&entered, call, scope, cancel).await? {
+            Ok(verdict) => (tool.finish)(&entered, &verdict),
+            Err(error) => refused(&entered, &error).await,
         };
-        Some(self.sign_off(context, call, finished))
+        Some(self.sign_off(context, call, elsewhere::discreet(&entered, finished)))
     }
 
     async fn gate(
@@ -131,16 +151,14 @@ impl Registry {
     ) -> Result<Finished, ToolError> {
         let tool = self.tool(&call.name)?;
         let text = context.base.as_ref().map(|reading| &reading.text);
-        if tool.effect == Effect::Proposes && text.is_none() {
-            return Err(ToolError::NoDocument);
-        }
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
             hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
         }
         let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
         match (tool.effect, prepared) {
-            (Effect::Safe, Prepared::Answer(answer)) => Ok(answer.into()),
+            // To answer is less than to propose.
+            (Effect::Safe | Effect::Proposes, Prepared::Answer(answer)) => Ok(answer.into()),
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 for hook in self.hooks.proposed {
                     hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
@@ -156,9 +174,7 @@ impl Registry {
                 Ok((tool.finish)(context, &verdict))
             }
             (Effect::Safe | Effect::Acts, Prepared::Propose(_))
-            | (Effect::Proposes | Effect::Acts, Prepared::Answer(_)) => {
-                Err(ToolError::Effect(tool.name))
-            }
+            | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
         }
     }
 
@@ -188,7 +204,7 @@ impl From<Answer> for Finished {
     fn from(Answer { text, note, now, said }: Answer) -> Self {
         let mut outcome = Outcome { text, note, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now, audit: None }
+        Self { outcome, now, ..Self::default() }
     }
 }
 
@@ -203,6 +219,7 @@ impl Entry {
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             scope: T::scope,
+            target: T::target,
             finish: T::finish,
         }
     }
@@ -284,7 +301,7 @@ async fn refused(context: &Context, error: &ToolError) -> Finished {
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), reason.as_str().into());
     }
-    let mut finished = Finished { outcome, now: None, audit: None };
+    let mut finished = Finished { outcome, ..Finished::default() };
     told::refresh(context, &mut finished).await;
     finished
 }
@@ -307,7 +324,10 @@ mod tests {
                 "insert_at_cursor",
                 "find_and_replace",
                 "suggest_improvements",
+                "str_replace_based_edit_tool",
                 "read_document",
+                "list_documents",
+                "update_document_by_id",
                 "respond_conversation_only",
             ]
         );
@@ -339,10 +359,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_document_only_talking_is_offered() {
+    fn without_a_document_there_are_only_talking_and_other_documents() {
         let occasions = Registry::default().occasions(Ground::Conversation);
-        let expected = ("respond_conversation_only", "Use for questions, discussions, no edits");
-        assert_eq!(occasions, [expected]);
+        let names: Vec<_> = occasions.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            [
+                "str_replace_based_edit_tool",
+                "read_document",
+                "list_documents",
+                "update_document_by_id",
+                "respond_conversation_only",
+            ]
+        );
     }
 
     #[test]
