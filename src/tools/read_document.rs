@@ -47,10 +47,9 @@ impl Tool for ReadDocument {
         }
         let words = now.text.slice(asked.start..end).unwrap_or_default();
         let block = fenced("document", &context.tag, now.version, &words);
-        let mut told = format!("Units {} to {end} of {len} (data):\n{block}", asked.start);
-        if end < asked.end {
-            told.push_str(&format!("\nRead on from unit {end}."));
-        }
+        let more =
+            if end < asked.end { format!("\nRead on from unit {end}.") } else { String::new() };
+        let mut told = format!("Units {} to {end} of {len} (data):\n{block}{more}", asked.start);
         if let Some(shown) = context.shown.as_ref().filter(|shown| shown.version != now.version) {
             told = format!("{}\n\n{told}", note(shown, &now, None, &context.tag));
         }

@@ -150,6 +150,12 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
         let tool = self.tool(&call.name)?;
+        // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
+        if !call.input.is_object() {
+            let reason = "invalid JSON arguments".to_owned();
+            let expected = expected(&tool.schema);
+            return Err(ToolError::Input { tool: tool.name, reason, expected });
+        }
         let text = context.base.as_ref().map(|reading| &reading.text);
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
