@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
-use copydesk::document::diff::{DraftPart, HunkDraft};
+use copydesk::document::diff::DraftPart;
 use copydesk::document::{ChangeSet, Edit, Text};
 use copydesk::ids::Version;
 use copydesk::review::{

@@ -91,6 +91,17 @@ async fn every_occurrence_is_decided_on_its_own() {
 }
 
 #[tokio::test]
+async fn with_words_selected_only_they_are_searched() {
+    let mut stage = Stage::with("Ana met Ana.").await;
+    let input = json!({"find": "Ana", "replace": "Eva", "explanation": "Renamed."});
+    stage.model.plays([calls([("find_and_replace", input)]), says("Done.")]);
+    stage.ask_about(4, 12, "Call her Eva here").await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, "Ana met Eva.");
+}
+
+#[tokio::test]
 async fn nothing_found_is_said_and_nobody_is_asked() {
     let mut stage = Stage::with("One two.").await;
     let input = json!({"find": "three", "replace": "3", "explanation": "Digits."});

@@ -10,7 +10,7 @@ use crate::ids::DocumentId;
 use crate::room::command::Reading;
 use crate::who::Action;
 
-use super::{Context, Effect, Finished, ToolError};
+use super::{Allowed, Context, Effect, Finished, ToolError};
 
 /// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
 pub type Read = HashMap<DocumentId, Reading>;
@@ -42,7 +42,9 @@ pub(super) async fn enter(
         room,
         shown: base.clone(),
         base,
+        // What is selected here says nothing about the words there.
         selection: None,
+        allowed: Allowed::Everything,
         elsewhere: Some(id),
         ..context.clone()
     }))

@@ -9,7 +9,7 @@ use crate::document::{Text, utf16_len};
 
 use super::hooks::validate::CONTENT_LIMIT;
 use super::span::Span;
-use super::{Context, Effect, Prepared, Tool, ToolError, changes};
+use super::{Allowed, Context, Effect, Prepared, Tool, ToolError, changes};
 
 /// Matches of one call; more are not reviewed by anybody.
 const MOST_MATCHES: usize = 500;
@@ -42,7 +42,8 @@ pub struct Input {
     whole_word: bool,
     /// How many matches you expect; with another number nothing is proposed.
     expected_matches: Option<usize>,
-    /// Look only here: a half-open range in UTF-16 code units of the document as shown.
+    /// Look only here: a half-open range in UTF-16 code units of the document as shown. Without it, in the selection,
+    /// or everywhere if nothing is selected.
     range: Option<Span>,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
@@ -86,7 +87,11 @@ impl Tool for FindAndReplace {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let base = context.document()?;
-        let range = input.range.unwrap_or(Span { start: 0, end: base.text.len() });
+        let everywhere = match context.allowed {
+            Allowed::Only(start, end) => Span { start, end },
+            Allowed::Everything | Allowed::Nothing => Span { start: 0, end: base.text.len() },
+        };
+        let range = input.range.unwrap_or(everywhere);
         range.within(&base.text)?;
         let text = base.text.clone();
         let hunks = changes::blocking(move |_| matches(&text, range, &input)).await??;

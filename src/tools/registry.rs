@@ -11,7 +11,7 @@ use crate::ids::DocumentId;
 use crate::wire::messages::ToolDefinition;
 
 use super::find_and_replace::FindAndReplace;
-use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
 use super::insert_at_cursor::InsertAtCursor;
 use super::list_documents::ListDocuments;
 use super::read_document::ReadDocument;
@@ -22,8 +22,8 @@ use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
-    Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Tool, ToolError, Verdict,
-    elsewhere, told,
+    Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Proposal, Tool, ToolError,
+    Verdict, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -159,16 +159,14 @@ impl Registry {
         let text = context.base.as_ref().map(|reading| &reading.text);
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
-            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+            hooks::ask(|| hook(&subject))?;
         }
         let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
         match (tool.effect, prepared) {
             // To answer is less than to propose.
             (Effect::Safe | Effect::Proposes, Prepared::Answer(answer)) => Ok(answer.into()),
             (Effect::Proposes, Prepared::Propose(proposal)) => {
-                for hook in self.hooks.proposed {
-                    hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
-                }
+                self.look_over(context, &proposal).await?;
                 let verdict = approval::ask(
                     context,
                     call,
@@ -182,6 +180,14 @@ impl Registry {
             (Effect::Safe | Effect::Acts, Prepared::Propose(_))
             | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
         }
+    }
+
+    /// Asks the hooks that know what the call would do.
+    async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
+        let base = context.document()?;
+        let caught_up = context.room.catch_up(base.version).await?;
+        let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
+        self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
     fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
