@@ -23,6 +23,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
     tell("together", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("history", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

@@ -1,6 +1,6 @@
 //! Who wrote every span, worked out again along the log: whether it covers the text, and is what was kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::document::provenance::{Act, Entry, Placements, Provenance, Replay};
 use crate::document::{ChangeSet, Text};
@@ -15,6 +15,8 @@ use super::requests::Requests;
 pub(super) struct Authors {
     /// What is kept beside the updates.
     placements: BTreeMap<Version, Placements>,
+    /// How many updates accepted each change, and how many took it back.
+    times: HashMap<HunkId, (u64, u64)>,
     /// What was worked out before, not reached yet.
     kept: VecDeque<(Version, String)>,
     /// Nothing behind damage.
@@ -39,7 +41,8 @@ impl Authors {
                 ),
             }
         }
-        Ok(Self { placements, kept: at.provenance(id).await?.into(), replay: None })
+        let (times, kept) = (times(&placements), at.provenance(id).await?.into());
+        Ok(Self { placements, times, kept, replay: None })
     }
 
     /// The text the document was created with.
@@ -109,7 +112,7 @@ impl Authors {
     pub(super) fn outcome(&self, request: &Request, requests: &Requests, report: &mut Report) {
         let was_undone = requests.times(request.id().as_str(), "request.undo") > 0;
         for hunk in &request.hunks {
-            let (accepted, taken_back) = self.times(&hunk.id);
+            let (accepted, taken_back) = self.times.get(&hunk.id).copied().unwrap_or_default();
             let message = match hunk.status {
                 HunkStatus::Accepted if changes(hunk) && accepted <= taken_back => {
                     "is accepted, and no update of the document brought it"
@@ -124,15 +127,23 @@ impl Authors {
             report.find("request.update", &format!("{} change {}", request.id(), hunk.id), message);
         }
     }
+}
 
-    /// How many updates accepted a change, and how many took it back.
-    fn times(&self, hunk: &HunkId) -> (usize, usize) {
-        let of = |act: Act| {
-            let updates = self.placements.values().filter(|it| it.act == act);
-            updates.filter(|it| it.placed.iter().any(|one| one.hunk.as_ref() == Some(hunk))).count()
-        };
-        (of(Act::Accepted), of(Act::TakenBack))
+/// How many updates accepted each change, and how many took it back.
+fn times(placements: &BTreeMap<Version, Placements>) -> HashMap<HunkId, (u64, u64)> {
+    let mut times: HashMap<HunkId, (u64, u64)> = HashMap::new();
+    for Placements { act, placed, .. } in placements.values() {
+        let hunks: BTreeSet<&HunkId> = placed.iter().filter_map(|it| it.hunk.as_ref()).collect();
+        for hunk in hunks {
+            let (accepted, taken_back) = times.entry(hunk.clone()).or_default();
+            match act {
+                Act::Accepted => *accepted += 1,
+                Act::TakenBack => *taken_back += 1,
+                Act::Restored(_) => {}
+            }
+        }
     }
+    times
 }
 
 /// Whether accepting it changed the text.

@@ -72,7 +72,8 @@ function useChanged(id: string, step: Step): string {
     wire.call('document:compare', { documentId: id, from, to }).then(({ parts }) => {
       if (gone) return
       const { added, removed } = wordsIn(parts)
-      setChanged([added > 0 && `+${added}`, removed > 0 && `−${removed}`].filter(Boolean).join(' ') + (added + removed > 0 ? ' words' : ''))
+      const counts = [added > 0 && `+${added}`, removed > 0 && `−${removed}`].filter(Boolean)
+      setChanged(counts.length === 0 ? '' : `${counts.join(' ')} ${added + removed === 1 ? 'word' : 'words'}`)
     }, ignoreCall)
     return () => void (gone = true)
   }, [id, from, to])
