@@ -194,6 +194,20 @@ impl Desk {
         self.server.stop()
     }
 
+    /// Starts on the same data, to die at a failpoint; nothing if it died before it could serve.
+    pub fn starts_to_die_at(&mut self, walk: &str) -> Option<()> {
+        let mut environment = self.environment.clone();
+        environment.push(("COPYDESK_FAILPOINTS".to_owned(), walk.to_owned()));
+        self.server = Server::try_start(&self.data(), &self.flags, &environment).ok()?;
+        Some(())
+    }
+
+    /// Waits until the server has died by itself.
+    pub fn dies(&mut self) {
+        let status = self.server.ends();
+        assert!(!status.success(), "it stopped in good order");
+    }
+
     /// On the same data, after it was killed or stopped.
     pub fn starts(&mut self) {
         self.server = Server::start(&self.data(), &self.flags, &self.environment);
