@@ -90,10 +90,10 @@ impl Afternoon {
     }
 
     fn starts_again(&mut self) {
-        if let Some(walk) = self.walks.pop() {
-            if self.desk.starts_to_die_at(&walk).is_some() {
-                self.desk.dies();
-            }
+        if let Some(walk) = self.walks.pop()
+            && self.desk.starts_to_die_at(&walk).is_some()
+        {
+            self.desk.dies();
         }
         self.desk.starts();
     }
@@ -236,7 +236,7 @@ fn kept(desk: &Desk, request: &Request) -> Vec<String> {
 /// One test for each kind of place, so that they run beside each other.
 fn afternoons(like: impl Fn(&str) -> bool) {
     for walk in WALKS.into_iter().filter(|walk| like(walk)) {
-        println!("the power is cut at {walk}");
+        eprintln!("the power is cut at {walk}");
         afternoon(walk);
     }
 }
@@ -289,7 +289,9 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     assert!(desk.stops().success());
     desk.starts_to_die_at("store.grouped").expect("it serves before it dies");
     let people = people.map(|person| person.comes_back(&desk));
-    people.iter().for_each(|person| drop(person.opens_again()));
+    for person in &people {
+        person.opens_again();
+    }
     let mut acknowledged = [1; 3];
     'typing: for at in 1..2_000_usize {
         let push = |person: &Person| {
