@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use copydesk::document::{ChangeSet, Text};
-use copydesk::ids::{HunkId, UserId};
+use copydesk::ids::{HunkId, RequestId, UserId};
 use copydesk::review::{
     Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Policy, Request, Verdict,
 };
@@ -36,6 +36,9 @@ pub struct Line {
 pub struct Book {
     kept: BTreeMap<HunkId, Line>,
     turn: BTreeMap<HunkId, Line>,
+    /// How many decisions were taken, and in this turn.
+    taken: BTreeMap<RequestId, usize>,
+    taken_now: Vec<RequestId>,
 }
 
 /// A decision, and everything it met.
@@ -67,10 +70,19 @@ impl Book {
 
     pub fn keep(&mut self) {
         self.kept.append(&mut self.turn);
+        for id in self.taken_now.drain(..) {
+            *self.taken.entry(id).or_default() += 1;
+        }
     }
 
     pub fn lose(&mut self) {
         self.turn.clear();
+        self.taken_now.clear();
+    }
+
+    /// How many decisions on a request were taken and kept.
+    pub fn taken(&self, request: &RequestId) -> usize {
+        self.taken.get(request).copied().unwrap_or_default()
     }
 
     /// What was decided and kept is still so.
@@ -91,6 +103,7 @@ impl Book {
             return case.is_rightly_refused();
         }
         case.is_allowed()?;
+        self.taken_now.push(before.id().clone());
         for (was, hunk) in before.hunks.iter().zip(&after.hunks) {
             let verdict = decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
             let voted = hunk.votes != was.votes
@@ -242,9 +255,10 @@ impl Case<'_> {
             let verdict = self.decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
             let whole = verdict
                 .is_some_and(|it| it.choice == Choice::Accept && (it.force || it.text.is_some()));
-            match whole {
-                true => allowed.push((was.range().start, was.range().end)),
-                false => allowed.extend(was.parts.iter().map(|part| (part.from, part.to))),
+            if whole {
+                allowed.push((was.range().start, was.range().end));
+            } else {
+                allowed.extend(was.parts.iter().map(|part| (part.from, part.to)));
             }
         }
         for (from, to, _) in edits(change) {

@@ -49,7 +49,7 @@ pub fn boundary(text: &Text, at: usize) -> usize {
 }
 
 /// One or two edits, mostly near a place where it is interesting.
-pub fn edits(random: &mut Rng, text: &Text, places: Vec<usize>) -> Vec<Edit> {
+pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;
     for _ in 0..random.usize(1..=2) {

@@ -55,17 +55,17 @@ impl Disk {
                     self.updates.extend(updates.iter().cloned());
                 }
                 Op::PutRequest(record) => {
-                    drop(self.requests.insert(record.id.clone(), record.clone()))
+                    self.requests.insert(record.id.clone(), record.clone());
                 }
                 Op::PutDocument(record) => self.record = record.clone(),
                 Op::PutSnapshot { version, text, .. } => {
-                    drop(self.snapshots.insert(*version, text.clone()))
+                    self.snapshots.insert(*version, text.clone());
                 }
                 Op::AppendDecision(record) => {
-                    *self.decisions.entry(record.request.clone()).or_default() += 1
+                    *self.decisions.entry(record.request.clone()).or_default() += 1;
                 }
                 Op::ClaimClient { client, user, .. } => {
-                    drop(self.clients.insert(client.clone(), user.clone()))
+                    self.clients.insert(client.clone(), user.clone());
                 }
                 Op::Audit(entry) if entry.action == "request.create" => {
                     let request = entry.request.clone().unwrap();

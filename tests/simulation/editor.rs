@@ -31,6 +31,14 @@ pub struct Line {
     open: bool,
 }
 
+/// What an editor has to send.
+pub struct Unsent {
+    pub base: Version,
+    pub updates: Vec<(ClientId, Box<str>)>,
+    /// Changes made there, these included.
+    pub made: usize,
+}
+
 pub struct Editor {
     pub who: Principal,
     pub client: ClientId,
@@ -89,8 +97,8 @@ impl Editor {
         let undo = self.undo.take().filter(|_| random.u8(0..4) == 0);
         let change = undo.unwrap_or_else(|| {
             let places = self.shown.hunks.values().flat_map(|hunk| &hunk.parts);
-            let places = places.flat_map(|part| [part.from, part.to]).collect();
-            let edits: Vec<Edit> = chance::edits(random, &self.text, places);
+            let places: Vec<usize> = places.flat_map(|part| [part.from, part.to]).collect();
+            let edits: Vec<Edit> = chance::edits(random, &self.text, &places);
             ChangeSet::of(self.text.len(), &edits).unwrap()
         });
         if change.is_empty() {
@@ -103,11 +111,12 @@ impl Editor {
         self.unconfirmed.push_back(change);
     }
 
-    /// Everything that is not confirmed, and how many changes were made with it. It may have been sent before.
-    pub fn push(&self) -> Option<(Version, Vec<(ClientId, Box<str>)>, usize)> {
+    /// Everything that is not confirmed. It may have been sent before.
+    pub fn unsent(&self) -> Option<Unsent> {
         let updates = self.unconfirmed.iter().map(|it| (self.client.clone(), it.to_json().into()));
         let updates: Vec<_> = updates.collect();
-        (!updates.is_empty()).then(|| (Version(self.version as u64), updates, self.made))
+        let base = Version(self.version as u64);
+        (!updates.is_empty()).then_some(Unsent { base, updates, made: self.made })
     }
 
     /// Takes the next message; whether there was one.

@@ -25,9 +25,8 @@ pub struct Entry {
     /// The same as the JSON says it, so that the oracle shares no code with what it checks: `(from, to, units put in)`.
     pub sections: Vec<(usize, usize, usize)>,
     pub update: Arc<Update>,
-    /// What it brought, and took.
+    /// The names of the units it brought.
     pub names: Vec<Name>,
-    pub gone: Vec<Name>,
     /// The text it led to.
     pub after: Text,
 }
@@ -149,14 +148,7 @@ impl Ledger {
             self.alive[*name as usize] = false;
         }
         let sections = sections(&update.changes);
-        self.entries.push(Entry {
-            change,
-            sections,
-            update: Arc::clone(update),
-            names,
-            gone,
-            after,
-        });
+        self.entries.push(Entry { change, sections, update: Arc::clone(update), names, after });
         Ok(())
     }
 

@@ -101,7 +101,7 @@ fn every_wrong_rule_is_noticed() {
         let found = (0..HISTORIES).find_map(|seed| Some((seed, play(seed, Some(wrong)).err()?)));
         match found {
             Some((seed, how)) => {
-                println!("{wrong:?}: seed {seed}: {}", how.chars().take(90).collect::<String>())
+                println!("{wrong:?}: seed {seed}: {}", how.chars().take(90).collect::<String>());
             }
             None => unnoticed.push(wrong),
         }

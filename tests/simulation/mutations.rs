@@ -222,71 +222,67 @@ impl Mutation {
     ) {
         let text = room.text().clone();
         let Some(request) = room.open_mut().get_mut(id).map(Arc::make_mut) else { return };
-        let stands = |hunk: &Hunk| text.slice(hunk.range()).ok();
-        let named = decision.hunks.iter_mut().flatten();
         match self {
-            M::SeenIsNotCompared => {
-                for verdict in named.filter(|it| it.seen.is_some()) {
-                    verdict.seen = request.hunk(&verdict.id).and_then(stands);
-                }
-            }
-            M::ForceIsNotNeeded => {
-                for verdict in named.filter(|it| it.choice == Choice::Accept) {
-                    verdict.force = true;
-                    verdict.seen = request.hunk(&verdict.id).and_then(stands);
-                }
-            }
-            M::LastDecisionWins => {
-                for verdict in named {
-                    let rejected =
-                        |it: &&mut Hunk| it.id == verdict.id && it.status == HunkStatus::Rejected;
-                    for hunk in request.hunks.iter_mut().filter(rejected) {
-                        let conflict = hunk.parts.iter().any(|part| part.conflict);
-                        hunk.status =
-                            if conflict { HunkStatus::Conflict } else { HunkStatus::Pending };
-                    }
-                }
-            }
-            M::OnePersonIsTwo => {
-                let votes = request.hunks.iter_mut().flat_map(|hunk| &mut hunk.votes);
-                votes.for_each(|vote| vote.by.user = "somebody else".into());
-            }
-            M::VotesForAnyText => {
-                for verdict in named {
-                    let hunks = request.hunks.iter_mut().filter(|hunk| hunk.id == verdict.id);
-                    for vote in hunks.flat_map(|hunk| &mut hunk.votes) {
-                        vote.text.clone_from(&verdict.text);
-                        vote.seen = verdict.seen.clone().filter(|_| verdict.force);
-                    }
-                }
-            }
             M::AnybodyDecides => {
                 by.role = Role::Owner;
                 request.proposal.requester.user = "nobody".into();
             }
             M::ExpiredIsAccepted => request.clock.expires_ms = None,
             M::PreviewIsNotCompared => decision.preview_hash = None,
+            M::OnePersonIsTwo => {
+                let votes = request.hunks.iter_mut().flat_map(|hunk| &mut hunk.votes);
+                votes.for_each(|vote| vote.by.user = "somebody else".into());
+            }
             M::FrozenIsNotLookedAt => room.frozen_mut().clear(),
-            M::ApproveAllForces
-                if decision.hunks.is_none() && decision.verdict == Verdict::Approve =>
-            {
-                let open = request.hunks.iter().filter(|hunk| hunk.status.is_open());
-                let forced = |hunk: &Hunk| HunkVerdict {
-                    force: hunk.status == HunkStatus::Conflict,
-                    seen: stands(hunk).filter(|_| hunk.status == HunkStatus::Conflict),
-                    ..HunkVerdict::plain(hunk.id.clone(), Choice::Accept)
-                };
-                decision.hunks = Some(open.map(forced).collect());
+            _ if decision.hunks.is_none() => self.word_for_all(request, decision, &text),
+            _ => self.words_for_some(request, decision, &text),
+        }
+    }
+
+    /// A decision that names no hunk.
+    fn word_for_all(self, request: &Request, decision: &mut Decision, text: &Text) {
+        let meant = match (self, &decision.verdict) {
+            (M::ApproveAllForces, Verdict::Approve) => HunkStatus::is_open,
+            (M::RejectAllLeavesConflicts, Verdict::Reject) => {
+                |status| status == HunkStatus::Pending
             }
-            M::RejectAllLeavesConflicts
-                if decision.hunks.is_none() && decision.verdict == Verdict::Reject =>
-            {
-                let pending =
-                    request.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Pending);
-                let named = pending.map(|hunk| HunkVerdict::plain(hunk.id.clone(), Choice::Reject));
-                decision.hunks = Some(named.collect());
+            _ => return,
+        };
+        let hunks = request.hunks.iter().filter(|hunk| meant(hunk.status));
+        let choice = if self == M::ApproveAllForces { Choice::Accept } else { Choice::Reject };
+        let verdict = |hunk: &Hunk| {
+            let force = hunk.status == HunkStatus::Conflict && choice == Choice::Accept;
+            let seen = text.slice(hunk.range()).ok().filter(|_| force);
+            HunkVerdict { force, seen, ..HunkVerdict::plain(hunk.id.clone(), choice) }
+        };
+        decision.hunks = Some(hunks.map(verdict).collect());
+    }
+
+    /// A decision that names hunks.
+    fn words_for_some(self, request: &mut Request, decision: &mut Decision, text: &Text) {
+        for verdict in decision.hunks.iter_mut().flatten() {
+            let Some(hunk) = request.hunks.iter_mut().find(|hunk| hunk.id == verdict.id) else {
+                continue;
+            };
+            let stands = text.slice(hunk.range()).ok();
+            match self {
+                M::SeenIsNotCompared if verdict.seen.is_some() => verdict.seen = stands,
+                M::ForceIsNotNeeded if verdict.choice == Choice::Accept => {
+                    verdict.force = true;
+                    verdict.seen = stands;
+                }
+                M::LastDecisionWins if hunk.status == HunkStatus::Rejected => {
+                    let conflict = hunk.parts.iter().any(|part| part.conflict);
+                    hunk.status = if conflict { HunkStatus::Conflict } else { HunkStatus::Pending };
+                }
+                M::VotesForAnyText => {
+                    for vote in &mut hunk.votes {
+                        vote.text.clone_from(&verdict.text);
+                        vote.seen = verdict.seen.clone().filter(|_| verdict.force);
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 
