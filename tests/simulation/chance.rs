@@ -106,7 +106,7 @@ pub fn drafts(random: &mut Rng, text: &Text) -> Vec<HunkDraft> {
             }
         }
         if !parts.is_empty() {
-            hunks.push(HunkDraft { parts });
+            hunks.push(HunkDraft::from(parts));
         }
         if at >= text.len() {
             break;
