@@ -21,6 +21,8 @@ mod past;
 mod presence;
 mod proposals;
 mod recovery;
+#[cfg(feature = "rehearsal")]
+pub mod rehearsal;
 mod requests;
 mod restore;
 mod rooms;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::document::provenance::{Act, Placement, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
+use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId};
 use crate::review::{DecisionError, Hunk, Request};
 use crate::store::{Op, RequestRecord};
@@ -58,6 +59,7 @@ pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now,
     step.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     step.tell(Event::Requested(Arc::clone(request)));
+    failpoint::pass("room.proposed");
 }
 
 /// A request as it is kept.

@@ -16,6 +16,7 @@ mod bad_input;
 mod check;
 mod collab;
 mod converge;
+mod crash;
 mod documents;
 mod doors;
 mod durability;

@@ -1,0 +1,144 @@
+//! What the store would have: everything of a batch, or nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use copydesk::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
+use copydesk::document::{ChangeSet, Limits, Text, Update};
+use copydesk::ids::{ClientId, RequestId, UserId, Version};
+use copydesk::room::RoomError;
+use copydesk::room::rehearsal::Rehearsal;
+use copydesk::store::{DocumentRecord, LoadedDocument, Op, RequestRecord, UpdateRecord};
+use serde_json::json;
+
+pub struct Disk {
+    record: DocumentRecord,
+    first: String,
+    pub updates: Vec<UpdateRecord>,
+    snapshots: BTreeMap<Version, String>,
+    placements: BTreeMap<Version, Placements>,
+    pub requests: BTreeMap<RequestId, RequestRecord>,
+    /// How often each request was decided.
+    pub decisions: BTreeMap<RequestId, usize>,
+    clients: BTreeMap<ClientId, UserId>,
+    /// Requests that were ever announced, by the audit log.
+    pub created: BTreeSet<RequestId>,
+}
+
+impl Disk {
+    pub fn new(text: &str) -> Self {
+        let record = DocumentRecord {
+            id: "doc_1".into(),
+            title: "Draft".into(),
+            created_ms: 0,
+            updated_ms: 0,
+            version: Version(0),
+            settings: json!({}),
+            unlisted_owner: None,
+            deleted: false,
+        };
+        Self {
+            record,
+            first: text.to_owned(),
+            updates: Vec::new(),
+            snapshots: BTreeMap::new(),
+            placements: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            decisions: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            created: BTreeSet::new(),
+        }
+    }
+
+    pub fn keep<'a>(&mut self, ops: impl Iterator<Item = &'a Op>) {
+        for op in ops {
+            match op {
+                Op::AppendUpdates { from, updates, .. } => {
+                    assert_eq!(*from, self.version(), "the log has a gap");
+                    self.updates.extend(updates.iter().cloned());
+                }
+                Op::PutRequest(record) => {
+                    self.requests.insert(record.id.clone(), record.clone());
+                }
+                Op::PutDocument(record) => self.record = record.clone(),
+                Op::PutSnapshot { version, text, .. } => {
+                    self.snapshots.insert(*version, text.clone());
+                }
+                Op::PutPlacements { version, body, .. } => {
+                    let read = serde_json::from_value(body.clone()).unwrap();
+                    assert_eq!(self.placements.insert(*version, read), None, "kept twice");
+                }
+                Op::AppendDecision(record) => {
+                    *self.decisions.entry(record.request.clone()).or_default() += 1;
+                }
+                Op::ClaimClient { client, user, .. } => {
+                    self.clients.insert(client.clone(), user.clone());
+                }
+                Op::Audit(entry) if entry.action == "request.create" => {
+                    let request = entry.request.clone().unwrap();
+                    assert!(self.created.insert(request), "a request was announced twice");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn version(&self) -> Version {
+        Version(self.updates.len() as u64)
+    }
+
+    /// The room as a restart finds it.
+    pub fn room(&self) -> Result<Rehearsal, RoomError> {
+        let open: Vec<_> = self.requests.values().filter(|it| it.open).cloned().collect();
+        let floor = Rehearsal::floor(&self.record.settings, &open, self.version())?;
+        let start = self.snapshots.range(..=floor).next_back();
+        let (snapshot, text) = start.map_or((Version(0), &self.first), |(at, text)| (*at, text));
+        let record = DocumentRecord { version: self.version(), ..self.record.clone() };
+        let updates = self.updates[snapshot.0 as usize..].to_vec();
+        Rehearsal::load(LoadedDocument { record, snapshot, text: text.clone(), updates }, open)
+    }
+
+    /// The updates between a version and the log at hand.
+    pub fn older(&self, since: Version, at_hand: Version) -> Vec<Arc<Update>> {
+        let older = self.updates.get(since.0 as usize..at_hand.0 as usize).unwrap_or_default();
+        let told = |it: &UpdateRecord| Update {
+            client: it.client.clone(),
+            changes: it.changes.clone(),
+            origin: it.origin.clone(),
+        };
+        older.iter().map(|it| Arc::new(told(it))).collect()
+    }
+
+    /// What was written after a version.
+    pub fn since(&self, version: Version) -> &[UpdateRecord] {
+        &self.updates[version.0 as usize..]
+    }
+
+    /// Snapshots are of the text they say, and of every word is known who wrote it.
+    pub fn check(&self, text: impl Fn(usize) -> Text) {
+        self.everything_was_written_by_somebody(&text(self.updates.len()));
+        for (version, kept) in &self.snapshots {
+            assert_eq!(*kept, text(version.0 as usize).to_string(), "a snapshot of another text");
+        }
+    }
+
+    fn everything_was_written_by_somebody(&self, text: &Text) {
+        let first = Provenance::beginning(Text::new(&self.first).len());
+        let mut replay = Replay::new(first, Version(0), self.placements.values());
+        for update in &self.updates {
+            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            let origin = update.origin.as_deref().map(RequestId::from);
+            let placements = self.placements.get(&replay.version().next());
+            assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
+            let (author, at_ms) = (&update.author, update.at_ms);
+            let origin = origin.as_ref();
+            replay.follow(&Entry { change: &change, author, at_ms, origin, placements }).unwrap();
+        }
+        assert_eq!(replay.misplaced(), [], "words that are not where they are said to be");
+        let spans = replay.provenance().spans(0..text.len());
+        assert_eq!(spans.last().map_or(0, |span| span.to), text.len(), "words of nobody");
+        assert!(spans.iter().all(|span| text.is_boundary(span.to)), "half a character");
+        let unknown = |span: &Span| matches!(&span.source, Source::Request { hunk: None, .. });
+        assert!(!spans.iter().any(unknown), "words of no change");
+    }
+}
