@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Choice, Closed, Decision, DecisionError, Finish, HunkDecision, HunkStatus, HunkVerdict,
+    Asked, Choice, Closed, Decision, DecisionError, Finish, HunkDecision, HunkStatus, HunkVerdict,
     Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Rule, Verdict,
 };
 use crate::document::Text;
@@ -286,6 +286,7 @@ impl Request {
         Outcome {
             changes: None,
             placed: Vec::new(),
+            asked: Asked::People,
             decided: Vec::new(),
             put: Vec::new(),
             resolved: None,

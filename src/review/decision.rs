@@ -121,6 +121,8 @@ pub struct Outcome {
     pub changes: Option<ChangeSet>,
     /// What `changes` puts into the text, in positions of the text after it.
     pub placed: Vec<Placement>,
+    /// Whether somebody was asked at all.
+    pub asked: Asked,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
     /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.
@@ -131,6 +133,16 @@ pub struct Outcome {
     pub votes: Votes,
     /// A rule to remember.
     pub rule: Option<Rule>,
+}
+
+/// Who was asked before a change was applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// People who may decide.
+    #[default]
+    People,
+    /// Nobody: approvals are off.
+    Nobody,
 }
 
 /// Why a decision was refused; nothing has changed. The order of the variants is the order of the checks.

@@ -26,7 +26,7 @@ mod stories;
 pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
 pub use credit::{AiCredit, Author, Credit};
-pub use decision::{Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
+pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;
 pub use policy::{Policy, Remember, Rule, Scope, Vote, Votes};

@@ -1,7 +1,7 @@
 //! Taking back what was accepted, at any later time; and proposing again what was not.
 
 use super::apply::{Applied, HunkEdit, in_order};
-use super::{DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
+use super::{Asked, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
 use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};
 use crate::ids::HunkId;
@@ -71,8 +71,8 @@ impl Request {
         // What was forced over deleted words has nothing to change once it is taken back.
         let resolved = self.settle(Some(Person::from(who)), now_ms);
         let votes = self.votes();
-        let (put, decided) = (open_again, Vec::new());
-        Ok(Outcome { changes, placed, decided, put, resolved, votes, rule: None })
+        let (put, decided, asked) = (open_again, Vec::new(), Asked::People);
+        Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
     }
 
     /// Makes rejected and expired hunks pending again, on today's text; the request must have been mapped to it. Returns them.

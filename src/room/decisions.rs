@@ -68,7 +68,7 @@ pub(super) fn carry_out(
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
-            let placements = Some(placements(&request, Act::Accepted, &outcome.placed));
+            let placements = Some(placements(&request, Act::Accepted, outcome));
             let author =
                 Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;

@@ -101,6 +101,21 @@ fn words_edited_before_they_went_in_say_so() {
 }
 
 #[test]
+fn where_approvals_are_off_nobody_let_them_in() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let owner = desk.owner();
+    owner.creates(BEFORE);
+    owner
+        .emit("document:settings", &json!({"documentId": owner.document(), "approvals": "off"}))
+        .ok();
+    let run = owner.asks("Fix it");
+    owner.answer(&run);
+    owner.comes_to_read(AFTER);
+    assert_eq!(told(&owner)[0], r#""The" ai Owner"#);
+    assert!(spans(&owner)[0].get("approver").is_none());
+}
+
+#[test]
 fn a_range_is_cut_out_and_wrong_ones_are_refused() {
     let (desk, ana, _bo, _) = accepted();
     let document = ana.document();
