@@ -28,7 +28,7 @@ pub fn history_line(
     };
     past::HistoryLine {
         version: version.0,
-        author: named(author, names),
+        author: named(&author, names),
         at: time(at_ms),
         origin: origin.map(String::from),
         act: act.to_owned(),
@@ -87,7 +87,7 @@ pub fn audit_line(
     past::AuditLine {
         seq,
         at: time(at_ms),
-        actor: named(UserId::from(actor), names),
+        actor: named(&UserId::from(actor), names),
         action,
         request: request.as_ref().map(RequestId::to_string),
         detail,
@@ -96,8 +96,8 @@ pub fn audit_line(
     }
 }
 
-fn named(user: UserId, names: &HashMap<UserId, String, impl BuildHasher>) -> server::Person {
-    let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
+fn named(user: &UserId, names: &HashMap<UserId, String, impl BuildHasher>) -> server::Person {
+    let name = names.get(user).cloned().unwrap_or_else(|| user.to_string());
     server::Person { id: user.to_string(), name }
 }
 
