@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::may_still;
 use crate::ids::RequestId;
 use crate::llm::{DocumentView, Request, Selection};
 use crate::room::RoomError;
@@ -14,6 +15,7 @@ use crate::tools::hooks::audit::Line;
 use crate::tools::registry::Ground;
 use crate::tools::told::{self, Difference};
 use crate::tools::{Call, Context};
+use crate::who::Action;
 use crate::wire::messages::ContentBlock;
 
 use super::listen::listen;
@@ -55,6 +57,8 @@ enum Failure {
     Selection,
     #[error("There is no model {0} any more")]
     Model(String),
+    #[error("The person who asked may no longer ask here")]
+    NotAllowed,
 }
 
 impl From<RoomError> for Failure {
@@ -74,6 +78,7 @@ impl From<Failure> for End {
         let code = match &failure {
             Failure::Selection => "invalid_selection",
             Failure::Model(_) => "unknown_model",
+            Failure::NotAllowed => "not_allowed",
             Failure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
             Failure::Ask(AskError::Room(_)) => "document_unavailable",
             Failure::Ask(AskError::Store(_)) => "store_failed",
@@ -279,7 +284,23 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
+    /// people by then stays, for it belongs to the document.
+    async fn check_asker(&self) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        let action = match ask.permission_mode {
+            PermissionMode::BypassPermissions => Action::Bypass,
+            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                Action::Ask
+            }
+        };
+        let (store, user) = (&self.shared.store, &ask.principal.user);
+        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+    }
+
     async fn call_model(&mut self) -> Result<Event, Failure> {
+        self.check_asker().await?;
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
@@ -313,7 +334,10 @@ impl<'a> Driver<'a> {
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
         let finished = match made_before {
             Some(finished) => finished,
-            None => tools.call(&context, call, &self.cancel).await,
+            None => {
+                self.check_asker().await?;
+                tools.call(&context, call, &self.cancel).await
+            }
         };
         if let Some(now) = finished.now {
             self.learn(now);

@@ -54,6 +54,8 @@ pub enum Command {
     Replace(String, Principal, Reply<Reading>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    Recount,
 }
 
 impl Command {
@@ -78,7 +80,8 @@ impl Command {
             | Self::Read(..)
             | Self::Requests(..)
             | Self::Replace(..)
-            | Self::Say(..) => None,
+            | Self::Say(..)
+            | Self::Recount => None,
         }
     }
 
@@ -94,7 +97,7 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Say(..) => {}
+            Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),

@@ -22,5 +22,7 @@ mod exports;
 mod limits;
 mod offline;
 mod presence;
+mod roles;
 mod samples;
 mod seed5;
+mod tokens;
