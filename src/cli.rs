@@ -90,7 +90,7 @@ pub struct TokenArgs {
     /// Take this token back instead; whoever is connected with it is cut off
     #[arg(long, value_name = "ID", conflicts_with_all = ["role", "name", "document", "expires"])]
     pub revoke: Option<String>,
-    /// Ask this running server, such as http://127.0.0.1:4680; wins over --data
+    /// Ask the running server at this address instead, as it was printed; wins over --data
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// The token of an owner, for --url

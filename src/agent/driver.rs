@@ -332,12 +332,11 @@ impl<'a> Driver<'a> {
         let tools = &self.shared.tools;
         let made_before =
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
-        let finished = match made_before {
-            Some(finished) => finished,
-            None => {
-                self.check_asker().await?;
-                tools.call(&context, call, &self.cancel).await
-            }
+        let finished = if let Some(finished) = made_before {
+            finished
+        } else {
+            self.check_asker().await?;
+            tools.call(&context, call, &self.cancel).await
         };
         if let Some(now) = finished.now {
             self.learn(now);
