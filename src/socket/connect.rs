@@ -168,13 +168,20 @@ async fn session(
     }
 }
 
+/// What there is to offer; tokens mean nothing where everybody is the owner.
+fn capabilities(door: &Door) -> Vec<String> {
+    let open_to_all = door.everyone.is_some();
+    let offered = super::CAPABILITIES.iter().filter(|name| !(open_to_all && **name == "tokens"));
+    offered.map(ToString::to_string).collect()
+}
+
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.as_str().to_owned(),
         protocol: PROTOCOL,
-        capabilities: super::CAPABILITIES.iter().map(ToString::to_string).collect(),
+        capabilities: capabilities(door),
         permission_mode: session.permission_mode.clone().unwrap_or_else(|| "sdk".to_owned()),
         models: door.agents.models(),
         settings: door.settings(),
