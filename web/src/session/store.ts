@@ -2,7 +2,7 @@
 import { create } from 'zustand'
 import { Wire } from '../wire/socket.ts'
 import type { SessionEnded, SessionRegistered, WireError } from '../wire/types.ts'
-import { beHere, forget, forgetSession, identityOf, isAboutToken, isGuest, keepSession, keptSession, type Places, settle, stayHere, takeIdentity } from './token.ts'
+import { beHere, forget, forgetSession, identityOf, isGuest, keepSession, keptSession, meaning, type Places, sayLeft, settle, stayHere, takeIdentity } from './token.ts'
 
 export type Link = 'connecting' | 'online' | 'offline' | 'refused'
 
@@ -60,7 +60,7 @@ export function start(): void {
     useSession.setState({ link: 'offline', refusal })
   })
   window.addEventListener('online', () => useSession.getState().link === 'refused' || wire.connected || wire.connect())
-  window.addEventListener('storage', (event) => isAboutToken(event) && anotherTabChangedWhoWeAre())
+  window.addEventListener('storage', (event) => followOtherTabs(meaning(event)))
   wire.connect()
 }
 
@@ -93,12 +93,12 @@ export function endedAt(refusal: WireError | null): string | undefined {
 }
 
 /** Signed out or in elsewhere: a tab that is who the browser is goes along. */
-function anotherTabChangedWhoWeAre(): void {
-  const now = identityOf(places)
-  if (now.token === identity.token) return useSession.setState({ guest: isGuest(places, identity) })
-  const wasOut = useSession.getState().link === 'refused'
-  if (now.token === undefined) leave()
-  else if (wasOut) become()
+function followOtherTabs(what: ReturnType<typeof meaning>): void {
+  const isOut = useSession.getState().link === 'refused'
+  const { token } = identityOf(places)
+  if (what === 'left' && !isOut && token === undefined) leave()
+  else if (what === 'other' && isOut && token !== undefined) become()
+  else if (what === 'other') useSession.setState({ guest: isOut ? token !== undefined : isGuest(places, identity) })
 }
 
 /** Who we are, for what is fetched over HTTP; never in an address. */
@@ -127,6 +127,7 @@ export function stay(): void {
 /** Out, in every tab that is the same person. */
 export function signOut(): void {
   forget(places, identity.token)
+  sayLeft(places)
   leave()
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { beHere, forget, identityOf, isGuest, keepSession, keptSession, type Places, settle, stayHere, takeIdentity } from './token.ts'
+import { beHere, forget, identityOf, isGuest, keepSession, keptSession, meaning, type Places, settle, stayHere, takeIdentity } from './token.ts'
 
 function storage(): Storage {
   const kept = new Map<string, string>()
@@ -65,4 +65,8 @@ it('begins a conversation of its own as somebody else', () => {
   expect(keptSession(kept.tab)).toBe('ses_1')
   beHere(kept, { token: 'theirs', name: undefined })
   expect(keptSession(kept.tab)).toBeUndefined()
+})
+
+it('tells a person who left from a token that was refused', () => {
+  expect(['copydesk:signed-out', null, 'copydesk:token', 'copydesk:theme'].map((key) => meaning({ key }))).toEqual(['left', 'left', 'other', undefined])
 })

@@ -19,6 +19,8 @@ export interface Identity { token: string | undefined; name: string | undefined 
 const TOKEN = 'copydesk:token'
 const NAME = 'copydesk:name'
 const SESSION = 'copydesk:session'
+/** When somebody last signed out, for the other tabs. That a token is gone does not say so: one that was refused is forgotten too. */
+const LEFT = 'copydesk:signed-out'
 
 /** Where an identity is kept: for this tab (`sessionStorage`) and for this browser (`localStorage`). */
 export interface Places { tab: Storage; browser: Storage }
@@ -73,10 +75,16 @@ export function forget({ tab, browser }: Places, token: string | undefined): voi
   tab.removeItem(SESSION)
 }
 
-/** Whether a change in another tab is about who this browser is. */
-export function isAboutToken(event: StorageEvent): boolean {
+/** Tells the other tabs that the person has left. */
+export function sayLeft({ browser }: Places): void {
+  browser.setItem(LEFT, String(Date.now()))
+}
+
+/** What a change in another tab means: somebody left, or this browser is somebody else now. */
+export function meaning(event: Pick<StorageEvent, 'key'>): 'left' | 'other' | undefined {
   // A key of null: everything was cleared.
-  return event.key === TOKEN || event.key === null
+  if (event.key === LEFT || event.key === null) return 'left'
+  return event.key === TOKEN ? 'other' : undefined
 }
 
 /** The conversation this tab goes on with, also after a reload. */
