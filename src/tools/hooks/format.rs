@@ -7,7 +7,7 @@ use crate::tools::{Finished, Outcome};
 
 use super::Activity;
 
-/// `timestamp` (RFC 3339) and `sessionId`.
+/// `timestamp` (RFC 3339), `sessionId`, and that nothing was updated where no tool said otherwise.
 pub fn stamp(activity: &Activity<'_>, finished: &mut Finished) {
     stamp_outcome(&mut finished.outcome, activity.session, activity.at_ms);
 }
@@ -18,4 +18,5 @@ pub fn stamp_outcome(outcome: &mut Outcome, session: &SessionId, at_ms: u64) {
     let about = &mut outcome.about;
     about.entry("timestamp").or_insert_with(|| json!(at.map(|at| at.to_string())));
     about.entry("sessionId").or_insert_with(|| json!(session.as_str()));
+    about.entry("updateType").or_insert_with(|| "none".into());
 }
