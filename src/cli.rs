@@ -52,6 +52,9 @@ pub struct ServeArgs {
     /// Everyone who can reach the server is the owner; only on a loopback address
     #[arg(long, env = "COPYDESK_NO_AUTH")]
     pub no_auth: bool,
+    /// The folder in which runs without a document may read and, once people have approved it, write; none if not given
+    #[arg(long, env = "COPYDESK_WORKSPACE", value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,

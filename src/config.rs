@@ -33,6 +33,8 @@ pub struct Config {
     pub no_auth: bool,
     /// Owners may start runs that apply changes without asking.
     pub allow_bypass: bool,
+    /// The folder of work without a document.
+    pub workspace: Option<PathBuf>,
     /// Host names besides the loopback ones.
     pub allowed_hosts: Vec<String>,
     /// Open the editor in a browser.
@@ -119,6 +121,7 @@ struct File {
     token: Option<String>,
     no_auth: Option<bool>,
     allow_bypass: Option<bool>,
+    workspace: Option<PathBuf>,
     #[serde(alias = "allowed-host")]
     allowed_hosts: Option<Vec<String>>,
     open: Option<bool>,
@@ -148,6 +151,7 @@ impl Config {
             token: args.token.or(file.token),
             no_auth: args.no_auth || file.no_auth.unwrap_or(false),
             allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
+            workspace: args.workspace.or(file.workspace),
             allowed_hosts,
             open: args.open || file.open.unwrap_or(false),
             anthropic,

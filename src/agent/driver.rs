@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ids::RequestId;
 use crate::llm::{DocumentView, Request, Selection};
-use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
+use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::hooks::audit::Line;
 use crate::tools::registry::Ground;
@@ -26,7 +26,7 @@ use super::session::Shared;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{AskError, Conversation, PermissionMode};
+use super::{AskError, AskKind, Conversation, PermissionMode};
 
 /// Output tokens of one answer: a document at its limit fits.
 const MAX_TOKENS: u32 = 32_000;
@@ -307,7 +307,7 @@ impl<'a> Driver<'a> {
         self.voice.room = self.shared.room(self.run).await?;
         // A turn keeps its requests' names with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone());
+        let context = self.context(request.clone(), self.shared.desk().await?);
         let tools = &self.shared.tools;
         let made_before =
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
@@ -333,10 +333,18 @@ impl<'a> Driver<'a> {
         self.known = Some(now);
     }
 
-    fn context(&self, request: RequestId) -> Context {
+    fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
         let ask = &self.run.ask;
         Context {
             room: self.voice.room.clone(),
+            desk,
+            workspace: self
+                .shared
+                .tools
+                .workspace()
+                .filter(|_| self.ground() == Ground::Workspace)
+                .cloned(),
+            safe_tools: ask.safe_tools,
             base: self.base.clone(),
             shown: self.known.clone(),
             selection: self.selection,
@@ -371,6 +379,11 @@ impl<'a> Driver<'a> {
     fn ground(&self) -> Ground {
         match self.run.about {
             About::Document | About::Content => Ground::Document,
+            About::Nothing
+                if self.run.ask.kind == AskKind::Run && self.shared.tools.workspace().is_some() =>
+            {
+                Ground::Workspace
+            }
             About::Nothing => Ground::Conversation,
         }
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, Proposal, Request, Verdict,
+    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
+    Verdict,
 };
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal, Role};
 
 use super::command::{Gate, NewRequest, Proposed};
 use super::settings::{Approvals, DocumentSettings, frozen_by};
@@ -43,6 +44,9 @@ pub(super) fn propose(
     }
     let missed = missed(state, new.base_version, older)?;
     let has_hunks = !new.hunks.is_empty();
+    // What an owner must approve is applied at once only for an owner.
+    let waits = new.preview.kind == PreviewKind::Command
+        && !new.requester.may(Action::Command, state.about().as_ref());
     let gate = new.gate;
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
@@ -55,7 +59,7 @@ pub(super) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(Proposed::Frozen(told));
     }
-    if gate == Gate::Bypass || settings.approvals == Approvals::Off {
+    if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);
@@ -109,6 +113,7 @@ fn arrive(
         scope,
         explanation,
         preview,
+        touched,
         source,
         gate: _,
     } = new;
@@ -124,14 +129,14 @@ fn arrive(
         tool_use,
         session,
         run,
-        document: Some(state.id().clone()),
+        document: state.about(),
         requester: Person::from(&requester),
         prompt,
         base_version,
         scope,
         explanation,
         preview,
-        touched: None,
+        touched,
         source,
         policy: settings.policy,
     };

@@ -1,12 +1,13 @@
 //! The handshake: who is it, which session, and the socket's worker.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use socketioxide::SocketIo;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
+use tokio::sync::oneshot;
 
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
@@ -74,29 +75,36 @@ async fn admit<E: std::fmt::Display>(
         // Dropping the queue ends the worker, which leaves the rooms.
         socket.extensions.remove::<Intake>();
     });
-    socket.extensions.insert(Greeting(registered(door, &session, &principal)));
+    let (greeted, greeting) = oneshot::channel();
+    let greeted = Arc::new(Mutex::new(Some(greeted)));
+    socket.extensions.insert(Greeting(registered(door, &session, &principal), greeted));
     let connection = Connection {
         door: Arc::clone(door),
         member,
         principal,
         session: session.id,
         rooms: HashMap::new(),
+        desk: None,
         pushes: Vec::new(),
     };
-    door.tasks.spawn(super::work(connection, events));
+    door.tasks.spawn(super::work(connection, events, greeting));
     Ok(())
 }
 
-/// `sessionRegistered`, prepared by the middleware, which cannot send yet.
+/// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered);
+struct Greeting(SessionRegistered, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    if let Some(Greeting(registered)) = socket.extensions.remove::<Greeting>()
-        && socket.emit("sessionRegistered", &registered).is_err()
-    {
+    let Some(Greeting(registered, greeted)) = socket.extensions.remove::<Greeting>() else {
+        return;
+    };
+    if socket.emit("sessionRegistered", &registered).is_err() {
         super::outbound::cut_off(&socket);
     }
+    let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A worker that is gone needs to know nothing.
+    greeted.map(|greeted| greeted.send(()));
 }
 
 async fn identify(door: &Door, handshake: &Handshake) -> Result<Principal, Refusal> {

@@ -51,7 +51,8 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
     hunks
 }
 
-async fn blocking<T: Send + 'static>(
+/// Work that takes the processor for a while; small changes are looked for until a deadline.
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {
     let limited = move || work(&DiffLimits { deadline: Some(Instant::now() + DEADLINE) });

@@ -2,23 +2,29 @@
 //!
 //! A tool has two halves: [`Tool::prepare`] says what a call would do, [`Tool::finish`] what came of it. Between them
 //! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
-//! the room commits what was accepted at the moment of the decision, and `finish` only reports.
+//! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
+//! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
 
+pub mod desk;
 pub mod hooks;
 pub mod registry;
 pub mod told;
 
 mod call;
 mod changes;
+mod read;
 mod respond_conversation_only;
 mod update_full_document;
 mod update_selection;
+mod write;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
 use crate::ids::{RequestId, RunId, SessionId};
@@ -27,6 +33,7 @@ use crate::room::clock::Clock;
 use crate::room::command::{Gate, Reading};
 use crate::room::{RoomError, RoomHandle};
 use crate::who::Principal;
+use crate::workspace::{Workspace, WorkspaceError};
 
 pub use call::{Call, Change, ChangedRange, Outcome};
 pub use registry::Registry;
@@ -55,6 +62,14 @@ pub trait Tool: 'static {
         None
     }
 
+    /// Does what was approved, if what people were shown is still there; only for tools that act. Returns what came of it.
+    fn act(
+        _errand: Errand,
+        _input: Self::Input,
+    ) -> impl Future<Output = Result<String, ToolError>> + Send {
+        std::future::ready(Err(ToolError::Effect(Self::NAME)))
+    }
+
     /// What came of it, for the model. Most tools have nothing left to do but to report.
     fn finish(context: &Context, verdict: &Verdict) -> Finished {
         told::report(context, verdict)
@@ -66,10 +81,32 @@ pub trait Tool: 'static {
 pub enum Effect {
     /// Nothing: it runs at once.
     Safe,
+    /// It reads in the workspace: at once, unless the person wants to be asked ([`SafeTools`]).
+    Reads,
     /// It proposes a change of the document, which the room holds for people to decide.
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+/// What happens to tools that only read (`auto_approve_safe` on the wire).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SafeTools {
+    /// They run at once.
+    AtOnce,
+    /// They wait for people too.
+    Ask,
+}
+
+/// An approved call that acts now.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// Where it acts.
+    pub workspace: Workspace,
+    /// The stamp of the file that people were shown; what is there now must be the same.
+    pub touched: Option<String>,
+    /// Fires when the run is stopped.
+    pub cancel: CancellationToken,
 }
 
 /// What a call works with.
@@ -77,6 +114,12 @@ pub enum Effect {
 pub struct Context {
     /// The room of the document, or the session's private one.
     pub room: RoomHandle,
+    /// The room of requests without a document.
+    pub desk: RoomHandle,
+    /// The folder of work without a document, if there is one.
+    pub workspace: Option<Workspace>,
+    /// What happens to tools that only read in it.
+    pub safe_tools: SafeTools,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
     pub base: Option<Reading>,
     /// The document as the model was told of it last; differs from `base` after a call of the same turn.
@@ -108,6 +151,11 @@ impl Context {
     pub fn document(&self) -> Result<&Reading, ToolError> {
         self.base.as_ref().ok_or(ToolError::NoDocument)
     }
+
+    /// The folder of work without a document.
+    pub fn workspace(&self) -> Result<&Workspace, ToolError> {
+        self.workspace.as_ref().ok_or(ToolError::NoWorkspace)
+    }
 }
 
 /// What a call would do.
@@ -117,6 +165,8 @@ pub enum Prepared {
     Answer(Answer),
     /// A change of the document.
     Propose(Proposal),
+    /// It would act outside of documents.
+    Act(Intent),
 }
 
 /// The answer of a tool that changes nothing.
@@ -126,6 +176,15 @@ pub struct Answer {
     pub text: String,
     /// What is said to the person.
     pub said: Option<String>,
+}
+
+/// What a call would do outside of documents.
+#[derive(Debug)]
+pub struct Intent {
+    /// What people are shown.
+    pub preview: Preview,
+    /// The stamp of the file it would change, if it is one.
+    pub touched: Option<String>,
 }
 
 /// A change of the document.
@@ -194,6 +253,12 @@ pub enum ToolError {
     /// There is no document to change.
     #[error("There is no document in this conversation; answer in words instead")]
     NoDocument,
+    /// There is no workspace to work in.
+    #[error("There is no workspace in this conversation")]
+    NoWorkspace,
+    /// It could not be done (seed 1's words).
+    #[error("Error: {0}")]
+    Failed(String),
     /// The text already reads like that.
     #[error("Nothing to change: the document already reads like this")]
     Unchanged,
@@ -216,6 +281,12 @@ pub enum ToolError {
     /// The comparison failed.
     #[error("The change could not be worked out: {0}")]
     Internal(String),
+}
+
+impl From<WorkspaceError> for ToolError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::Failed(error.to_string())
+    }
 }
 
 impl From<RoomError> for ToolError {

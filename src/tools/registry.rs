@@ -1,20 +1,29 @@
 //! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::review::{Fresh, Preview, Report, Request, RequestStatus};
+use crate::room::command::Settled;
 use crate::wire::messages::ToolDefinition;
+use crate::workspace::Workspace;
 
+use super::desk::{self, Asked, Next};
 use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::read::Read;
 use super::respond_conversation_only::RespondConversationOnly;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
+use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Tool, ToolError, Verdict, told,
+    Answer, Call, Context, Effect, Errand, Finished, Intent, Outcome, Prepared, SafeTools, Tool,
+    ToolError, Verdict, changes, told,
 };
 
 /// Every tool there is, one line each.
@@ -23,6 +32,8 @@ fn all() -> Vec<Entry> {
         Entry::of::<UpdateFullDocument>(),
         Entry::of::<UpdateSelection>(),
         Entry::of::<RespondConversationOnly>(),
+        Entry::of::<Read>(),
+        Entry::of::<Write>(),
     ]
 }
 
@@ -31,6 +42,7 @@ fn all() -> Vec<Entry> {
 pub struct Registry {
     tools: Vec<Entry>,
     hooks: Hooks,
+    workspace: Option<Workspace>,
 }
 
 #[derive(Debug)]
@@ -41,13 +53,15 @@ struct Entry {
     effect: Effect,
     schema: Value,
     prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
+    check: fn(&Value) -> Result<(), ToolError>,
+    act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
     scope: fn(&Value) -> Option<(usize, usize)>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { tools: all(), hooks: HOOKS }
+        Self { tools: all(), hooks: HOOKS, workspace: None }
     }
 }
 
@@ -57,6 +71,18 @@ impl Registry {
     pub fn with_hooks(mut self, hooks: Hooks) -> Self {
         self.hooks = hooks;
         self
+    }
+
+    /// With a folder for work without a document.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: Workspace) -> Self {
+        self.workspace = Some(workspace);
+        self
+    }
+
+    /// The folder for work without a document.
+    pub fn workspace(&self) -> Option<&Workspace> {
+        self.workspace.as_ref()
     }
 
     /// The tools that make sense, for the model; always in the same order, because the prompt cache depends on it.
@@ -77,8 +103,9 @@ impl Registry {
 
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         self.tools.iter().filter(move |tool| match ground {
-            Ground::Document => true,
-            Ground::Conversation => tool.effect != Effect::Proposes,
+            Ground::Document => matches!(tool.effect, Effect::Safe | Effect::Proposes),
+            Ground::Conversation => tool.effect == Effect::Safe,
+            Ground::Workspace => tool.effect != Effect::Proposes,
         })
     }
 
@@ -105,6 +132,15 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
+        if matches!(tool.effect, Effect::Reads | Effect::Acts) {
+            let finished = match desk::resume(context, cancel).await? {
+                Ok(settled) => {
+                    self.carry_out(tool, context, settled, Asked::BeforeRestart, cancel).await
+                }
+                Err(error) => refused(context, &error).await,
+            };
+            return Some(self.sign_off(context, call, finished));
+        }
         let scope = (tool.scope)(&call.input);
         let finished = match approval::resume(context, call, scope, cancel).await? {
             Ok(verdict) => (tool.finish)(context, &verdict),
@@ -124,13 +160,22 @@ impl Registry {
         if tool.effect == Effect::Proposes && text.is_none() {
             return Err(ToolError::NoDocument);
         }
-        let subject = Subject { schema: &tool.schema, input: &call.input, text };
-        for hook in self.hooks.before {
-            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+        if matches!(tool.effect, Effect::Reads | Effect::Acts) && context.workspace.is_none() {
+            return Err(self.unknown(&call.name));
         }
-        let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
+        if tool.effect == Effect::Reads && context.safe_tools == SafeTools::Ask {
+            self.check(tool, context, &call.input)?;
+            let intent = Intent { preview: Preview::generic(), touched: None };
+            let settled = desk::ask(context, call, intent, cancel).await?;
+            return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
+        }
+        let prepared = self.prepare(tool, context, &call.input).await?;
         match (tool.effect, prepared) {
-            (Effect::Safe, Prepared::Answer(answer)) => Ok(answer.into()),
+            (Effect::Safe | Effect::Reads, Prepared::Answer(answer)) => Ok(answer.into()),
+            (Effect::Acts, Prepared::Act(intent)) => {
+                let settled = desk::ask(context, call, intent, cancel).await?;
+                Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
+            }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 for hook in self.hooks.proposed {
                     hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
@@ -140,18 +185,101 @@ impl Registry {
                         .await?;
                 Ok((tool.finish)(context, &verdict))
             }
-            (Effect::Safe | Effect::Acts, Prepared::Propose(_))
+            (Effect::Safe | Effect::Reads | Effect::Acts, Prepared::Propose(_))
+            | (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Act(_))
             | (Effect::Proposes | Effect::Acts, Prepared::Answer(_)) => {
                 Err(ToolError::Effect(tool.name))
             }
         }
     }
 
+    /// Does what people approved, once, and tells the desk what came of it.
+    async fn carry_out(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        settled: Settled,
+        asked: Asked,
+        cancel: &CancellationToken,
+    ) -> Finished {
+        let Settled { request, resolution, .. } = settled;
+        let report = match (desk::next(&request, asked), &context.workspace) {
+            (Next::Report(report), _) if request.status != RequestStatus::Approved => {
+                return desk::outcome(&request, report);
+            }
+            (Next::Report(report), _) => report,
+            (_, None) => desk::failed(&ToolError::NoWorkspace.to_string()),
+            (Next::LookBack, Some(workspace)) => {
+                let (request, workspace) = (Arc::clone(&request), workspace.clone());
+                let looked = changes::blocking(move |_| desk::look_back(&request, &workspace));
+                looked.await.unwrap_or_else(|error| desk::failed(&error.to_string()))
+            }
+            (Next::Act, Some(_)) if cancel.is_cancelled() => {
+                desk::failed("The run was cancelled; this call was not executed")
+            }
+            (Next::Act, Some(workspace)) => {
+                if let Err(error) = context.desk.begin(request.id().clone()).await {
+                    return refused(context, &error.into()).await;
+                }
+                let touched = request.proposal.touched.clone();
+                let errand =
+                    Errand { workspace: workspace.clone(), touched, cancel: cancel.clone() };
+                match run(tool, context, errand, resolution.input).await {
+                    Ok(text) => Report { text, is_error: false },
+                    Err(error) => desk::failed(&error.to_string()),
+                }
+            }
+        };
+        desk::done(&context.desk, &request, report).await
+    }
+
+    /// What the call of a request would do now; `input`: with this input instead of its own.
+    pub async fn look_again(
+        &self,
+        context: &Context,
+        request: &Request,
+        input: &Value,
+    ) -> Result<Fresh, ToolError> {
+        let tool = self.tool(&request.proposal.tool)?;
+        if tool.effect == Effect::Reads {
+            self.check(tool, context, input)?;
+            return Ok(Fresh { preview: Preview::generic(), touched: None });
+        }
+        match self.prepare(tool, context, input).await? {
+            Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
+            Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),
+        }
+    }
+
+    async fn prepare(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        input: &Value,
+    ) -> Result<Prepared, ToolError> {
+        self.check(tool, context, input)?;
+        (tool.prepare)(context.clone(), input.clone()).await
+    }
+
+    fn check(&self, tool: &Entry, context: &Context, input: &Value) -> Result<(), ToolError> {
+        let text = context.base.as_ref().map(|reading| &reading.text);
+        let subject = Subject { schema: &tool.schema, input, text };
+        for hook in self.hooks.before {
+            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+        }
+        (tool.check)(input)
+    }
+
     fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
-        self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            let names: Vec<_> = self.tools.iter().map(|tool| tool.name).collect();
-            ToolError::Unknown { name: name.into(), available: names.join(", ") }
-        })
+        self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let here = |tool: &&Entry| {
+            self.workspace.is_some() || !matches!(tool.effect, Effect::Reads | Effect::Acts)
+        };
+        let names: Vec<_> = self.tools.iter().filter(here).map(|tool| tool.name).collect();
+        ToolError::Unknown { name: name.into(), available: names.join(", ") }
     }
 
     fn sign_off(&self, context: &Context, call: &Call, mut finished: Finished) -> Finished {
@@ -176,6 +304,8 @@ pub enum Ground {
     Document,
     /// Nothing but the conversation.
     Conversation,
+    /// A folder of files.
+    Workspace,
 }
 
 impl From<Answer> for Finished {
@@ -195,6 +325,8 @@ impl Entry {
             effect: T::EFFECT,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
+            check: check::<T>,
+            act: act::<T>,
             scope: T::scope,
             finish: T::finish,
         }
@@ -205,15 +337,39 @@ fn prepare<T: Tool>(
     context: Context,
     input: Value,
 ) -> BoxFuture<'static, Result<Prepared, ToolError>> {
-    async move {
-        let input = serde_json::from_value(input).map_err(|error| ToolError::Input {
-            tool: T::NAME,
-            reason: error.to_string(),
-            expected: expected(&schema::<T::Input>()),
-        })?;
-        T::prepare(context, input).await
+    async move { T::prepare(context, read::<T>(&input)?).await }.boxed()
+}
+
+fn act<T: Tool>(errand: Errand, input: Value) -> BoxFuture<'static, Result<String, ToolError>> {
+    async move { T::act(errand, read::<T>(&input)?).await }.boxed()
+}
+
+fn check<T: Tool>(input: &Value) -> Result<(), ToolError> {
+    read::<T>(input).map(drop)
+}
+
+fn read<T: Tool>(input: &Value) -> Result<T::Input, ToolError> {
+    T::Input::deserialize(input).map_err(|error| ToolError::Input {
+        tool: T::NAME,
+        reason: error.to_string(),
+        expected: expected(&schema::<T::Input>()),
+    })
+}
+
+/// Carries out a call: one that only reads answers, one that acts acts.
+async fn run(
+    tool: &Entry,
+    context: &Context,
+    errand: Errand,
+    input: Value,
+) -> Result<String, ToolError> {
+    if tool.effect == Effect::Acts {
+        return (tool.act)(errand, input).await;
     }
-    .boxed()
+    match (tool.prepare)(context.clone(), input).await? {
+        Prepared::Answer(answer) => Ok(answer.text),
+        Prepared::Propose(_) | Prepared::Act(_) => Err(ToolError::Effect(tool.name)),
+    }
 }
 
 /// A plain JSON schema: no references, no titles, nothing a provider does not know.
