@@ -26,6 +26,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod workspace;
 
 use std::fmt;
 

@@ -12,6 +12,11 @@ pub mod told;
 
 mod call;
 mod changes;
+mod edit;
+mod edits;
+mod glob;
+mod grep;
+mod multi_edit;
 mod read;
 mod respond_conversation_only;
 mod update_full_document;

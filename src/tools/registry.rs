@@ -15,7 +15,11 @@ use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
 use super::desk::{self, Asked, Next};
+use super::edit::Edit;
+use super::glob::Glob;
+use super::grep::Grep;
 use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::multi_edit::MultiEdit;
 use super::read::Read;
 use super::respond_conversation_only::RespondConversationOnly;
 use super::update_full_document::UpdateFullDocument;
@@ -33,7 +37,11 @@ fn all() -> Vec<Entry> {
         Entry::of::<UpdateSelection>(),
         Entry::of::<RespondConversationOnly>(),
         Entry::of::<Read>(),
+        Entry::of::<Glob>(),
+        Entry::of::<Grep>(),
         Entry::of::<Write>(),
+        Entry::of::<Edit>(),
+        Entry::of::<MultiEdit>(),
     ]
 }
 

@@ -186,7 +186,9 @@ fn replace(spot: &Spot, content: &str, old: Option<Permissions>) -> std::io::Res
         folder.remove_file(&beside).ok();
     }
     written?;
-    folder.try_clone()?.into_std_file().sync_all()
+    // The file is in its place; its name survives a power cut as soon as the file system lets it.
+    folder.open(".").and_then(|folder| folder.sync_all()).ok();
+    Ok(())
 }
 
 fn write_beside(

@@ -114,9 +114,9 @@ pub enum WorkspaceError {
         /// As it was given.
         path: String,
     },
-    /// Version control or the configuration of programs that act on their own.
+    /// Version control, the configuration of programs that act on their own, or the server's own data.
     #[error(
-        "{path} belongs to version control or to a program's own configuration; tools do not change it"
+        "{path} belongs to version control, to a program's own configuration or to this server; tools leave it alone"
     )]
     Guarded {
         /// As it was given.

@@ -58,7 +58,7 @@ impl Workspace {
             .map_err(|error| no_folder(path, &folder, name, error))?;
             let metadata = folder.dir_metadata().map_err(|error| unreadable(path, error))?;
             if self.is_closed(&metadata) {
-                return Err(WorkspaceError::NotFound { path: path.to_owned() });
+                return Err(WorkspaceError::Guarded { path: path.to_owned() });
             }
         }
         Ok(folder)

@@ -168,13 +168,17 @@ fn a_folder_that_becomes_a_link_while_files_are_written_leads_nowhere() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                fs::rename(&folder, &aside).unwrap();
-                link(&target, &folder);
-                fs::remove_file(&folder).unwrap();
-                fs::rename(&aside, &folder).unwrap();
+                // A write makes the folder anew while it is away, so any of these may fail.
+                fs::remove_dir_all(&aside).ok();
+                fs::rename(&folder, &aside).ok();
+                std::os::unix::fs::symlink(&target, &folder).ok();
+                std::thread::yield_now();
+                fs::remove_file(&folder).ok();
+                fs::rename(&aside, &folder).ok();
             }
         });
         for round in 0..300 {
+            assert!(fs::symlink_metadata(ground.outside("secret.txt")).is_ok());
             ground.writes("notes/secret.txt", &format!("round {round}")).ok();
             if let Ok(file) = ground.workspace.read("notes/secret.txt") {
                 assert_ne!(file.text, SECRET);

@@ -65,12 +65,19 @@ impl Workspace {
         visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
     ) -> Result<End, WorkspaceError> {
         let folder = self.folder(from)?;
-        let prefix: Vec<&str> = from.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let prefix = prefix.iter().map(|name| format!("{name}/")).collect::<String>();
+        let mut ignored: Vec<Gitignore> = Vec::new();
+        let mut prefix = String::new();
+        for name in from.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            // What the folders above leave out is left out here too.
+            let above = prefix.trim_end_matches('/');
+            ignored.extend(ignore_file(&self.folder(above)?, above));
+            prefix.push_str(name);
+            prefix.push('/');
+        }
+        ignored.extend(ignore_file(&folder, prefix.trim_end_matches('/')));
         let until = Instant::now() + LONGEST;
         let start = prefix.len();
-        let mut walk = Walk { workspace: self, visit, ignored: Vec::new(), seen: 0, until, start };
-        walk.ignored.extend(ignore_file(&folder, ""));
+        let mut walk = Walk { workspace: self, visit, ignored, seen: 0, until, start };
         Ok(walk.below(&folder, &prefix, 0))
     }
 }
