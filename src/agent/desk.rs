@@ -18,6 +18,11 @@ impl Agents {
         self.shared.desk().await
     }
 
+    /// Whether there is a folder for work without a document.
+    pub fn has_workspace(&self) -> bool {
+        self.shared.tools.workspace().is_some()
+    }
+
     /// Decides a request at the desk. An approval is refused as stale if the call would do something else by now than
     /// people were shown; an edited input must be one that the tool takes.
     pub async fn decide(

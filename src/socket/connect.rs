@@ -143,13 +143,19 @@ async fn session(
     }
 }
 
+/// What this server can do; work without a document only with a folder for it.
+fn capabilities(door: &Door) -> Vec<String> {
+    let workspace = door.agents.has_workspace().then_some("workspace");
+    super::CAPABILITIES.into_iter().chain(workspace).map(str::to_owned).collect()
+}
+
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.as_str().to_owned(),
         protocol: PROTOCOL,
-        capabilities: super::CAPABILITIES.iter().map(ToString::to_string).collect(),
+        capabilities: capabilities(door),
         permission_mode: session.permission_mode.clone().unwrap_or_else(|| "sdk".to_owned()),
         models: door.agents.models(),
         settings: door.settings(),

@@ -38,8 +38,8 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 7] =
-    ["edit", "undo", "extend", "reopen", "transcript", "told", "export"];
+const CAPABILITIES: [&str; 8] =
+    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export"];
 
 /// What the socket.io door needs of the house.
 pub struct Door {

@@ -24,3 +24,4 @@ mod offline;
 mod presence;
 mod samples;
 mod seed5;
+mod workspace;
