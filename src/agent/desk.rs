@@ -7,7 +7,7 @@ use crate::ids::RequestId;
 use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
 use crate::room::command::Gate;
 use crate::room::{RoomError, RoomHandle};
-use crate::tools::{Context, SafeTools};
+use crate::tools::{Allowed, Context, SafeTools};
 use crate::who::Principal;
 
 use super::Agents;
@@ -87,6 +87,7 @@ impl Agents {
             base: None,
             shown: None,
             selection: None,
+            allowed: Allowed::Everything,
             request: request.id().clone(),
             session: proposal.session.clone(),
             run: proposal.run.clone(),

@@ -1,6 +1,5 @@
 //! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -18,16 +17,17 @@ use super::desk::{self, Asked, Next};
 use super::edit::Edit;
 use super::glob::Glob;
 use super::grep::Grep;
-use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
 use super::multi_edit::MultiEdit;
 use super::read::Read;
 use super::respond_conversation_only::RespondConversationOnly;
+use super::schema::{expected, schema};
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Errand, Finished, Intent, Outcome, Prepared, SafeTools, Tool,
-    ToolError, Verdict, changes, told,
+    Answer, Call, Context, Effect, Errand, Finished, Intent, Outcome, Prepared, Proposal,
+    SafeTools, Tool, ToolError, Verdict, changes, told,
 };
 
 /// Every tool there is, one line each.
@@ -191,9 +191,7 @@ impl Registry {
                 Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
             }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
-                for hook in self.hooks.proposed {
-                    hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
-                }
+                self.look_over(context, &proposal).await?;
                 let verdict =
                     approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
                         .await?;
@@ -279,9 +277,17 @@ impl Registry {
         let text = context.base.as_ref().map(|reading| &reading.text);
         let subject = Subject { schema: &tool.schema, input, text };
         for hook in self.hooks.before {
-            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+            hooks::ask(|| hook(&subject))?;
         }
         (tool.check)(input)
+    }
+
+    /// Asks the hooks that know what the call would do.
+    async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
+        let base = context.document()?;
+        let caught_up = context.room.catch_up(base.version).await?;
+        let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
+        self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
     fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
@@ -386,59 +392,6 @@ async fn run(
     }
 }
 
-/// A plain JSON schema: no references, no titles, nothing a provider does not know.
-fn schema<I: schemars::JsonSchema>() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
-    strip(&mut schema, Place::Schema);
-    if let Some(root) = schema.as_object_mut() {
-        // The description of the whole type is for readers of the code; the model has the tool's.
-        root.remove("description");
-    }
-    schema
-}
-
-/// Where in a schema a JSON object stands: property names must not be mistaken for keywords.
-#[derive(Clone, Copy)]
-enum Place {
-    Schema,
-    Properties,
-}
-
-fn strip(value: &mut Value, place: Place) {
-    let Some(object) = value.as_object_mut() else { return };
-    if matches!(place, Place::Schema) {
-        for keyword in ["$schema", "title", "format", "default"] {
-            object.remove(keyword);
-        }
-        if object.contains_key("properties") {
-            object.insert("additionalProperties".into(), Value::Bool(false));
-        }
-    }
-    for (key, inner) in object {
-        let inside = if key == "properties" { Place::Properties } else { Place::Schema };
-        strip(inner, inside);
-    }
-}
-
-/// The allowed input in one line, for a model that got it wrong.
-fn expected(schema: &Value) -> String {
-    let mut line = String::new();
-    let required = schema["required"].as_array();
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let must = required.is_some_and(|names| names.iter().any(|known| known == name));
-        let kind = property["type"].as_str().unwrap_or("value");
-        let need = if must { "required" } else { "optional" };
-        let comma = if line.is_empty() { "" } else { ", " };
-        // Writing to a string cannot fail.
-        let _ = write!(line, "{comma}{name} ({kind}, {need})");
-    }
-    line
-}
-
 async fn refused(context: &Context, error: &ToolError) -> Finished {
     let mut outcome = Outcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
@@ -498,15 +451,5 @@ mod tests {
         let occasions = Registry::default().occasions(Ground::Conversation);
         let expected = ("respond_conversation_only", "Use for questions, discussions, no edits");
         assert_eq!(occasions, [expected]);
-    }
-
-    #[test]
-    fn a_property_may_be_called_like_a_keyword() {
-        #[derive(serde::Deserialize, schemars::JsonSchema)]
-        #[expect(dead_code, reason = "only its schema is looked at")]
-        struct Input {
-            title: String,
-        }
-        assert_eq!(schema::<Input>()["properties"], json!({"title": {"type": "string"}}));
     }
 }
