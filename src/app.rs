@@ -193,7 +193,17 @@ fn tools(config: &Config) -> Result<Registry> {
     let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
     // The server's own data may lie in it.
     let workspace = Workspace::open(folder, &[&config.data]).context("cannot use the workspace")?;
-    Ok(Registry::default().in_workspace(workspace))
+    let tools = Registry::default().in_workspace(workspace);
+    if !config.enable_bash {
+        return Ok(tools);
+    }
+    tracing::warn!(
+        "--enable-bash: the agent may propose shell commands; an owner decides about each"
+    );
+    #[cfg(unix)]
+    return Ok(tools.with_commands());
+    #[cfg(not(unix))]
+    bail!("--enable-bash works on Unix only");
 }
 
 /// The models that can be asked, the default first.

@@ -41,7 +41,7 @@ const EXCEPTIONS: [(&str, &str); 1] = [
 ];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the process.
-const WALLS: [(&str, &str); 34] = [
+const WALLS: [(&str, &str); 37] = [
     ("ammonia", "export/html.rs"),
     ("anyhow", "app.rs main.rs"),
     ("axum", "http app.rs"),
@@ -60,6 +60,7 @@ const WALLS: [(&str, &str); 34] = [
     ("regex", "llm"),
     ("reqwest", "llm"),
     ("ropey", "document"),
+    ("rustix", "workspace/command.rs"),
     ("schemars", "tools"),
     ("similar", "document/diff review/preview.rs"),
     ("socketioxide", "socket app.rs"),
@@ -68,15 +69,18 @@ const WALLS: [(&str, &str); 34] = [
     ("tower", "http"),
     ("tower_http", "http"),
     ("tracing_subscriber", "telemetry.rs"),
+    ("tree_sitter", "workspace/shell.rs"),
+    ("tree_sitter_bash", "workspace/shell.rs"),
     ("ts_rs", "wire"),
     ("unicode_segmentation", "document/diff llm/harper"),
     ("zip", "export"),
     ("std::env", "config.rs"),
-    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store"),
+    // Which processes a command has left behind is in `/proc`.
+    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store workspace/command.rs"),
     // `copydesk export --out FILE`.
     ("tokio::fs", "app.rs store"),
     // The lock of a data directory names its process.
-    ("std::process", "main.rs store/files.rs"),
+    ("std::process", "main.rs store/files.rs workspace/command.rs"),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store.
     (
         "tokio::spawn",

@@ -506,7 +506,10 @@ fn open(
     let models = Models::new(Arc::clone(model) as Arc<dyn Model>, []);
     let (store, clock) = (store.clone(), clock.clone());
     let tools = match folder {
-        Some(folder) => Registry::default().in_workspace(Workspace::open(folder, &[]).unwrap()),
+        Some(folder) => {
+            let workspace = Workspace::open(folder, &[]).unwrap();
+            Registry::default().in_workspace(workspace).with_commands()
+        }
         None => Registry::default(),
     };
     let agents = Agents::with_tools(tools, store, rooms.clone(), models, Bypass::Allowed, clock);

@@ -1,5 +1,6 @@
 //! Stories about work without a document: people decide at the desk, and what they approved is done once.
 
+mod commands;
 mod editing;
 mod recovery;
 mod writing;

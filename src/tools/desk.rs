@@ -88,6 +88,8 @@ pub fn next(request: &Request, asked: Asked) -> Next {
 /// What came of a call that was being carried out when the server stopped: told from the file, never done again.
 pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
     let preview = &request.proposal.preview;
+    #[cfg(unix)]
+    workspace.stop_left_over(request.id().as_str());
     let (Some(path), Some(content)) = (&preview.file_path, &preview.new_content) else {
         return failed(
             "The server stopped while this was running. It may have been done completely, partly or not at all; it was \

@@ -10,6 +10,8 @@ pub mod hooks;
 pub mod registry;
 pub mod told;
 
+#[cfg(unix)]
+mod bash;
 mod call;
 mod changes;
 mod edit;
@@ -111,6 +113,8 @@ pub struct Errand {
     pub workspace: Workspace,
     /// The stamp of the file that people were shown; what is there now must be the same.
     pub touched: Option<String>,
+    /// The name of its request.
+    pub request: RequestId,
     /// Fires when the run is stopped.
     pub cancel: CancellationToken,
 }
@@ -275,6 +279,9 @@ pub enum ToolError {
     /// There is no workspace to work in.
     #[error("There is no workspace in this conversation")]
     NoWorkspace,
+    /// It was tried, and this came of it.
+    #[error("{0}")]
+    Told(String),
     /// It could not be done (seed 1's words).
     #[error("Error: {0}")]
     Failed(String),

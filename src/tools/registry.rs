@@ -13,6 +13,8 @@ use crate::room::command::Settled;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
+#[cfg(unix)]
+use super::bash::Bash;
 use super::desk::{self, Asked, Next};
 use super::edit::Edit;
 use super::glob::Glob;
@@ -85,6 +87,14 @@ impl Registry {
     #[must_use]
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = Some(workspace);
+        self
+    }
+
+    /// With a tool that runs shell commands there, once an owner has approved them.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn with_commands(mut self) -> Self {
+        self.tools.push(Entry::of::<Bash>());
         self
     }
 
@@ -234,8 +244,8 @@ impl Registry {
                     return refused(context, &error.into()).await;
                 }
                 let touched = request.proposal.touched.clone();
-                let errand =
-                    Errand { workspace: workspace.clone(), touched, cancel: cancel.clone() };
+                let (workspace, cancel) = (workspace.clone(), cancel.clone());
+                let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
                 match run(tool, context, errand, resolution.input).await {
                     Ok(text) => Report { text, is_error: false },
                     Err(error) => desk::failed(&error.to_string()),

@@ -3,26 +3,34 @@
 //! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
 //! in the folder before it without following links ([`path`]), so `..`, absolute paths and links cannot lead outside, not
 //! even if somebody moves folders about meanwhile. [`files`] reads and replaces one file, [`walk`], [`glob`] and [`grep`]
-//! search.
+//! search. `command` runs a shell command there, and [`shell`] says what to look out for in one.
 
+#[cfg(unix)]
+mod command;
 mod files;
 mod glob;
 mod grep;
 mod path;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
+#[cfg(unix)]
+use tokio_util::sync::CancellationToken;
 
+#[cfg(unix)]
+pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, LARGEST_FILE, stamp};
 pub use glob::Globbed;
 pub use grep::{Grep, Grepped};
+pub use shell::{LONGEST_COMMAND, cautions};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
 #[derive(Clone, Debug)]
@@ -31,6 +39,8 @@ pub struct Workspace(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     root: Dir,
+    /// The same folder by its name: where commands begin.
+    path: PathBuf,
     /// Folders inside that tools may not even read: the server's own data.
     closed: Vec<Identity>,
     /// Held from comparing a file until it is replaced, so that two calls never both find it unchanged.
@@ -59,12 +69,33 @@ impl Workspace {
         let open = |folder: &Path| Dir::open_ambient_dir(folder, ambient_authority());
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = open(root).map_err(failed)?;
+        let path = root.canonicalize().map_err(failed)?;
         let identities = closed.iter().filter_map(|folder| {
             let metadata = open(folder).ok()?.dir_metadata().ok()?;
             Some(Identity::from(&metadata))
         });
         let closed = identities.collect();
-        Ok(Self(Arc::new(Shared { root: dir, closed, replacing: Mutex::default() })))
+        Ok(Self(Arc::new(Shared { root: dir, path, closed, replacing: Mutex::default() })))
+    }
+
+    /// Runs a shell command in the workspace. When this returns, or is dropped, none of its processes is left.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Unreadable`] when the shell cannot be started.
+    #[cfg(unix)]
+    pub async fn run(
+        &self,
+        wanted: &Wanted,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, WorkspaceError> {
+        let ran = command::run(&self.0.path, wanted, cancel).await;
+        ran.map_err(|source| unreadable("the shell", source))
+    }
+
+    /// Ends what an earlier process of the server left running of a command. Blocks for a moment.
+    #[cfg(unix)]
+    pub fn stop_left_over(&self, mark: &str) {
+        command::stop_marked(mark);
     }
 
     /// Whether a folder is one that tools may not even read.
