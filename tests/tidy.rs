@@ -57,7 +57,7 @@ const WALLS: [(&str, &str); 37] = [
     ("ignore", "workspace"),
     ("open", "app.rs"),
     ("pulldown_cmark", "export"),
-    ("regex", "llm"),
+    ("regex", "llm tools/find_and_replace.rs"),
     ("reqwest", "llm"),
     ("ropey", "document"),
     ("rustix", "workspace/command.rs"),

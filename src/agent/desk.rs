@@ -81,6 +81,9 @@ impl Agents {
         let proposal = &request.proposal;
         Context {
             room: desk.clone(),
+            rooms: self.shared.rooms.clone(),
+            elsewhere: None,
+            read: Arc::default(),
             desk: desk.clone(),
             workspace: self.shared.tools.workspace().cloned(),
             safe_tools: SafeTools::AtOnce,

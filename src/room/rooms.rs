@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use crate::document::Text;
 use crate::ids::{DocumentId, SessionId, Version};
 use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
-use crate::who::Principal;
+use crate::who::{Action, Principal};
 
 use super::clock::Clock;
 use super::driver::Driver;
@@ -50,6 +50,12 @@ pub struct NewDocument {
     pub text: String,
     /// The session whose private document it is; such a document is in no list.
     pub unlisted_owner: Option<SessionId>,
+}
+
+impl std::fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rooms").field("open", &self.count()).finish()
+    }
 }
 
 impl Rooms {
@@ -92,18 +98,8 @@ impl Rooms {
         Ok(room)
     }
 
-    /// The room of requests without a document; made when it is first needed.
-    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
-        match self.open(&desk::id()).await {
-            Err(RoomError::NoDocument) => {}
-            opened => return opened,
-        }
-        let record = desk::fresh(self.0.clock.now_ms());
-        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
-            // Somebody else needed it at the same moment.
-            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
-            Err(error) => Err(RoomError::store(error)),
-        }
+use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
+use crate::who::{Action, Principal};
     }
 
     /// How many rooms are open.

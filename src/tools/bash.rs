@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::review::{Preview, Warning};
 use crate::workspace::{Ended, LONGEST_COMMAND, Ran, Wanted, cautions};
 
-use super::{Context, Effect, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
 
 /// How long a command may take if nothing else is said, in milliseconds.
 const USUAL_MS: u64 = 120_000;
@@ -42,6 +42,7 @@ impl Tool for Bash {
          before it runs. It ends with the run; nothing it starts is left behind.";
     const WHEN: &'static str = "Use to run a command when no other tool can do it";
     const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {

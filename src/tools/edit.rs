@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 
 use super::edits::{self, occurrences};
-use super::{Context, Effect, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
 
 /// Change a part of a file.
 pub struct Edit;
@@ -39,6 +39,7 @@ impl Tool for Edit {
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
     const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Prepared, Tool, ToolError, changes};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
 
 /// Which files are there.
 pub struct Glob;
@@ -25,6 +25,7 @@ impl Tool for Glob {
          names is left out, and links are not followed.";
     const WHEN: &'static str = "Use to find files by name";
     const EFFECT: Effect = Effect::Reads;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
@@ -34,7 +35,7 @@ impl Tool for Glob {
             changes::blocking(move |_| workspace.glob(&pattern, path.as_deref().unwrap_or(".")));
         let found = found.await??;
         let text = listed(found.paths, found.is_cut, "No files found");
-        Ok(Prepared::Answer(Answer { text, said: None }))
+        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
 

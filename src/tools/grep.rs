@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::workspace::Grep as Wanted;
 
 use super::glob::listed;
-use super::{Answer, Context, Effect, Prepared, Tool, ToolError, changes};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
 
 /// Which lines match.
 pub struct Grep;
@@ -34,6 +34,7 @@ impl Tool for Grep {
          `path:line:text`. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
     const EFFECT: Effect = Effect::Reads;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
@@ -43,6 +44,6 @@ impl Tool for Grep {
         let wanted = Wanted { pattern, from, glob, ignore_case };
         let found = changes::blocking(move |_| workspace.grep(&wanted)).await??;
         let text = listed(found.lines, found.is_cut, "No matches found");
-        Ok(Prepared::Answer(Answer { text, said: None }))
+        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }

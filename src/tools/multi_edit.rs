@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 
 use super::edits::{self, Edit, occurrences};
-use super::{Context, Effect, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
 
 /// Change several parts of a file at once.
 pub struct MultiEdit;
@@ -27,6 +27,7 @@ impl Tool for MultiEdit {
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
     const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Prepared, Tool, ToolError, changes};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
 
 /// Characters of a file that one call answers with.
 const ANSWER_CHARS: usize = 100_000;
@@ -31,6 +31,7 @@ impl Tool for Read {
          file name the lines you need.";
     const WHEN: &'static str = "Use to read a file of the workspace";
     const EFFECT: Effect = Effect::Reads;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
@@ -38,7 +39,7 @@ impl Tool for Read {
         let Input { file_path, offset, limit } = input;
         let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
         let text = part(&file.text, offset.unwrap_or(1).max(1), limit.unwrap_or(usize::MAX));
-        Ok(Prepared::Answer(Answer { text, said: None }))
+        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
 

@@ -1,35 +1,40 @@
 //! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
 
-use std::sync::Arc;
-
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::review::{Fresh, Preview, Report, Request, RequestStatus};
-use crate::room::command::Settled;
+use crate::ids::DocumentId;
+use crate::review::Preview;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
 #[cfg(unix)]
 use super::bash::Bash;
-use super::desk::{self, Asked, Next};
+use super::desk::{self, Asked};
 use super::edit::Edit;
+use super::find_and_replace::FindAndReplace;
 use super::glob::Glob;
 use super::grep::Grep;
 use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
+use super::insert_at_cursor::InsertAtCursor;
+use super::list_documents::ListDocuments;
 use super::multi_edit::MultiEdit;
 use super::read::Read;
+use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
 use super::schema::{expected, schema};
+use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use super::suggest_improvements::SuggestImprovements;
+use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Errand, Finished, Intent, Outcome, Prepared, Proposal,
-    SafeTools, Tool, ToolError, Verdict, changes, told,
+    Answer, Call, Context, Effect, Errand, Finished, Ground, Intent, Outcome, Prepared, Proposal,
+    SafeTools, Tool, ToolError, Verdict, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -37,6 +42,13 @@ fn all() -> Vec<Entry> {
     vec![
         Entry::of::<UpdateFullDocument>(),
         Entry::of::<UpdateSelection>(),
+        Entry::of::<InsertAtCursor>(),
+        Entry::of::<FindAndReplace>(),
+        Entry::of::<SuggestImprovements>(),
+        Entry::of::<StrReplaceBasedEditTool>(),
+        Entry::of::<ReadDocument>(),
+        Entry::of::<ListDocuments>(),
+        Entry::of::<UpdateDocumentById>(),
         Entry::of::<RespondConversationOnly>(),
         Entry::of::<Read>(),
         Entry::of::<Glob>(),
@@ -56,16 +68,18 @@ pub struct Registry {
 }
 
 #[derive(Debug)]
-struct Entry {
-    name: &'static str,
+pub(super) struct Entry {
+    pub(super) name: &'static str,
     description: &'static str,
     when: &'static str,
-    effect: Effect,
+    pub(super) effect: Effect,
+    ground: Ground,
     schema: Value,
-    prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
+    pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
     check: fn(&Value) -> Result<(), ToolError>,
-    act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
-    scope: fn(&Value) -> Option<(usize, usize)>,
+    pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
+    scope: fn(&Context, &Value) -> Option<(usize, usize)>,
+    target: fn(&Value) -> Option<DocumentId>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
@@ -121,9 +135,9 @@ impl Registry {
 
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         self.tools.iter().filter(move |tool| match ground {
-            Ground::Document => matches!(tool.effect, Effect::Safe | Effect::Proposes),
-            Ground::Conversation => tool.effect == Effect::Safe,
-            Ground::Workspace => tool.effect != Effect::Proposes,
+            Ground::Document => tool.ground != Ground::Workspace,
+            Ground::Conversation => tool.ground == Ground::Conversation,
+            Ground::Workspace => tool.ground != Ground::Document,
         })
     }
 
@@ -135,11 +149,21 @@ impl Registry {
         call: &Call,
         cancel: &CancellationToken,
     ) -> Finished {
-        let finished = match self.gate(context, call, cancel).await {
-            Ok(finished) => finished,
+        let finished = match self.enter(context, call).await {
+            Ok(context) => match self.gate(&context, call, cancel).await {
+                Ok(finished) => elsewhere::discreet(&context, finished),
+                Err(error) => elsewhere::discreet(&context, refused(&context, &error).await),
+            },
             Err(error) => refused(context, &error).await,
         };
         self.sign_off(context, call, finished)
+    }
+
+    /// The call in the room of the document it names.
+    async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
+        let tool = self.tool(&call.name)?;
+        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
+        Ok(other.unwrap_or_else(|| context.clone()))
     }
 
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
@@ -150,7 +174,7 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        if matches!(tool.effect, Effect::Reads | Effect::Acts) {
+        if tool.ground == Ground::Workspace {
             let finished = match desk::resume(context, cancel).await? {
                 Ok(settled) => {
                     self.carry_out(tool, context, settled, Asked::BeforeRestart, cancel).await
@@ -159,12 +183,14 @@ impl Registry {
             };
             return Some(self.sign_off(context, call, finished));
         }
-        let scope = (tool.scope)(&call.input);
-        let finished = match approval::resume(context, call, scope, cancel).await? {
-            Ok(verdict) => (tool.finish)(context, &verdict),
-            Err(error) => refused(context, &error).await,
+        // If the other document cannot be opened any more, the call is made again, and says so.
+        let entered = self.enter(context, call).await.ok()?;
+        let scope = (tool.scope)(&entered, &call.input);
+        let finished = match approval::resume(&entered, call, scope, cancel).await? {
+            Ok(verdict) => (tool.finish)(&entered, &verdict),
+            Err(error) => refused(&entered, &error).await,
         };
-        Some(self.sign_off(context, call, finished))
+        Some(self.sign_off(context, call, elsewhere::discreet(&entered, finished)))
     }
 
     async fn gate(
@@ -180,11 +206,7 @@ impl Registry {
             let expected = expected(&tool.schema);
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
-        let text = context.base.as_ref().map(|reading| &reading.text);
-        if tool.effect == Effect::Proposes && text.is_none() {
-            return Err(ToolError::NoDocument);
-        }
-        if matches!(tool.effect, Effect::Reads | Effect::Acts) && context.workspace.is_none() {
+        if tool.ground == Ground::Workspace && context.workspace.is_none() {
             return Err(self.unknown(&call.name));
         }
         if tool.effect == Effect::Reads && context.safe_tools == SafeTools::Ask {
@@ -195,85 +217,34 @@ impl Registry {
         }
         let prepared = self.prepare(tool, context, &call.input).await?;
         match (tool.effect, prepared) {
-            (Effect::Safe | Effect::Reads, Prepared::Answer(answer)) => Ok(answer.into()),
+            // To answer is less than to propose.
+            (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
+                Ok(answer.into())
+            }
             (Effect::Acts, Prepared::Act(intent)) => {
                 let settled = desk::ask(context, call, intent, cancel).await?;
                 Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
             }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 self.look_over(context, &proposal).await?;
-                let verdict =
-                    approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
-                        .await?;
+                let verdict = approval::ask(
+                    context,
+                    call,
+                    (tool.scope)(context, &call.input),
+                    proposal,
+                    cancel,
+                )
+                .await?;
                 Ok((tool.finish)(context, &verdict))
             }
             (Effect::Safe | Effect::Reads | Effect::Acts, Prepared::Propose(_))
             | (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Act(_))
-            | (Effect::Proposes | Effect::Acts, Prepared::Answer(_)) => {
-                Err(ToolError::Effect(tool.name))
-            }
+            | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
         }
     }
 
-    /// Does what people approved, once, and tells the desk what came of it.
-    async fn carry_out(
-        &self,
-        tool: &Entry,
-        context: &Context,
-        settled: Settled,
-        asked: Asked,
-        cancel: &CancellationToken,
-    ) -> Finished {
-        let Settled { request, resolution, .. } = settled;
-        let report = match (desk::next(&request, asked), &context.workspace) {
-            (Next::Report(report), _) if request.status != RequestStatus::Approved => {
-                return desk::outcome(&request, report);
-            }
-            (Next::Report(report), _) => report,
-            (_, None) => desk::failed(&ToolError::NoWorkspace.to_string()),
-            (Next::LookBack, Some(workspace)) => {
-                let (request, workspace) = (Arc::clone(&request), workspace.clone());
-                let looked = changes::blocking(move |_| desk::look_back(&request, &workspace));
-                looked.await.unwrap_or_else(|error| desk::failed(&error.to_string()))
-            }
-            (Next::Act, Some(_)) if cancel.is_cancelled() => {
-                desk::failed("The run was cancelled; this call was not executed")
-            }
-            (Next::Act, Some(workspace)) => {
-                if let Err(error) = context.desk.begin(request.id().clone()).await {
-                    return refused(context, &error.into()).await;
-                }
-                let touched = request.proposal.touched.clone();
-                let (workspace, cancel) = (workspace.clone(), cancel.clone());
-                let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
-                match run(tool, context, errand, resolution.input).await {
-                    Ok(text) => Report { text, is_error: false },
-                    Err(error) => desk::failed(&error.to_string()),
-                }
-            }
-        };
-        desk::done(&context.desk, &request, report).await
-    }
-
-    /// What the call of a request would do now; `input`: with this input instead of its own.
-    pub async fn look_again(
-        &self,
-        context: &Context,
-        request: &Request,
-        input: &Value,
-    ) -> Result<Fresh, ToolError> {
-        let tool = self.tool(&request.proposal.tool)?;
-        if tool.effect == Effect::Reads {
-            self.check(tool, context, input)?;
-            return Ok(Fresh { preview: Preview::generic(), touched: None });
-        }
-        match self.prepare(tool, context, input).await? {
-            Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
-            Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),
-        }
-    }
-
-    async fn prepare(
+    /// What a call would do, if its input is one that the hooks and the tool take.
+    pub(super) async fn prepare(
         &self,
         tool: &Entry,
         context: &Context,
@@ -283,7 +254,13 @@ impl Registry {
         (tool.prepare)(context.clone(), input.clone()).await
     }
 
-    fn check(&self, tool: &Entry, context: &Context, input: &Value) -> Result<(), ToolError> {
+    /// Whether the hooks and the tool take an input.
+    pub(super) fn check(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        input: &Value,
+    ) -> Result<(), ToolError> {
         let text = context.base.as_ref().map(|reading| &reading.text);
         let subject = Subject { schema: &tool.schema, input, text };
         for hook in self.hooks.before {
@@ -300,14 +277,12 @@ impl Registry {
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
-    fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
+    pub(super) fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let here = |tool: &&Entry| {
-            self.workspace.is_some() || !matches!(tool.effect, Effect::Reads | Effect::Acts)
-        };
+        let here = |tool: &&Entry| self.workspace.is_some() || tool.ground != Ground::Workspace;
         let names: Vec<_> = self.tools.iter().filter(here).map(|tool| tool.name).collect();
         ToolError::Unknown { name: name.into(), available: names.join(", ") }
     }
@@ -327,22 +302,11 @@ impl Registry {
     }
 }
 
-/// What a conversation is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
-    /// A document.
-    Document,
-    /// Nothing but the conversation.
-    Conversation,
-    /// A folder of files.
-    Workspace,
-}
-
 impl From<Answer> for Finished {
-    fn from(Answer { text, said }: Answer) -> Self {
-        let mut outcome = Outcome { text, said, ..Outcome::default() };
+    fn from(Answer { text, note, now, said }: Answer) -> Self {
+        let mut outcome = Outcome { text, note, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now: None, audit: None }
+        Self { outcome, now, ..Self::default() }
     }
 }
 
@@ -353,11 +317,13 @@ impl Entry {
             description: T::DESCRIPTION,
             when: T::WHEN,
             effect: T::EFFECT,
+            ground: T::GROUND,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             check: check::<T>,
             act: act::<T>,
             scope: T::scope,
+            target: T::target,
             finish: T::finish,
         }
     }
@@ -386,23 +352,7 @@ fn read<T: Tool>(input: &Value) -> Result<T::Input, ToolError> {
     })
 }
 
-/// Carries out a call: one that only reads answers, one that acts acts.
-async fn run(
-    tool: &Entry,
-    context: &Context,
-    errand: Errand,
-    input: Value,
-) -> Result<String, ToolError> {
-    if tool.effect == Effect::Acts {
-        return (tool.act)(errand, input).await;
-    }
-    match (tool.prepare)(context.clone(), input).await? {
-        Prepared::Answer(answer) => Ok(answer.text),
-        Prepared::Propose(_) | Prepared::Act(_) => Err(ToolError::Effect(tool.name)),
-    }
-}
-
-async fn refused(context: &Context, error: &ToolError) -> Finished {
+pub(super) async fn refused(context: &Context, error: &ToolError) -> Finished {
     let mut outcome = Outcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
     if let ToolError::Denied(reason) = error {
@@ -410,7 +360,7 @@ async fn refused(context: &Context, error: &ToolError) -> Finished {
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), reason.as_str().into());
     }
-    let mut finished = Finished { outcome, now: None, audit: None };
+    let mut finished = Finished { outcome, ..Finished::default() };
     told::refresh(context, &mut finished).await;
     finished
 }
@@ -427,7 +377,18 @@ mod tests {
         let names: Vec<_> = definitions.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
-            ["update_full_document", "update_selection", "respond_conversation_only"]
+            [
+                "update_full_document",
+                "update_selection",
+                "insert_at_cursor",
+                "find_and_replace",
+                "suggest_improvements",
+                "str_replace_based_edit_tool",
+                "read_document",
+                "list_documents",
+                "update_document_by_id",
+                "respond_conversation_only",
+            ]
         );
         assert_eq!(
             definitions[1].input_schema,
@@ -441,8 +402,8 @@ mod tests {
                         "description": "The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.",
                         "additionalProperties": false,
                         "properties": {
-                            "start": {"type": "integer", "minimum": 0, "description": "First unit to replace."},
-                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit to replace."},
+                            "start": {"type": "integer", "minimum": 0, "description": "First unit."},
+                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit."},
                         },
                         "required": ["start", "end"],
                     },
@@ -457,9 +418,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_document_only_talking_is_offered() {
+    fn without_a_document_there_are_only_talking_and_other_documents() {
         let occasions = Registry::default().occasions(Ground::Conversation);
-        let expected = ("respond_conversation_only", "Use for questions, discussions, no edits");
-        assert_eq!(occasions, [expected]);
+        let names: Vec<_> = occasions.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            [
+                "str_replace_based_edit_tool",
+                "read_document",
+                "list_documents",
+                "update_document_by_id",
+                "respond_conversation_only",
+            ]
+        );
     }
+
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 use crate::workspace::ABSENT;
 
-use super::{Context, Effect, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
 
 /// Make or replace a file.
 pub struct Write;
@@ -27,6 +27,7 @@ impl Tool for Write {
          and decide before anything is written.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
     const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
