@@ -98,8 +98,25 @@ impl Rooms {
         Ok(room)
     }
 
-use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
-use crate::who::{Action, Principal};
+    /// The room of requests without a document; made when it is first needed.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        match self.open(&desk::id()).await {
+            Err(RoomError::NoDocument) => {}
+            opened => return opened,
+        }
+        let record = desk::fresh(self.0.clock.now_ms());
+        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
+            // Somebody else needed it at the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
+            Err(error) => Err(RoomError::store(error)),
+        }
+    }
+
+    /// The documents that a person may open, last changed first: ids and titles.
+    pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
+        let records = self.0.store.documents().await.map_err(RoomError::store)?;
+        let allowed = records.into_iter().filter(|it| of.may(Action::Read, Some(&it.id)));
+        Ok(allowed.map(|record| (record.id, record.title)).collect())
     }
 
     /// How many rooms are open.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::review::{Preview, Warning};
 use crate::workspace::{Ended, LONGEST_COMMAND, Ran, Wanted, cautions};
 
-use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
 
 /// How long a command may take if nothing else is said, in milliseconds.
 const USUAL_MS: u64 = 120_000;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 
 use super::edits::{self, Edit, occurrences};
-use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
 
 /// Change several parts of a file at once.
 pub struct MultiEdit;

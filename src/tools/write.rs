@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 use crate::workspace::ABSENT;
 
-use super::{Context, Effect, Ground, Errand, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
 
 /// Make or replace a file.
 pub struct Write;
