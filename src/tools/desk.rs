@@ -131,7 +131,7 @@ pub fn outcome(request: &Request, report: Report) -> Finished {
     outcome.about.insert("updateType".into(), "none".into());
     outcome.about.insert("request_id".into(), request.id().as_str().into());
     outcome.about.insert("status".into(), request.status.as_str().into());
-    Finished { outcome, now: None, audit: None }
+    Finished { outcome, ..Finished::default() }
 }
 
 /// Waits again for a request that was made before a restart; `None`: it never was.
