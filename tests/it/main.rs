@@ -27,3 +27,4 @@ mod roles;
 mod samples;
 mod seed5;
 mod tokens;
+mod workspace;

@@ -365,6 +365,7 @@ impl World {
             scope,
             explanation: String::new(),
             preview: Preview::generic(),
+            touched: None,
             source: "sdk".into(),
             gate,
         };
