@@ -179,7 +179,8 @@ async fn session(
 /// What there is to offer: tokens mean nothing where everybody is the owner, and work without a document needs a folder.
 fn capabilities(door: &Door) -> Vec<String> {
     let open_to_all = door.everyone.is_some();
-    let offered = super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
+    let offered =
+        super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
     let workspace = door.agents.has_workspace().then_some("workspace");
     offered.chain(workspace).map(str::to_owned).collect()
 }
