@@ -25,7 +25,10 @@ const ROOMS: [(&str, &str); 21] = [
     ("workspace", ""),
     ("llm", "wire::messages"),
     ("tools", "ids who document review room workspace wire::messages failpoint"),
-    ("agent", "ids who document review store auth room workspace llm tools wire::messages failpoint"),
+    (
+        "agent",
+        "ids who document review store auth room workspace llm tools wire::messages failpoint",
+    ),
     ("wire", "ids who"),
     ("socket", "all !http !app !cli !config"),
     ("http", "all !socket !app !cli !config"),
