@@ -2,7 +2,11 @@
 
 use tokio_util::sync::CancellationToken;
 
+<<<<<<< HEAD
 use crate::ids::RequestId;
+=======
+use crate::failpoint;
+>>>>>>> main
 use crate::review::RequestStatus;
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
@@ -41,6 +45,7 @@ pub async fn ask(
         source: context.source.to_owned(),
         gate: context.gate,
     };
+    failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
         Proposed::Waiting(_) => wait(&context.room, &context.request, cancel).await?,
         Proposed::Resolved(settled) => *settled,
@@ -89,6 +94,7 @@ fn verdict(
     scope: Option<(usize, usize)>,
     settled: Settled,
 ) -> Verdict {
+    failpoint::pass("tools.settled");
     let applied = applied(settled.resolution.status);
     let range = scope.map(|scope| standing(context, scope, &settled));
     let explanation = explanation(call).map(str::to_owned);
