@@ -29,13 +29,10 @@ use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
-<<<<<<< HEAD
 use crate::tools::Registry;
 use crate::workspace::Workspace;
-use crate::{http, socket};
-=======
 use crate::{failpoint, http, socket};
->>>>>>> main
+use crate::{http, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);

@@ -2,11 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-<<<<<<< HEAD
-use crate::ids::RequestId;
-=======
 use crate::failpoint;
->>>>>>> main
+use crate::ids::RequestId;
 use crate::review::RequestStatus;
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
