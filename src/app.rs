@@ -32,7 +32,6 @@ use crate::store::{Access, Op, Store};
 use crate::tools::Registry;
 use crate::workspace::Workspace;
 use crate::{failpoint, http, socket};
-use crate::{http, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
