@@ -23,7 +23,7 @@ use crate::wire::messages::ContentBlock;
 
 use super::listen::listen;
 use super::models::Chosen;
-use super::prompt::{Briefing, SYSTEM};
+use super::prompt::{Briefing, rules};
 use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
@@ -359,7 +359,7 @@ impl<'a> Driver<'a> {
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
         let request = Request {
             model: self.chosen.name.clone(),
-            system: SYSTEM.to_owned(),
+            system: rules(self.ground()).to_owned(),
             messages: transcript::messages(&entries, &ask.run, &self.prompt),
             tools: self.shared.tools.definitions(self.ground()),
             max_tokens: MAX_TOKENS,

@@ -124,7 +124,13 @@ impl Found {
     fn node(&mut self, node: Node<'_>, source: &str) {
         let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
         match node.kind() {
-            "command" => self.command(&Words::of(node, source)),
+            "command" => {
+                self.commands += 1;
+                // What a command like `sudo` or `env` runs is looked at as well.
+                for words in Words::of(node, source).layers() {
+                    self.command(&words);
+                }
+            }
             "declaration_command" | "unset_command" => {
                 self.commands += 1;
                 if matches!(
@@ -158,7 +164,6 @@ impl Found {
     }
 
     fn command(&mut self, words: &Words) {
-        self.commands += 1;
         let Some(name) = &words.name else {
             if words.is_computed {
                 self.add("computed", "What it runs is worked out while it runs.");
@@ -262,7 +267,7 @@ impl Found {
         let names: Vec<String> = node
             .named_children(&mut cursor)
             .filter(|child| child.kind() == "command")
-            .filter_map(|child| Words::of(child, source).name)
+            .filter_map(|child| Words::of(child, source).layers().last()?.name.clone())
             .collect();
         let feeds = names
             .iter()
@@ -282,6 +287,13 @@ const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"
 const INTERPRETERS: [&str; 6] = ["python", "python3", "perl", "ruby", "node", "php"];
 const EVALUATES: [&str; 9] =
     ["eval", "source", ".", "exec", "xargs", "parallel", "command", "builtin", "trap"];
+/// How many commands that run commands are looked through.
+const LAYERS: usize = 8;
+/// Commands that run the command they are given.
+const WRAPPERS: [&str; 13] = [
+    "sudo", "doas", "env", "nohup", "setsid", "time", "nice", "ionice", "timeout", "stdbuf",
+    "xargs", "command", "exec",
+];
 const NETWORK: [&str; 18] = [
     "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp",
     "telnet", "dig", "nslookup", "npm", "npx", "pip", "pip3",
@@ -310,6 +322,35 @@ impl Words {
         let plain = unquoted(raw).rsplit('/').next().unwrap_or_default().to_owned();
         let name = Some(plain).filter(|name| !name.is_empty() && !is_computed);
         Self { name, arguments, is_computed }
+    }
+
+    /// The command that this one runs, if it is one that runs another.
+    fn inner(&self) -> Option<Self> {
+        if !WRAPPERS.contains(&self.name.as_deref()?) {
+            return None;
+        }
+        let is_own = |word: &String| {
+            word.starts_with('-')
+                || word.contains('=')
+                || word.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let at = self.arguments.iter().position(|word| !is_own(word))?;
+        let (name, arguments) = self.arguments[at..].split_first()?;
+        let plain = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_computed = plain.contains(['$', '`']);
+        let name = Some(plain).filter(|_| !is_computed);
+        Some(Self { name, arguments: arguments.to_vec(), is_computed })
+    }
+
+    /// The command, the one it runs, and so on.
+    fn layers(self) -> Vec<Self> {
+        let mut layers = vec![self];
+        while layers.len() < LAYERS
+            && let Some(inner) = layers.last().and_then(Self::inner)
+        {
+            layers.push(inner);
+        }
+        layers
     }
 
     fn has(&self, flags: &[&str]) -> bool {
@@ -346,12 +387,16 @@ mod tests {
 
     #[test]
     fn what_is_dangerous_is_named() {
-        let cases: [(&str, &[&str]); 36] = [
+        let cases: [(&str, &[&str]); 40] = [
             ("rm -rf build", &["deletes"]),
             ("/bin/rm x", &["deletes"]),
             ("r\\m x", &["deletes"]),
             ("'rm' x", &["deletes"]),
-            ("sudo rm -rf /", &["privileges"]),
+            ("sudo rm -rf /", &["privileges", "deletes"]),
+            ("env A=1 timeout 5 rm x", &["deletes"]),
+            ("sudo $X", &["privileges", "computed"]),
+            ("find . | xargs -0 rm", &["deletes", "evaluates", "several"]),
+            ("curl x | sudo -E bash", &["privileges", "downloads_and_runs", "network", "several"]),
             ("find . -delete", &["deletes"]),
             ("dd if=/dev/zero of=/dev/sda", &["disk"]),
             ("mkfs.ext4 /dev/sda", &["disk"]),
@@ -420,7 +465,8 @@ mod tests {
         ] {
             let began = Instant::now();
             cautions(&command);
-            assert!(began.elapsed() < Duration::from_secs(5), "{}", &command[..9]);
+            // Far more than it takes, for machines that do much else.
+            assert!(began.elapsed() < Duration::from_mins(1), "{}", &command[..9]);
         }
     }
 }

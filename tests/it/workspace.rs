@@ -179,6 +179,58 @@ fn without_a_workspace_a_run_only_talks() {
     assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
 }
 
+fn commanding(command: &str) -> Desk {
+    let script = Script::calling("Bash", &json!({"command": command}));
+    Desk::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
+}
+
+#[test]
+fn a_command_is_shown_to_owners_and_to_who_asked_and_decided_by_owners_only() {
+    let desk = commanding("echo done > made.txt");
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let rex = desk.person("Rex", Role::Reviewer);
+    let run = runs(&ed);
+    let request = owner.sees_request_of(&run);
+    assert_eq!(
+        (&request["preview_type"], &request["default_to_no"]),
+        (&json!("command"), &json!(true))
+    );
+    assert_eq!(request["preview_data"]["command"], "echo done > made.txt");
+    assert_eq!(request["warnings"][0]["code"], "overwrites");
+    let mine = ed.sees_request_of(&run);
+    ed.decides(&mine, json!({"approved": true})).refused_with("not_allowed");
+    rex.decides(&mine, json!({"approved": true})).refused_with("not_allowed");
+    assert_eq!(rex.saw("tool_approval_request"), [Value::Null; 0]);
+    assert!(pending(&rex).is_empty());
+    owner.decides(&request, json!({"approved": true})).ok();
+    ends(&ed, &run);
+    assert_eq!(desk.file("made.txt").as_deref(), Some("done\n"));
+}
+
+#[test]
+fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
+    let mut desk = commanding("echo $$ >> pids; exec sleep 1000");
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    owner.decides(&request, json!({"approved": true})).ok();
+    let pid = || desk.file("pids").filter(|it| it.ends_with('\n'));
+    while pid().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = pid().unwrap();
+    desk.is_killed_and_restarted();
+    let owner = desk.owner();
+    // Nobody is asked anything: the process ends, and no second one begins.
+    let alive = || std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while alive() && std::time::Instant::now() < until {
+        owner.catches_up();
+    }
+    assert!(!alive(), "{pid}");
+    assert_eq!(desk.file("pids").as_deref(), Some(pid.as_str()));
+}
+
 #[test]
 fn nobody_opens_the_desk_as_a_document() {
     let desk = desk(writing());

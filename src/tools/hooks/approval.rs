@@ -126,5 +126,7 @@ fn applied(status: RequestStatus) -> bool {
 
 /// What the model says a call does.
 pub fn explanation(call: &Call) -> Option<&str> {
-    call.input.get("explanation")?.as_str().filter(|text| !text.is_empty())
+    // Commands describe themselves.
+    let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
+    said.as_str().filter(|text| !text.is_empty())
 }
