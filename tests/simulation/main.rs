@@ -32,6 +32,44 @@ const STEPS: usize = 150;
 /// Operations if nothing else is asked for: some seconds without optimisation. `.ci/run` asks for ten times as many.
 const OPERATIONS: u64 = 120_000;
 
+/// What happens if enough is played.
+const EVERYTHING: [&str; 34] = [
+    "accepted",
+    "applied at once",
+    "came",
+    "configured",
+    "could not be proposed",
+    "cut after it was kept",
+    "cut before it was kept",
+    "edited",
+    "expired",
+    "forced",
+    "froze",
+    "frozen",
+    "given more time",
+    "heard",
+    "looked",
+    "lost",
+    "parted",
+    "parted with unsent edits",
+    "proposed",
+    "proposed late",
+    "refused",
+    "rejected",
+    "reopened",
+    "returned to the agent",
+    "sent",
+    "sent again",
+    "sent late",
+    "settled after a restart",
+    "taken up",
+    "typed",
+    "undo refused",
+    "undone",
+    "undone by force",
+    "voted",
+];
+
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -99,6 +137,10 @@ fn no_history_loses_a_word_or_breaks_a_rule() {
     );
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let total = total.into_inner().unwrap();
+    let missing: Vec<_> = EVERYTHING.iter().filter(|what| !total.contains_key(*what)).collect();
+    // A simulation in which something never happens proves nothing about it.
+    assert!(missing.is_empty() || operations < OPERATIONS, "{missing:?} never happened");
 }
 
 /// Histories in which each wrong rule must show.
