@@ -21,6 +21,7 @@ pub mod auth;
 pub mod store;
 
 pub mod room;
+pub mod workspace;
 
 pub mod agent;
 pub mod llm;

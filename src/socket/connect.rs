@@ -1,12 +1,13 @@
 //! The handshake: who is it, which session, and the socket's worker.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use socketioxide::SocketIo;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
+use tokio::sync::oneshot;
 
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
@@ -74,29 +75,36 @@ async fn admit<E: std::fmt::Display>(
         // Dropping the queue ends the worker, which leaves the rooms.
         socket.extensions.remove::<Intake>();
     });
-    socket.extensions.insert(Greeting(registered(door, &session, &principal)));
+    let (greeted, greeting) = oneshot::channel();
+    let greeted = Arc::new(Mutex::new(Some(greeted)));
+    socket.extensions.insert(Greeting(registered(door, &session, &principal), greeted));
     let connection = Connection {
         door: Arc::clone(door),
         member,
         principal,
         session: session.id,
         rooms: HashMap::new(),
+        desk: None,
         pushes: Vec::new(),
     };
-    door.tasks.spawn(super::work(connection, events));
+    door.tasks.spawn(super::work(connection, events, greeting));
     Ok(())
 }
 
-/// `sessionRegistered`, prepared by the middleware, which cannot send yet.
+/// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered);
+struct Greeting(SessionRegistered, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    if let Some(Greeting(registered)) = socket.extensions.remove::<Greeting>()
-        && socket.emit("sessionRegistered", &registered).is_err()
-    {
+    let Some(Greeting(registered, greeted)) = socket.extensions.remove::<Greeting>() else {
+        return;
+    };
+    if socket.emit("sessionRegistered", &registered).is_err() {
         super::outbound::cut_off(&socket);
     }
+    let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A worker that is gone needs to know nothing.
+    greeted.map(|greeted| greeted.send(()));
 }
 
 async fn identify(door: &Door, handshake: &Handshake) -> Result<Principal, Refusal> {
@@ -135,13 +143,19 @@ async fn session(
     }
 }
 
+/// What this server can do; work without a document only with a folder for it.
+fn capabilities(door: &Door) -> Vec<String> {
+    let workspace = door.agents.has_workspace().then_some("workspace");
+    super::CAPABILITIES.into_iter().chain(workspace).map(str::to_owned).collect()
+}
+
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.as_str().to_owned(),
         protocol: PROTOCOL,
-        capabilities: super::CAPABILITIES.iter().map(ToString::to_string).collect(),
+        capabilities: capabilities(door),
         permission_mode: session.permission_mode.clone().unwrap_or_else(|| "sdk".to_owned()),
         models: door.agents.models(),
         settings: door.settings(),

@@ -27,3 +27,4 @@ mod presence;
 mod review_rules;
 mod samples;
 mod seed5;
+mod workspace;
