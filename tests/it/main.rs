@@ -24,6 +24,7 @@ mod limits;
 mod models;
 mod offline;
 mod presence;
+mod review_rules;
 mod roles;
 mod samples;
 mod seed5;
