@@ -9,7 +9,8 @@
 //! 5. [`check`]: what must hold of everything that is kept, looked up.
 //! 6. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
-//! 8. [`config`], [`cli`], [`app`]: what is composed, from which options. [`failpoint`]: where tests let it die.
+//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
+//!    [`failpoint`]: where tests let it die.
 
 pub mod ids;
 pub mod who;
@@ -23,6 +24,7 @@ pub mod store;
 
 pub mod check;
 pub mod room;
+pub mod workspace;
 
 pub mod agent;
 pub mod llm;
@@ -34,6 +36,7 @@ pub mod wire;
 
 pub mod app;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod failpoint;
 pub mod telemetry;
