@@ -29,6 +29,12 @@ fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
     tell("desk", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("share", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

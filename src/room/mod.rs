@@ -31,6 +31,7 @@ mod step;
 mod tests;
 mod time;
 mod undo;
+mod voters;
 mod writing;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ use command::{
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use desk::DESK;
 pub use draft::Draft;
 pub use rooms::{NewDocument, Rooms};
 
