@@ -32,6 +32,8 @@ use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
+use crate::tools::Registry;
+use crate::workspace::Workspace;
 use crate::{failpoint, http, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
@@ -130,8 +132,9 @@ impl House {
         let outlet = Arc::new(sockets.clone());
         let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
+        let (models, tools) = (models(config)?, tools(config)?);
         let agents =
-            Agents::new(store.clone(), rooms.clone(), models(config)?, bypass, clock.clone());
+            Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
         let workers = TaskTracker::new();
         Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
     }
@@ -214,6 +217,24 @@ async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
             }
         }
     }
+}
+
+/// The tools of this server: those for the workspace only if there is one.
+fn tools(config: &Config) -> Result<Registry> {
+    let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
+    // The server's own data may lie in it.
+    let workspace = Workspace::open(folder, &[&config.data]).context("cannot use the workspace")?;
+    let tools = Registry::default().in_workspace(workspace);
+    if !config.enable_bash {
+        return Ok(tools);
+    }
+    tracing::warn!(
+        "--enable-bash: the agent may propose shell commands; an owner decides about each"
+    );
+    #[cfg(unix)]
+    return Ok(tools.with_commands());
+    #[cfg(not(unix))]
+    bail!("--enable-bash works on Unix only");
 }
 
 /// The models that can be asked, the default first.

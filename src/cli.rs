@@ -53,6 +53,12 @@ pub struct ServeArgs {
     /// Everyone who can reach the server is the owner; only on a loopback address
     #[arg(long, env = "COPYDESK_NO_AUTH")]
     pub no_auth: bool,
+    /// The folder in which runs without a document may read and, once people have approved it, write; none if not given
+    #[arg(long, env = "COPYDESK_WORKSPACE", value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Let the agent propose shell commands for the workspace; each runs only once an owner has approved it
+    #[arg(long, env = "COPYDESK_ENABLE_BASH")]
+    pub enable_bash: bool,
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,

@@ -9,8 +9,8 @@ use crate::auth::may_still;
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
-use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
+use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::Ground;
 use crate::tools::elsewhere::Read;
@@ -23,7 +23,7 @@ use crate::wire::messages::ContentBlock;
 
 use super::listen::listen;
 use super::models::Chosen;
-use super::prompt::{Briefing, SYSTEM};
+use super::prompt::{Briefing, rules};
 use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
@@ -31,7 +31,7 @@ use super::session::Shared;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{AskError, Conversation, PermissionMode};
+use super::{AskError, AskKind, Conversation, PermissionMode};
 
 /// Output tokens of one answer: a document at its limit fits.
 const MAX_TOKENS: u32 = 32_000;
@@ -359,7 +359,7 @@ impl<'a> Driver<'a> {
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
         let request = Request {
             model: self.chosen.name.clone(),
-            system: SYSTEM.to_owned(),
+            system: rules(self.ground()).to_owned(),
             messages: transcript::messages(&entries, &ask.run, &self.prompt),
             tools: self.shared.tools.definitions(self.ground()),
             max_tokens: MAX_TOKENS,
@@ -378,7 +378,7 @@ impl<'a> Driver<'a> {
         self.voice.room = self.shared.room(self.run).await?;
         // A turn keeps its requests' names with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone());
+        let context = self.context(request.clone(), self.shared.desk().await?);
         let tools = &self.shared.tools;
         let made_before =
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
@@ -408,10 +408,18 @@ impl<'a> Driver<'a> {
         self.known = Some(now);
     }
 
-    fn context(&self, request: RequestId) -> Context {
+    fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
         let ask = &self.run.ask;
         Context {
             room: self.voice.room.clone(),
+            desk,
+            workspace: self
+                .shared
+                .tools
+                .workspace()
+                .filter(|_| self.ground() == Ground::Workspace)
+                .cloned(),
+            safe_tools: ask.safe_tools,
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
             read: Arc::clone(&self.read),
@@ -450,6 +458,11 @@ impl<'a> Driver<'a> {
     fn ground(&self) -> Ground {
         match self.run.about {
             About::Document | About::Content => Ground::Document,
+            About::Nothing
+                if self.run.ask.kind == AskKind::Run && self.shared.tools.workspace().is_some() =>
+            {
+                Ground::Workspace
+            }
             About::Nothing => Ground::Conversation,
         }
     }

@@ -34,7 +34,7 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct Agents {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the runs work with.
@@ -266,6 +266,11 @@ impl Shared {
             Some(document) => self.rooms.open(document).await,
             None => self.private_room(&run.ask.session, &run.ask.principal).await,
         }
+    }
+
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        self.rooms.desk().await
     }
 
     /// Speaks for a run in `room`.

@@ -134,7 +134,9 @@ impl From<RoomError> for Problem {
             RoomError::Resync | RoomError::Ahead { .. } => {
                 Self::new(StatusCode::CONFLICT, "resync", detail)
             }
-            RoomError::BadUpdate { .. } | RoomError::Invalid(_) => Self::invalid(detail),
+            RoomError::BadUpdate { .. } | RoomError::Invalid(_) | RoomError::Input(_) => {
+                Self::invalid(detail)
+            }
             RoomError::Decision(_) => Self::new(StatusCode::CONFLICT, "refused", detail),
             RoomError::TooManyRequests { .. } => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)

@@ -423,8 +423,9 @@ impl Driver {
     }
 
     pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
+        let members = self.state.listeners(members, event);
         if !members.is_empty() {
-            self.shared.outlet.tell(self.state.id(), members, event);
+            self.shared.outlet.tell(self.state.id(), &members, event);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::review::Request;
 use crate::store::{LoadedDocument, Scope, Store};
 
 use super::state::RoomState;
-use super::{RoomError, restore};
+use super::{RoomError, desk, restore};
 
 /// How far back a client or a proposal may be and still be brought up to date by updates.
 const REACH: u64 = 20_000;
@@ -24,7 +24,8 @@ pub(super) async fn load(
     at_hand: Version,
 ) -> Result<RoomState, RoomError> {
     let newest = store.load(id).await.map_err(RoomError::store)?.ok_or(RoomError::NoDocument)?;
-    let open = store.open_requests(Scope::Document(id)).await.map_err(RoomError::store)?;
+    let scope = if *id == desk::id() { Scope::Desk } else { Scope::Document(id) };
+    let open = store.open_requests(scope).await.map_err(RoomError::store)?;
     let open = open.into_iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
     let loaded =
@@ -72,7 +73,7 @@ pub(super) async fn request(
     id: &RequestId,
 ) -> Result<Request, RoomError> {
     let record = store.request(id).await.map_err(RoomError::store)?;
-    let record = record.filter(|record| record.document.as_ref() == Some(state.id()));
+    let record = record.filter(|record| record.document == state.about());
     restore::request(record.ok_or(RoomError::NoRequest)?)
 }
 

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, SessionId, Version};
-use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store};
+use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
 use super::clock::Clock;
@@ -17,7 +17,7 @@ use super::command::Command;
 use super::driver::Driver;
 use super::settings::ServerSettings;
 use super::writing::check_length;
-use super::{Outlet, RoomError, RoomHandle};
+use super::{Outlet, RoomError, RoomHandle, desk};
 
 /// Longest title, in characters.
 const LONGEST_TITLE: usize = 200;
@@ -97,6 +97,20 @@ impl Rooms {
         open.insert(document.clone(), room.clone());
         self.0.tasks.spawn(driver.run());
         Ok(room)
+    }
+
+    /// The room of requests without a document; made when it is first needed.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        match self.open(&desk::id()).await {
+            Err(RoomError::NoDocument) => {}
+            opened => return opened,
+        }
+        let record = desk::fresh(self.0.clock.now_ms());
+        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
+            // Somebody else needed it at the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
+            Err(error) => Err(RoomError::store(error)),
+        }
     }
 
     /// The documents that a person may open, last changed first: ids and titles.

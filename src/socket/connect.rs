@@ -1,12 +1,13 @@
 //! The handshake: who is it, which session, and the socket's worker.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use socketioxide::SocketIo;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Auth, Pass};
@@ -81,7 +82,9 @@ async fn admit<E: std::fmt::Display>(
         // Dropping the queue ends the worker, which leaves the rooms.
         socket.extensions.remove::<Intake>();
     });
-    socket.extensions.insert(Greeting(registered(door, &session, &principal)));
+    let (greeted, greeting) = oneshot::channel();
+    let greeted = Arc::new(Mutex::new(Some(greeted)));
+    socket.extensions.insert(Greeting(registered(door, &session, &principal), greeted));
     let watch = see_out(Arc::clone(door), member.clone(), socket.clone(), pass.clone(), left);
     door.tasks.spawn(watch);
     let connection = Connection {
@@ -92,9 +95,10 @@ async fn admit<E: std::fmt::Display>(
         principal,
         session: session.id,
         rooms: HashMap::new(),
+        desk: None,
         pushes: Vec::new(),
     };
-    door.tasks.spawn(super::work(connection, events));
+    door.tasks.spawn(super::work(connection, events, greeting));
     Ok(())
 }
 
@@ -105,16 +109,20 @@ fn reached_at(socket: &SocketRef) -> String {
     convert::reached_at(text("origin"), text("host"))
 }
 
-/// `sessionRegistered`, prepared by the middleware, which cannot send yet.
+/// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered);
+struct Greeting(SessionRegistered, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    if let Some(Greeting(registered)) = socket.extensions.remove::<Greeting>()
-        && socket.emit("sessionRegistered", &registered).is_err()
-    {
+    let Some(Greeting(registered, greeted)) = socket.extensions.remove::<Greeting>() else {
+        return;
+    };
+    if socket.emit("sessionRegistered", &registered).is_err() {
         super::outbound::cut_off(&socket);
     }
+    let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A worker that is gone needs to know nothing.
+    greeted.map(|greeted| greeted.send(()));
 }
 
 async fn identify(door: &Door, handshake: &Handshake) -> Result<Pass, Refusal> {
@@ -168,11 +176,13 @@ async fn session(
     }
 }
 
-/// What there is to offer; tokens mean nothing where everybody is the owner.
+/// What there is to offer: tokens mean nothing where everybody is the owner, and work without a document needs a folder.
 fn capabilities(door: &Door) -> Vec<String> {
     let open_to_all = door.everyone.is_some();
-    let offered = super::CAPABILITIES.iter().filter(|name| !(open_to_all && **name == "tokens"));
-    offered.map(ToString::to_string).collect()
+    let offered =
+        super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
+    let workspace = door.agents.has_workspace().then_some("workspace");
+    offered.chain(workspace).map(str::to_owned).collect()
 }
 
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {

@@ -39,8 +39,8 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 8] =
-    ["edit", "undo", "extend", "reopen", "transcript", "told", "export", "tokens"];
+const CAPABILITIES: [&str; 9] =
+    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export", "tokens"];
 
 /// What the socket.io door needs of the house.
 pub struct Door {
@@ -80,12 +80,22 @@ struct Connection {
     session: SessionId,
     /// The documents it has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
+    /// The desk, if the person may decide there.
+    desk: Option<RoomHandle>,
     /// Pushes that are on their way; anything that is not a push waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
 }
 
-/// Handles one socket's events, one after the other, until it disconnects; then leaves every document.
-async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) {
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
+/// client was `greeted`.
+async fn work(
+    mut connection: Connection,
+    mut events: mpsc::Receiver<Incoming>,
+    greeted: oneshot::Receiver<()>,
+) {
+    if greeted.await.is_ok() {
+        connection.come_to_the_desk().await;
+    }
     while let Some(Incoming { event, ack }) = events.recv().await {
         match event {
             Ok((name, payload)) => {
@@ -98,7 +108,8 @@ async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) 
             Err(refusal) => ack.refuse(&refusal),
         }
     }
-    for room in std::mem::take(&mut connection.rooms).into_values() {
+    let rooms = std::mem::take(&mut connection.rooms).into_values();
+    for room in rooms.chain(connection.desk.take()) {
         room.leave(connection.member.clone()).await;
     }
     connection.touch_session().await;
@@ -168,6 +179,22 @@ impl Connection {
         let room = self.door.rooms.open(&id).await?;
         self.check_private(&room).await?;
         Ok(room)
+    }
+
+    /// Whoever may decide requests without a document is told of them from now on, and of those that are open.
+    async fn come_to_the_desk(&mut self) {
+        if !self.principal.may(Action::Decide, None) {
+            return;
+        }
+        match self.door.rooms.desk().await {
+            Ok(desk) => {
+                if let Err(error) = desk.open(self.as_member(), None).await {
+                    tracing::warn!(%error, "a connection could not be told of the desk");
+                }
+                self.desk = Some(desk);
+            }
+            Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+        }
     }
 
     /// A private document is there only for the person whose session owns it.

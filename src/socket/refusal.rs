@@ -74,6 +74,7 @@ impl From<RoomError> for Refusal {
                 Self::new("too_many_requests", message).with(json!({ "limit": limit }))
             }
             RoomError::Invalid(message) => Self::invalid(message),
+            RoomError::Input(message) => Self::new("invalid_decision", message),
             RoomError::Store(error) => {
                 tracing::error!(%error, "a change could not be stored");
                 Self::new("unavailable", message)

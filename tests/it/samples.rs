@@ -92,7 +92,7 @@ const RARE: [&str; 3] =
 
 #[test]
 fn a_tour_meets_every_sample() {
-    let desk = Desk::scripted(script_of_the_tour());
+    let desk = Desk::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
     let (owner, ben) = (desk.owner(), desk.editor("Ben"));
     ben.opens(&owner.creates(BEFORE));
     let named = json!({"documentId": owner.document()});
@@ -102,6 +102,7 @@ fn a_tour_meets_every_sample() {
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
     let gone = tour_of_tokens(&desk, &owner);
+    tour_of_the_desk(&owner);
     owner.emit("document:close", &named).ok();
     owner.emit("document:delete", &named).ok();
     ben.sees_where("document:changed", |it| it["deleted"] == true);
@@ -118,6 +119,7 @@ fn a_tour_meets_every_sample() {
 fn script_of_the_tour() -> Script {
     let say = |text: &str| json!([{"type": "text", "text": text}]);
     Script::default()
+        .answering("file", "Write", &json!({"file_path": "a.txt", "content": "b"}))
         .answering("again", "update_full_document", &full(AFTER))
         .answering("edit", "update_full_document", &full(AFTER))
         .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
@@ -167,6 +169,13 @@ fn tour_of_endings(owner: &Person) {
     owner.emit("cancel", &json!({"requestId": slow})).ok();
     owner.answer(&slow);
     let run = owner.emit("run", &json!({"prompt": "Hello"})).ok()["requestId"].clone();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+}
+
+fn tour_of_the_desk(owner: &Person) {
+    let run = owner.emit("run", &json!({"prompt": "file"})).ok()["requestId"].clone();
+    let request = owner.sees_request_of(run.as_str().unwrap());
+    owner.decides(&request, json!({"approved": true})).ok();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
 }
 

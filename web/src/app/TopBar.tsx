@@ -1,6 +1,7 @@
 /** The line across the top: where we are, whether it is saved, who is here. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
+import { DeskButton } from '../desk/DeskPanel.tsx'
 import { People } from '../presence/People.tsx'
 import { usePanel } from '../review/panel.ts'
 import { useSession } from '../session/store.ts'
@@ -29,6 +30,7 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       </div>
       {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
       <People />
+      <DeskButton />
       <Share documentId={id} />
       <Export />
       <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>

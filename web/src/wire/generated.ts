@@ -1080,7 +1080,15 @@ by?: Person,
 /**
  * The text so far, while the model still writes.
  */
-text?: string, };
+text?: string, 
+/**
+ * The request anew, when it would do something else than people were shown: a file changed meanwhile.
+ */
+fresh?: ToolApprovalRequest, 
+/**
+ * What the model was told, when an approved call that acts is over.
+ */
+report?: string, };
 
 export type HunkState = { 
 /**

@@ -35,6 +35,7 @@ export interface Calls {
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
   askClaudeCode: [AskPayload, { requestId: string }]
+  run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
   'approval:told': [ApprovalResponse, Told]

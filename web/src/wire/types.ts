@@ -28,7 +28,7 @@ export type HunkChanges = With<wire.HunkChanges, { put: Hunk[] }>
 export type DocumentUpdates = With<wire.DocumentUpdates, { hunks?: HunkChanges }>
 
 export type ApprovalRequest = With<wire.ToolApprovalRequest, { status: RequestStatus; hunks: Hunk[] }>
-export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
+export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; fresh?: ApprovalRequest; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
 export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: RequestStatus; hunks: HunkState[] }>
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
