@@ -13,7 +13,7 @@ use crate::room::clock::Clock;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
 use crate::store::{Batch, MessageRecord, Store};
 use crate::tools::Registry;
-use crate::who::{Action, Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::driver;
 use super::models::Models;
@@ -309,8 +309,8 @@ impl Shared {
         match ask.permission_mode {
             PermissionMode::Sdk => Ok(()),
             PermissionMode::BypassPermissions => {
-                let owner = ask.principal.role == Role::Owner;
-                if owner && self.bypass == Bypass::Allowed {
+                let may = ask.principal.may(Action::Bypass, ask.document.as_ref());
+                if may && self.bypass == Bypass::Allowed {
                     Ok(())
                 } else {
                     Err(AskError::BypassNotAllowed)

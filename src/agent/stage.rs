@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::{Auth, Secret};
 use crate::document::utf16_len;
 use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
 use crate::llm::{AssistantMessage, Delta, Model, ModelError, Request};
@@ -196,6 +197,8 @@ impl Stage {
     pub async fn with(text: &str) -> Self {
         let store = Store::in_memory().await.unwrap();
         let clock = Clock::standing_at(1_700_000_000_000);
+        let secret = Secret::chosen("the-owner-of-the-stage").unwrap();
+        Auth::new(store.clone()).set_owner(&secret, clock.now_ms()).await.unwrap();
         let model = Arc::new(Actor::default());
         let (rooms, agents, heard) = open(&store, &clock, &model, None);
         let new = NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None };

@@ -62,6 +62,8 @@ pub enum Command {
     Replace(String, Principal, Reply<Reading>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    Recount,
 }
 
 impl Command {
@@ -90,7 +92,8 @@ impl Command {
             | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
-            | Self::Say(..) => None,
+            | Self::Say(..)
+            | Self::Recount => None,
         }
     }
 
@@ -106,7 +109,7 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Say(..) => {}
+            Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),

@@ -31,6 +31,7 @@ mod step;
 mod tests;
 mod time;
 mod undo;
+mod voters;
 mod writing;
 
 use std::sync::Arc;

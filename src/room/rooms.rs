@@ -13,6 +13,7 @@ use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
 use super::clock::Clock;
+use super::command::Command;
 use super::driver::Driver;
 use super::settings::ServerSettings;
 use super::writing::check_length;
@@ -163,6 +164,15 @@ impl Rooms {
     /// Changes the server's settings for requests that are made from now on.
     pub fn set_settings(&self, settings: ServerSettings) {
         *self.0.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
+    /// are not open look when the votes are needed.
+    pub async fn recount(&self) {
+        let open: Vec<_> = self.0.open().values().cloned().collect();
+        for room in open {
+            room.send(Command::Recount).await;
+        }
     }
 
     /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.

@@ -250,7 +250,8 @@ impl RoomState {
             Command::Open(..)
             | Command::Propose(..)
             | Command::CatchUp(..)
-            | Command::Await(..) => {}
+            | Command::Await(..)
+            | Command::Recount => {}
         }
     }
 

@@ -8,6 +8,7 @@ mod outbound;
 mod refusal;
 mod review;
 mod settings;
+mod tokens;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -22,7 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agents;
-use crate::auth::Auth;
+use crate::auth::{Auth, Pass};
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::room::clock::Clock;
 use crate::room::command::Member;
@@ -38,8 +39,8 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 8] =
-    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export"];
+const CAPABILITIES: [&str; 9] =
+    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export", "tokens"];
 
 /// What the socket.io door needs of the house.
 pub struct Door {
@@ -70,7 +71,12 @@ pub fn register(io: &SocketIo, door: Door) {
 struct Connection {
     door: Arc<Door>,
     member: MemberId,
+    /// Ends with the token.
+    pass: Pass,
+    /// The person, under the name this connection gave.
     principal: Principal,
+    /// The address the client knows the server by.
+    reached_at: String,
     session: SessionId,
     /// The documents it has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
@@ -112,6 +118,10 @@ async fn work(
 impl Connection {
     /// THE list of events.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: Ack) {
+        // Also what was sent before the token ended and has not been looked at: from then on nothing counts.
+        if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
+            return ack.refuse(&ended.into());
+        }
         if name == "document:push" {
             return documents::push(self, payload, ack).await;
         }
@@ -148,6 +158,9 @@ impl Connection {
             "rules:revoke" => run(self, payload, ack, settings::revoke_rule).await,
             "settings:get" => run(self, payload, ack, settings::get).await,
             "settings:set" => run(self, payload, ack, settings::set).await,
+            "token:issue" => run(self, payload, ack, tokens::issue).await,
+            "token:list" => run(self, payload, ack, tokens::list).await,
+            "token:revoke" => run(self, payload, ack, tokens::revoke).await,
             unknown => {
                 ack.refuse(&Refusal::invalid(format!("there is no event `{}`", shown(unknown))));
             }

@@ -6,6 +6,10 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+mod tokens;
+
+pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
+
 use super::client::Range;
 
 /// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.

@@ -25,6 +25,8 @@ mod models;
 mod offline;
 mod presence;
 mod review_rules;
+mod roles;
 mod samples;
 mod seed5;
+mod tokens;
 mod workspace;

@@ -8,7 +8,9 @@ import { Icon } from '../ui/icons.tsx'
 import { ago } from '../ui/when.ts'
 import type { DocumentLine } from '../wire/types.ts'
 import { createDocument, deleteDocument, loadLibrary, renameDocument, useLibrary } from './library.ts'
+import { Me } from './Me.tsx'
 import { documentPath, follow, navigate } from './routes.ts'
+import { Share } from './Share.tsx'
 
 const create = async () => {
   const id = await createDocument()
@@ -33,6 +35,8 @@ export function Library() {
           <h1>Documents</h1>
           <div className="library-actions">
             <DeskButton />
+            <Share documentId={null} />
+            <Me />
             {mayWrite && documents !== null && documents.length > 0 && (
               <button type="button" className="button is-primary" onClick={() => void create()}>
                 <Icon name="plus" size={14} /> New document

@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, PeerCaret, Person, PresenceUpdate, Told, Update, Warning, WholeDocument, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, IssuedToken, PeerCaret, Person, PresenceUpdate, SessionEnded, Told, Update, Warning, WholeDocument, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
@@ -12,7 +12,11 @@ export type Role = 'owner' | 'editor' | 'reviewer' | 'viewer'
 export type HunkStatus = 'streaming' | 'pending' | 'conflict' | 'obsolete' | 'accepted' | 'rejected' | 'expired'
 export type RequestStatus = 'streaming' | 'pending' | 'approved' | 'rejected' | 'partly' | 'expired' | 'cancelled' | 'failed'
 
+export type TokenStatus = 'active' | 'expired' | 'revoked'
+
 export type SessionRegistered = With<wire.SessionRegistered, { role: Role }>
+export type TokenLine = With<wire.TokenLine, { role: Role; status: TokenStatus }>
+export type IssueToken = With<wire.IssueToken, { role: Role }>
 export type DocumentLine = With<wire.DocumentLine, { role: Role }>
 export type Peer = With<wire.Peer, { role: Role }>
 export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
