@@ -60,6 +60,9 @@ async fn serve(config: Config) -> Result<()> {
     let house = House::build(&config).await?;
     house.welcome().await?;
     house.agents.resume().await?;
+    let agents = house.agents.clone();
+    // Nobody waits for the lists: until they are there, the configured names are.
+    tokio::spawn(async move { agents.look_around().await });
     let (router, io) = house.doors(&config, bound);
     announce(&config, bound, &house.secret)?;
 

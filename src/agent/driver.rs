@@ -1,12 +1,13 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
+mod asking;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::RequestId;
-use crate::llm::{DocumentView, Request, Selection};
 use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
 use crate::store::{AuditEntry, Batch, Op};
@@ -16,9 +17,8 @@ use crate::tools::told::{self, Difference};
 use crate::tools::{Call, Context};
 use crate::wire::messages::ContentBlock;
 
-use super::listen::listen;
 use super::models::Chosen;
-use super::prompt::{Briefing, SYSTEM};
+use super::prompt::Briefing;
 use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::locate;
@@ -27,11 +27,6 @@ use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
 use super::{AskError, Conversation, PermissionMode};
-
-/// Output tokens of one answer: a document at its limit fits.
-const MAX_TOKENS: u32 = 32_000;
-/// Bytes of the conversation that the model is sent; older runs are left out.
-const CONVERSATION_LIMIT: usize = 400_000;
 
 /// Earlier decisions that are looked at for news.
 const NEWS_LIMIT: usize = 20;
@@ -109,6 +104,25 @@ struct Driver<'a> {
     taken_up: bool,
 }
 
+/// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
+fn choose(
+    shared: &Shared,
+    run: &mut Run,
+    mut entries: Vec<Entry>,
+) -> Result<(Chosen, Vec<Entry>), Failure> {
+    let asked = run.ask.model.as_deref();
+    let began = run.model.as_deref().and_then(|name| shared.models.choose(Some(name)));
+    let chosen = began
+        .or_else(|| shared.models.choose(asked))
+        .ok_or_else(|| Failure::Model(asked.unwrap_or_default().to_owned()))?;
+    let name = Some(chosen.full_name());
+    if run.model.is_some() && run.model != name {
+        transcript::forget_reasoning(&mut entries);
+    }
+    run.model = name;
+    Ok((chosen, entries))
+}
+
 impl<'a> Driver<'a> {
     async fn begin(
         shared: &'a Shared,
@@ -116,12 +130,8 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
     ) -> Result<Self, Failure> {
         let voice = shared.voice(run, shared.room(run).await?);
-        let model = run.ask.model.as_deref();
-        let chosen = shared
-            .models
-            .choose(model)
-            .ok_or_else(|| Failure::Model(model.unwrap_or_default().to_owned()))?;
         let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
+        let (chosen, entries) = choose(shared, run, entries)?;
         let mut driver = Self {
             shared,
             run,
@@ -277,30 +287,6 @@ impl<'a> Driver<'a> {
         }
         self.entries.push(entry);
         Ok(())
-    }
-
-    async fn call_model(&mut self) -> Result<Event, Failure> {
-        // A room that nobody was in may have closed meanwhile.
-        self.voice.room = self.shared.room(self.run).await?;
-        self.base.clone_from(&self.known);
-        let ask = &self.run.ask;
-        let entries = transcript::recent(self.entries.clone(), &ask.run, CONVERSATION_LIMIT);
-        let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
-        let request = Request {
-            model: self.chosen.name.clone(),
-            system: SYSTEM.to_owned(),
-            messages: transcript::messages(&entries, &ask.run, &self.prompt),
-            tools: self.shared.tools.definitions(self.ground()),
-            max_tokens: MAX_TOKENS,
-            session: ask.session.to_string(),
-            prompt: first.then(|| ask.prompt.clone()),
-            document: self.base.as_ref().map(|document| DocumentView {
-                text: document.text.to_string(),
-                selection: self.selection.map(|(from, to)| Selection { from, to }),
-            }),
-        };
-        let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        Ok(listen(&self.voice, stream, &self.cancel).await)
     }
 
     async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {

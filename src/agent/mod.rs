@@ -14,9 +14,12 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod spent;
 mod turn;
 mod voice;
 
+#[cfg(test)]
+mod budgets;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]

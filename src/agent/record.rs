@@ -7,6 +7,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::store::{MessageRecord, Op, RunRecord};
 
 use super::Ask;
+use super::spent::Spent;
 use super::transcript::{Entry, Kept};
 
 /// A run, as it can be taken up again.
@@ -22,6 +23,12 @@ pub struct Run {
     pub calls: Vec<RequestId>,
     /// What it works on.
     pub about: About,
+    /// The model that answers, in full; a restart may have changed the default.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What it has used so far.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// What a run works on.
@@ -59,7 +66,15 @@ impl Run {
         };
         // The server's text of a shared document counts, not the client's.
         let content = ask.content.filter(|_| about == About::Content);
-        Self { ask: Ask { content, ..ask }, created_ms, base: None, calls: Vec::new(), about }
+        Self {
+            ask: Ask { content, ..ask },
+            created_ms,
+            base: None,
+            calls: Vec::new(),
+            about,
+            model: None,
+            spent: Spent::default(),
+        }
     }
 
     /// The write that keeps it.

@@ -84,9 +84,23 @@ impl Agents {
         Self { shared: Arc::new(shared) }
     }
 
+    /// Other limits of a run; before anything is asked.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.limits = limits;
+        }
+        self
+    }
+
     /// The names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
+    }
+
+    /// Asks the providers which models they have; takes as long as they do.
+    pub async fn look_around(&self) {
+        self.shared.models.look_around().await;
     }
 
     /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
@@ -217,6 +231,7 @@ impl Shared {
                 subtype: end.kind.as_str().to_owned(),
                 message: end.message.clone(),
                 code: end.code.map(str::to_owned),
+                spent: run.spent.clone(),
             },
         };
         let said = self.transcript(&ask.session, ask.document.as_ref()).await.unwrap_or_default();
@@ -232,7 +247,7 @@ impl Shared {
             opened => opened,
         };
         match room {
-            Ok(room) => self.say_end(&self.voice(&run, room), ask, &said, &end).await,
+            Ok(room) => self.say_end(&self.voice(&run, room), &run, &said, &end).await,
             Err(error) => {
                 tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
             }
@@ -248,10 +263,10 @@ impl Shared {
         Ok(self.store.commit(batch).await?)
     }
 
-    async fn say_end(&self, voice: &Voice, ask: &Ask, said: &[Entry], end: &End) {
+    async fn say_end(&self, voice: &Voice, run: &Run, said: &[Entry], end: &End) {
         let now = voice.room.read().await.ok();
-        voice.show(Shown::result(end.kind.as_str(), &end.message)).await;
-        match ask.kind {
+        voice.show(Shown::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        match run.ask.kind {
             AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
             AskKind::Run => {}
         }

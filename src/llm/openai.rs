@@ -11,6 +11,8 @@ mod stream;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use reqwest::Client;
 use tokio::sync::OnceCell;
@@ -97,6 +99,11 @@ impl Model for OpenAi {
         answer::answer(cancel, |outlet| async move {
             retry::persist(api.patience, &outlet, || api.ask(&request, &outlet)).await
         })
+    }
+
+    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+        let api = Arc::clone(&self.api);
+        async move { api.list().await }.boxed()
     }
 }
 

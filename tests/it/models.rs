@@ -9,6 +9,15 @@ fn local(provider: &Provider, model: &str) -> Desk {
     Desk::plan().model(model).variable("OPENAI_BASE_URL", &provider.url).start()
 }
 
+/// A desk whose model is behind the Messages API.
+fn with_provider(provider: &Provider) -> Desk {
+    Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start()
+}
+
 fn rewrite(text: &str) -> Value {
     let input = json!({"new_content": text, "explanation": "Rewrote it."});
     json!({"type": "tool_use", "name": "update_full_document", "input": input})
@@ -58,4 +67,62 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
         told.starts_with("ERROR: Invalid input for update_full_document: invalid JSON"),
         "{told}"
     );
+}
+
+#[test]
+fn people_are_offered_what_the_provider_has() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let desk = local(&provider, "openai:other");
+    // The provider is asked while the server starts; whoever comes later sees its list.
+    let models = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let models = desk.editor("Ana").registered()["models"].clone();
+        (models.as_array().map_or(0, Vec::len) > 2).then_some(models)
+    });
+    assert_eq!(models.expect("a list"), json!(["openai:other", "openai:story:8b", "harper"]));
+}
+
+#[test]
+fn each_question_may_name_its_model() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let desk = local(&provider, "openai:story");
+    let ana = desk.editor("Ana");
+    ana.creates("He could of slept.\n");
+    let ask = |model: &str| {
+        let context = json!({"documentId": ana.document()});
+        let prompt = "Fix the grammar";
+        let payload = json!({"sessionId": ana.session(), "prompt": prompt, "model": model, "context": context});
+        ana.emit("askClaudeCode", &payload)
+    };
+    ana.answer(ask("openai:qwen3:8b").ok()["requestId"].as_str().expect("a run"));
+    assert_eq!(provider.asked(1)["model"], "qwen3:8b");
+    ask("harper").ok();
+    ana.accepts_all(&ana.sees_request());
+    ana.comes_to_read("He could have slept.\n");
+    let refused = ask("gpt").refused();
+    let words = refused["message"].as_str().unwrap_or_default().to_owned();
+    assert!(words.starts_with("there is no model gpt; available: openai:story"), "{words}");
+}
+
+#[test]
+fn what_a_run_used_is_told_with_its_end_and_remembered() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let mut desk = with_provider(&provider);
+    let ana = desk.editor("Ana");
+    ana.creates("Hello.");
+    ana.answer(&ana.asks("What is this?"));
+    let result = |it: &&Value| it["type"] == "result";
+    let told = ana.saw("agent_event").iter().find(result).expect("an end")["content"].clone();
+    let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
+    assert_eq!(told["usage"], usage);
+    assert_eq!(
+        (&told["model"], &told["cost_usd"]),
+        (&json!("claude-sonnet-5-5"), &json!(0.000_012))
+    );
+    desk.is_killed_and_restarted();
+    let ana = ana.comes_back(&desk);
+    let asked = json!({"sessionId": ana.session(), "documentId": ana.document()});
+    let entries = ana.emit("transcript:get", &asked).ok()["entries"].clone();
+    let entries = entries.as_array().expect("a transcript");
+    assert_eq!(entries.iter().find(result).expect("an end")["content"], told);
 }

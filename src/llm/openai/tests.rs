@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::llm::testing::{Provider, asks, hear, refusal, stream, told};
+use crate::llm::testing::{Provider, asks, hear, json_answer, refusal, stream, told};
 use crate::wire::messages::StopReason;
 
 fn settings(provider: &Provider) -> Settings {
@@ -21,13 +21,6 @@ fn model(provider: &Provider) -> OpenAi {
 
 fn text() -> Vec<u8> {
     stream("openai/plain-text")
-}
-
-/// An answer of JSON.
-fn json_answer(body: &Value) -> Vec<u8> {
-    let body = body.to_string();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-    format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
 fn complaint(message: &str) -> Vec<u8> {

@@ -93,11 +93,13 @@ fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
         write!(&stream, "{head}{list}").ok()?;
         return None;
     }
-    let events = if first.contains("/chat/completions") { chunks(answer) } else { events(answer) };
+    let body: Value = serde_json::from_slice(&body).ok()?;
+    let events =
+        if first.contains("/chat/completions") { chunks(answer) } else { events(answer, &body) };
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_story\r\nconnection: close\r\n\r\n";
     let mut stream = stream;
     stream.write_all((head.to_owned() + &events).as_bytes()).ok()?;
-    serde_json::from_slice(&body).ok()
+    Some(body)
 }
 
 /// Content blocks as the stream of a local server: calls without index or identifier, whole, and `stop` for a reason.
@@ -121,9 +123,9 @@ fn chunks(blocks: &Value) -> String {
 }
 
 /// Content blocks as the event stream of the Messages API.
-fn events(blocks: &Value) -> String {
+fn events(blocks: &Value, asked: &Value) -> String {
     let usage = json!({"input_tokens": 1, "output_tokens": 1});
-    let message = json!({"id": "msg_story", "type": "message", "role": "assistant", "content": [], "model": "story",
+    let message = json!({"id": "msg_story", "type": "message", "role": "assistant", "content": [], "model": asked["model"],
         "stop_reason": null, "stop_sequence": null, "usage": usage});
     let mut events = vec![json!({"type": "message_start", "message": message})];
     let mut stop = "end_turn";
