@@ -19,6 +19,9 @@ pub struct Run {
     pub created_ms: u64,
     /// The version of the document the model had read when it made its latest calls.
     pub base: Option<Version>,
+    /// What was selected in that version.
+    #[serde(default)]
+    pub selection: Option<(usize, usize)>,
     /// The names of the requests of those calls, in block order.
     pub calls: Vec<RequestId>,
     /// What it works on.
@@ -70,6 +73,7 @@ impl Run {
             ask: Ask { content, ..ask },
             created_ms,
             base: None,
+            selection: None,
             calls: Vec::new(),
             about,
             model: None,

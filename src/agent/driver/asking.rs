@@ -32,6 +32,7 @@ impl Driver<'_> {
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
+        self.base_selection = self.selection;
         let request = match self.fitting_request().await {
             Ok(request) => request,
             Err(end) => return Ok(Event::Failed { partial: String::new(), end }),
