@@ -99,7 +99,9 @@ mod tests {
     fn one_unknown_price_makes_the_sum_unknown() {
         for order in [["claude-sonnet-5-5", "qwen3"], ["qwen3", "claude-sonnet-5-5"]] {
             let mut spent = Spent::default();
-            order.iter().for_each(|model| spent.add(&answer(model, 1, 1)));
+            for model in order {
+                spent.add(&answer(model, 1, 1));
+            }
             assert_eq!(spent.shown().expect("tokens").get("cost_usd"), None);
         }
     }

@@ -125,13 +125,9 @@ impl Api {
         }
     }
 
-    fn versioned(&self, request: RequestBuilder) -> RequestBuilder {
-        request.header("anthropic-version", API_VERSION).header("accept", "application/json")
-    }
-
     /// The models that are not retired, newest first as the provider lists them.
     async fn list(&self) -> Result<Vec<String>, ModelError> {
-        let request = self.versioned(self.client.get(format!("{}/models?limit=100", self.base)));
+        let request = versioned(self.client.get(format!("{}/models?limit=100", self.base)));
         let list = transport::send(request, read_error).await?.json().await?;
         let entries = list["data"].as_array().into_iter().flatten();
         let alive = entries.filter(|entry| entry["lifecycle"] != "retired");
@@ -147,7 +143,7 @@ impl Api {
             }
         }
         let url = format!("{}/messages/count_tokens", self.base);
-        let request = self.versioned(self.client.post(url)).json(&body);
+        let request = versioned(self.client.post(url)).json(&body);
         let counted = transport::send(request, read_error).await?.json().await?;
         Ok(counted["input_tokens"].as_u64())
     }
@@ -158,8 +154,7 @@ impl Api {
         outlet: &Outlet,
     ) -> Result<AssistantMessage, ModelError> {
         let model = body["model"].as_str().unwrap_or_default();
-        let request =
-            self.versioned(self.client.post(format!("{}/messages", self.base))).json(body);
+        let request = versioned(self.client.post(format!("{}/messages", self.base))).json(body);
         let opened = transport::send(request, read_error).await?;
         let kind = opened.content_type();
         if kind != "text/event-stream" {
@@ -184,6 +179,10 @@ impl Api {
         }
         answer
     }
+}
+
+fn versioned(request: RequestBuilder) -> RequestBuilder {
+    request.header("anthropic-version", API_VERSION).header("accept", "application/json")
 }
 
 /// A message as the provider accepts it, also where other models have written in it. Blank texts are refused.

@@ -1,8 +1,11 @@
 //! Which model answers, how it is reached, and what people are told of it.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
-use super::support::{Desk, Provider};
+use super::support::{Desk, Person, Provider};
 
 /// A desk whose model is a local server that speaks chat completions.
 fn local(provider: &Provider, model: &str) -> Desk {
@@ -125,4 +128,86 @@ fn what_a_run_used_is_told_with_its_end_and_remembered() {
     let entries = ana.emit("transcript:get", &asked).ok()["entries"].clone();
     let entries = entries.as_array().expect("a transcript");
     assert_eq!(entries.iter().find(result).expect("an end")["content"], told);
+}
+
+/// Two changes and an answer at once, one change rejected, a second question: everything a request can hold.
+fn conversation() -> Vec<Value> {
+    let change = |start: usize, end: usize, text: &str| {
+        let range = json!({"start": start, "end": end});
+        let input = json!({"new_text": text, "selection_range": range, "explanation": "Shorter."});
+        json!({"type": "tool_use", "name": "update_selection", "input": input})
+    };
+    let answer = json!({"type": "tool_use", "name": "respond_conversation_only", "input": {"response": "Both."}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let thought = json!({"type": "thinking", "thinking": "Two words too many."});
+    vec![
+        json!([thought, text("Two changes."), change(3, 6, "is"), change(7, 11, "late"), answer]),
+        json!([text("Done.")]),
+        json!([text("You are welcome.")]),
+        json!([text("A long text.")]),
+    ]
+}
+
+fn holds_the_conversation(ana: &Person) {
+    ana.creates("It was dark.\n");
+    let run = ana.asks("Tighten this");
+    ana.accepts_all(&ana.sees_request());
+    ana.rejects(&ana.sees_request(), "No.");
+    ana.answer(&run);
+    ana.answer(&ana.asks("Thank you"));
+    // So long that its tokens are counted first.
+    ana.creates(&"été ".repeat(60_000));
+    ana.answer(&ana.asks("What is this?"));
+}
+
+/// The official SDKs, where they are installed; where everything is required, they have to be.
+fn sdk() -> Option<String> {
+    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
+    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
+    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
+    assert!(python.is_some() || !required, "{why}");
+    if python.is_none() {
+        // Written past the test runner, which would keep it to itself.
+        let words =
+            format!("\n*** requests to providers are NOT compared with their SDKs: {why}\n");
+        std::io::stderr().write_all(words.as_bytes()).ok();
+    }
+    python
+}
+
+#[test]
+fn requests_are_what_the_providers_own_types_allow() {
+    let claude = Provider::answering(conversation());
+    holds_the_conversation(&with_provider(&claude).editor("Ana"));
+    let others = Provider::answering(conversation());
+    holds_the_conversation(&local(&others, "openai:story").editor("Ana"));
+    let thought = &claude.asked(2)["messages"][1]["content"][0];
+    assert_eq!((&thought["type"], &thought["signature"]), (&json!("thinking"), &json!("c2VhbA==")));
+    let results = claude.asked(2)["messages"][2]["content"].as_array().map_or(0, Vec::len);
+    assert_eq!(results, 3, "all results in one message");
+    assert_eq!(claude.counted().len(), 1, "only the long text is counted");
+
+    let lines = |api: &'static str, bodies: Vec<Value>| {
+        bodies.into_iter().map(move |body| json!({"api": api, "body": body}).to_string() + "\n")
+    };
+    let requests: String = lines("messages", claude.all_asked())
+        .chain(lines("count_tokens", claude.counted()))
+        .chain(lines("chat", others.all_asked()))
+        .collect();
+    let Some(python) = sdk() else { return };
+    let mut child = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sdk/validate.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Python can be started");
+    let mut input = child.stdin.take().expect("stdin is piped");
+    input.write_all(requests.as_bytes()).expect("the script reads");
+    drop(input);
+    let output = child.wait_with_output().expect("the script ends");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaints}");
+    let counts: Value = serde_json::from_slice(&output.stdout).expect("counts");
+    assert_eq!(counts, json!({"messages": 4, "count_tokens": 1, "chat": 4}));
 }
