@@ -60,6 +60,52 @@ async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
     assert_eq!(ending(&stage).0, "limit");
 }
 
+/// All text the model was sent with call number `call` (from 0), message by message.
+fn sent(stage: &Stage, call: usize) -> Vec<String> {
+    let texts = |content: &[ContentBlock]| {
+        content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
+    };
+    stage.model.asked()[call].messages.iter().map(|message| texts(&message.content)).collect()
+}
+
+#[tokio::test]
+async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beginning() {
+    let mut stage = Stage::with(&"A sentence that stays. ".repeat(100)).await;
+    stage.model.plays([says("One."), says("Two."), says("Three.")]);
+    for prompt in ["First?", "Second?", "Third?"] {
+        stage.ask(prompt).await;
+        stage.response().await;
+        stage.types_first("Typed. ").await;
+    }
+    let (first, second, third) = (sent(&stage, 0), sent(&stage, 1), sent(&stage, 2));
+    let document = first[0].split("User Request").next().expect("a part").trim_end();
+    assert!(document.contains("A sentence that stays."));
+    // The same beginning, byte for byte, or no provider can keep it.
+    assert!(second[0].starts_with(document) && third[0].starts_with(document));
+    assert_eq!(second[..2], third[..2], "the conversation only grows");
+    assert!(!second[2].contains("A sentence that stays."));
+    assert!(
+        third[4].contains("units 0 to 0 of that are now units 0 to 14 and read"),
+        "{}",
+        third[4]
+    );
+    assert!(third[4].contains("Typed. Typed. "), "the newest text wins");
+}
+
+#[tokio::test]
+async fn a_document_that_has_changed_much_is_shown_again() {
+    let mut stage = Stage::with("A short note.").await;
+    stage.model.plays([says("One."), says("Two.")]);
+    stage.ask("First?").await;
+    stage.response().await;
+    stage.types_first("A beginning that is much longer than all the rest of it. ").await;
+    stage.ask("Second?").await;
+    stage.response().await;
+    let second = sent(&stage, 1);
+    assert!(second[0].contains("A beginning that is much longer"), "{second:?}");
+    assert!(second[2].contains("It reads as shown at the beginning of this conversation"));
+}
+
 /// A document and an earlier answer that are long enough to be counted.
 async fn long_conversation() -> Stage {
     let limits = Limits { input_tokens: 100_000, ..Limits::default() };
@@ -80,6 +126,7 @@ async fn of_a_conversation_with_too_many_tokens_the_oldest_runs_are_left_out() {
     let sent = &stage.model.asked()[1].messages;
     assert_eq!(sent.len(), 1, "only the new prompt");
     let texts: Vec<_> = sent[0].content.iter().filter_map(ContentBlock::as_text).collect();
+    assert!(texts[0].starts_with("Current Document:"), "the document stays");
     assert!(texts.concat().contains("And in short?"));
 }
 

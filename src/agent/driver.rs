@@ -23,10 +23,11 @@ use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
 use super::session::Shared;
+use super::snapshots::Snapshot;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{AskError, Conversation, PermissionMode};
+use super::{Ask, AskError, Conversation, PermissionMode};
 
 /// Earlier decisions that are looked at for news.
 const NEWS_LIMIT: usize = 20;
@@ -96,6 +97,8 @@ struct Driver<'a> {
     base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
     prompt: Vec<ContentBlock>,
+    /// The document with which the conversation begins, if it began earlier.
+    seen: Option<Snapshot>,
     /// Marks text of the document as data.
     tag: Arc<str>,
     /// Outcomes of this turn that people have been told of.
@@ -146,6 +149,7 @@ impl<'a> Driver<'a> {
             base: None,
             base_selection: None,
             prompt: Vec::new(),
+            seen: None,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
             audit: Vec::new(),
@@ -205,9 +209,11 @@ impl<'a> Driver<'a> {
         let ask = &self.run.ask;
         let news = self.news().await?;
         let tools = self.shared.tools.occasions(self.ground());
+        let seen = self.seen();
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),
+            seen: seen.as_ref(),
             selection: self.selection.filter(|(start, end)| start != end),
             history: &ask.history,
             news: &news,
@@ -216,8 +222,20 @@ impl<'a> Driver<'a> {
             tag: &self.tag,
         };
         self.prompt = briefing.blocks();
+        self.seen = seen;
         self.base = self.base_of_calls().await?;
         Ok(())
+    }
+
+    /// What the conversation was shown of the document before this question; `None` if it begins with it.
+    fn seen(&self) -> Option<Snapshot> {
+        let Ask { session, document, run, .. } = &self.run.ask;
+        let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
+        if self.entries.iter().any(|entry| entry.run != *run) {
+            return self.shared.snapshots().of(&key, now, &self.tag);
+        }
+        self.shared.snapshots().begin(&key, now, &self.tag);
+        None
     }
 
     /// After a restart from where it was, because an accepted change may have replaced the words.

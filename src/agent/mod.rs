@@ -14,6 +14,7 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod snapshots;
 mod spent;
 mod turn;
 mod voice;

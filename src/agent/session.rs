@@ -20,6 +20,7 @@ use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
 use super::selection::locate;
+use super::snapshots::Snapshots;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{End, Limits};
 use super::voice::Voice;
@@ -46,6 +47,7 @@ pub(super) struct Shared {
     pub limits: Limits,
     bypass: Bypass,
     queues: Mutex<Queues>,
+    snapshots: Mutex<Snapshots>,
     /// Held while a session's private document is looked up or made.
     private: tokio::sync::Mutex<()>,
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
@@ -77,6 +79,7 @@ impl Agents {
             limits: Limits::default(),
             bypass,
             queues: Mutex::default(),
+            snapshots: Mutex::default(),
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -379,6 +382,12 @@ impl Shared {
             unlisted_owner: Some(session.clone()),
         };
         self.rooms.create(new, owner).await
+    }
+
+    /// What conversations were shown of their documents.
+    pub fn snapshots(&self) -> MutexGuard<'_, Snapshots> {
+        // At worst a document is shown once more.
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {

@@ -10,7 +10,7 @@ use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
 use crate::wire::messages::{ContentBlock, Message};
 
 use super::super::listen::listen;
-use super::super::prompt::SYSTEM;
+use super::super::prompt::{SYSTEM, opening};
 use super::super::transcript::{self, Entry, Kept};
 use super::super::turn::{End, Event};
 use super::{Driver, Failure};
@@ -97,10 +97,15 @@ impl Driver<'_> {
         let ask = &self.run.ask;
         let entries = transcript::recent(self.entries.clone(), &ask.run, budget);
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
+        let mut messages = transcript::messages(&entries, &ask.run, &self.prompt);
+        if let (Some(seen), Some(first)) = (&self.seen, messages.first_mut()) {
+            // A conversation begins with a prompt, however much of it was left out.
+            first.content.insert(0, opening(seen));
+        }
         Request {
             model: self.chosen.name.clone(),
             system: SYSTEM.to_owned(),
-            messages: transcript::messages(&entries, &ask.run, &self.prompt),
+            messages,
             tools: self.shared.tools.definitions(self.ground()),
             max_tokens: MAX_TOKENS,
             session: ask.session.to_string(),
