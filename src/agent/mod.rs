@@ -22,6 +22,8 @@ mod voice;
 #[cfg(test)]
 mod budgets;
 #[cfg(test)]
+mod editing;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod restarts;
