@@ -1,6 +1,7 @@
 //! Anthropic's Messages API, or any server that speaks it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -51,6 +52,8 @@ struct Api {
     base: String,
     model: String,
     patience: Patience,
+    /// Whether calls can be asked for as they are written; some servers that speak this API do not know that.
+    eager: AtomicBool,
 }
 
 impl Anthropic {
@@ -60,7 +63,7 @@ impl Anthropic {
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
-        Ok(Self { name, api: Arc::new(Api { client, base, model, patience }) })
+        Ok(Self { name, api: Arc::new(Api { client, base, model, patience, eager: true.into() }) })
     }
 }
 
@@ -77,7 +80,7 @@ impl Model for Anthropic {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
             let body = api.body(request);
-            retry::persist(api.patience, &outlet, || api.try_once(&body, &outlet)).await
+            retry::persist(api.patience, &outlet, || api.ask(&body, &outlet)).await
         })
     }
 
@@ -98,9 +101,11 @@ impl Api {
     /// of the four breakpoints that are allowed: the rules, the document (which the prompt marks), and the last block.
     fn body(&self, request: Request) -> Value {
         let mut body = json!(self.request(request));
-        for tool in body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
-            // People watch a change being written; without this it comes when it is done.
-            tool["eager_input_streaming"] = json!(true);
+        if self.eager.load(Ordering::Relaxed) {
+            for tool in tools(&mut body) {
+                // People watch a change being written; without this it comes when it is done.
+                tool[EAGER] = json!(true);
+            }
         }
         body
     }
@@ -148,6 +153,22 @@ impl Api {
         Ok(counted["input_tokens"].as_u64())
     }
 
+    /// Asks once, or once more without what a server says it does not know.
+    async fn ask(&self, body: &Value, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+        let end = self.try_once(body, outlet).await;
+        match &end {
+            Err(ModelError::Api { status: Some(400), message, .. }) if message.contains(EAGER) => {
+                self.eager.store(false, Ordering::Relaxed);
+                let mut plain = body.clone();
+                for tool in tools(&mut plain).filter_map(Value::as_object_mut) {
+                    tool.remove(EAGER);
+                }
+                self.try_once(&plain, outlet).await
+            }
+            _ => end,
+        }
+    }
+
     async fn try_once(
         &self,
         body: &Value,
@@ -179,6 +200,13 @@ impl Api {
         }
         answer
     }
+}
+
+/// The field of a tool that asks for its input as it is written.
+const EAGER: &str = "eager_input_streaming";
+
+fn tools(body: &mut Value) -> impl Iterator<Item = &mut Value> {
+    body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 fn versioned(request: RequestBuilder) -> RequestBuilder {

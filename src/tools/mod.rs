@@ -19,6 +19,7 @@ mod respond_conversation_only;
 mod span;
 mod str_replace_based_edit_tool;
 mod suggest_improvements;
+mod unseen;
 mod update_document_by_id;
 mod update_full_document;
 mod update_selection;

@@ -78,6 +78,19 @@ fn a_document_that_gives_orders_gets_at_most_a_request() {
 }
 
 #[test]
+fn characters_that_nobody_sees_are_announced() {
+    let rewrite = json!({"new_content": "Hello\u{202e}\u{200b}.\n", "explanation": "Nothing."});
+    let call = json!({"type": "tool_use", "name": "update_full_document", "input": rewrite});
+    let provider = Provider::answering(vec![json!([call]), json!([])]);
+    let desk = with_provider(&provider);
+    let ana = desk.editor("Ana");
+    ana.creates("Hello.\n");
+    ana.asks("Check this");
+    let warnings = ana.sees("tool_approval_request")["warnings"].clone();
+    assert_eq!(warnings[0]["code"], "unseen_characters", "{warnings}");
+}
+
+#[test]
 fn no_document_can_end_its_own_block() {
     for text in HOSTILE {
         let provider = Provider::answering(vec![json!([{"type": "text", "text": "Fine."}])]);

@@ -103,6 +103,20 @@ async fn what_another_model_has_said_is_made_sendable() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_on() {
+    let words = "tools.0.custom.eager_input_streaming: Extra inputs are not permitted";
+    let unknown = refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([unknown, stream("text"), stream("text")]).await;
+    let model = model(&provider);
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    let asked = provider.asked().await;
+    let eager: Vec<_> =
+        asked.iter().map(|it| it.body["tools"][0].get("eager_input_streaming").is_some()).collect();
+    assert_eq!(eager, [true, false, false]);
+}
+
+#[tokio::test]
 async fn tokens_are_counted_of_the_request_that_would_be_sent() {
     let provider =
         Provider::answering([json_answer(&json!({"input_tokens": 14_921})), stream("text")]).await;
