@@ -6,11 +6,11 @@ use crate::review::Warning;
 pub fn warning(old: &str, new: &str) -> Option<Warning> {
     let count = |text: &str| text.chars().filter(|&c| is_unseen(c)).count();
     let added = count(new).saturating_sub(count(old));
-    let characters = if added == 1 { "1 character" } else { &format!("{added} characters") };
+    let characters = if added == 1 { "character" } else { "characters" };
     (added > 0).then(|| Warning {
         code: "unseen_characters".into(),
         text: format!(
-            "Adds {characters} that cannot be seen (zero-width, direction marks or tags)."
+            "Adds {added} {characters} that cannot be seen (zero-width, direction marks or tags)."
         ),
     })
 }
