@@ -30,6 +30,9 @@ pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 /// The model asked for at `OpenAI` itself when nobody names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
 
+/// Bytes that no tokenizer makes one token of, on average. A server that counts fewer tokens has cut the request.
+const MOST_BYTES_PER_TOKEN: u64 = 12;
+
 /// How to reach the server.
 pub struct Settings {
     /// With its version, as `OPENAI_BASE_URL` has it; `/v1` is added to a bare host.
@@ -147,15 +150,27 @@ impl Api {
             }
         };
         match &answer {
-            Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
-                request_id,
-                model,
-                stop_reason = stop_reason.as_str(),
-                input_tokens = usage.input_tokens,
-                cache_read_input_tokens = usage.cache_read_input_tokens,
-                output_tokens = usage.output_tokens,
-                "the model answered"
-            ),
+            Ok(AssistantMessage { usage, stop_reason, .. }) => {
+                tracing::info!(
+                    request_id,
+                    model,
+                    stop_reason = stop_reason.as_str(),
+                    input_tokens = usage.input_tokens,
+                    cache_read_input_tokens = usage.cache_read_input_tokens,
+                    output_tokens = usage.output_tokens,
+                    "the model answered"
+                );
+                let read = usage.input_tokens + usage.cache_read_input_tokens;
+                let sent = body.text_bytes();
+                if read > 0 && sent / MOST_BYTES_PER_TOKEN > read {
+                    tracing::warn!(
+                        model,
+                        read,
+                        sent,
+                        "the server has read only a part: its context is too short"
+                    );
+                }
+            }
             Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
         }
         answer

@@ -82,6 +82,35 @@ async fn results_follow_their_calls_one_message_each() {
 }
 
 #[tokio::test]
+async fn whatever_a_server_forgets_every_call_gets_its_answer() {
+    let servers = [
+        ("ollama-no-index-stop", 2),
+        ("ollama-all-index-zero", 2),
+        ("litellm-object-arguments", 2),
+        ("vllm-new-id-in-each-piece", 1),
+        ("vllm-no-arguments", 2),
+        ("sglang-index-zero", 2),
+        ("same-id-twice", 2),
+        ("old-function-call", 1),
+    ];
+    for (server, calls) in servers {
+        let first = stream(&format!("openai/{server}"));
+        let provider = Provider::answering([first, text()]).await;
+        let model = model(&provider);
+        let said = hear(&model, asks("Read both")).await;
+        hear(&model, told(asks("Read both"), said.message(), "Read.")).await;
+        let messages = provider.asked().await[1].body["messages"].clone();
+        let made = messages[2]["tool_calls"].as_array().cloned().expect(server);
+        assert_eq!(made.len(), calls, "{server}");
+        for (call, answer) in made.iter().zip(3..) {
+            assert_eq!(messages[answer]["tool_call_id"], call["id"], "{server}");
+            let arguments = call["function"]["arguments"].as_str().expect(server);
+            assert!(serde_json::from_str::<Value>(arguments).expect(server).is_object());
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_a_server_does_not_take_is_left_out_from_then_on() {
     let provider = Provider::answering([
         complaint("Unrecognized request argument supplied: stream_options"),
