@@ -70,7 +70,7 @@ fn sent(stage: &Stage, call: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beginning() {
-    let mut stage = Stage::with(&"A sentence that stays. ".repeat(100)).await;
+    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
     stage.model.plays([says("One."), says("Two."), says("Three.")]);
     for prompt in ["First?", "Second?", "Third?"] {
         stage.ask(prompt).await;
@@ -94,16 +94,22 @@ async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beg
 
 #[tokio::test]
 async fn a_document_that_has_changed_much_is_shown_again() {
-    let mut stage = Stage::with("A short note.").await;
-    stage.model.plays([says("One."), says("Two.")]);
+    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
+    stage.model.plays([says("One."), says("Two."), says("Three.")]);
     stage.ask("First?").await;
     stage.response().await;
-    stage.types_first("A beginning that is much longer than all the rest of it. ").await;
-    stage.ask("Second?").await;
-    stage.response().await;
-    let second = sent(&stage, 1);
-    assert!(second[0].contains("A beginning that is much longer"), "{second:?}");
-    assert!(second[2].contains("It reads as shown at the beginning of this conversation"));
+    stage.types_first(&"A long beginning. ".repeat(500)).await;
+    for prompt in ["Second?", "Third?"] {
+        stage.ask(prompt).await;
+        stage.response().await;
+    }
+    let (second, third) = (sent(&stage, 1), sent(&stage, 2));
+    assert!(second[0].starts_with("First?"), "{:.99}", second[0]);
+    assert!(
+        second[2].contains("A long beginning.") && second[2].contains("A sentence that stays.")
+    );
+    assert!(third[0].contains("A long beginning.") && third[0].contains("A sentence that stays."));
+    assert!(third[4].contains("It reads as shown at the beginning of this conversation"));
 }
 
 /// A document and an earlier answer that are long enough to be counted.

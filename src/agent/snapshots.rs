@@ -12,6 +12,8 @@ use crate::tools::told::Difference;
 use super::prompt::DOCUMENT_LIMIT;
 use super::queue::Key;
 
+/// UTF-16 units from which on it is worth it: less is too short for a provider to keep, and is simply repeated.
+const SHORTEST: usize = 8_000;
 /// Conversations that are remembered; of more, the one that was used longest ago is shown its document again.
 const REMEMBERED: usize = 64;
 /// The document is shown again once this part of it has changed: one of so many.
@@ -31,20 +33,20 @@ pub struct Snapshot {
 pub struct Snapshots(Vec<(Key, Snapshot)>);
 
 impl Snapshots {
-    /// What the conversation was shown, if that is still worth going on from; else `now` from here on.
-    /// `None` if the document is too long to be shown completely.
+    /// What the conversation was shown, if that is still worth going on from. `None`: it is to be shown `now`, which is
+    /// remembered unless that is too long to be shown completely, or too short to be worth it.
     pub fn of(&mut self, key: &Key, now: &Reading, tag: &Arc<str>) -> Option<Snapshot> {
         let known = self.0.iter().position(|(of, _)| of == key).map(|at| self.0.remove(at).1);
-        if now.text.len() > DOCUMENT_LIMIT {
+        if !(SHORTEST..=DOCUMENT_LIMIT).contains(&now.text.len()) {
             return None;
         }
         let fresh = || Snapshot { reading: now.clone(), tag: Arc::clone(tag) };
-        let snapshot = known.filter(|it| is_near(&it.reading, now)).unwrap_or_else(fresh);
+        let near = known.filter(|it| is_near(&it.reading, now));
         if self.0.len() >= REMEMBERED {
             self.0.remove(0);
         }
-        self.0.push((key.clone(), snapshot.clone()));
-        Some(snapshot)
+        self.0.push((key.clone(), near.clone().unwrap_or_else(fresh)));
+        near
     }
 
     /// A conversation begins anew, with `now`.
@@ -78,36 +80,41 @@ mod tests {
     #[test]
     fn a_document_is_shown_again_only_when_much_of_it_has_changed() {
         let mut snapshots = Snapshots::default();
-        let mut shown = |version, text: &str| {
+        let mut seen = |version, text: &str| {
             let snapshot = snapshots.of(&key("a"), &at(version, text), &"k9".into());
             snapshot.map(|it| it.reading.version.0)
         };
-        let text = "0123456789".repeat(10);
-        assert_eq!(shown(1, &text), Some(1));
-        assert_eq!(shown(2, &text.replacen("0123456789", "x", 1)), Some(1));
-        assert_eq!(shown(3, &format!("{text}{text}")), Some(3));
-        assert_eq!(shown(2, &format!("{text}{text}")), Some(2), "another document's log");
-        assert_eq!(shown(4, &"x".repeat(DOCUMENT_LIMIT + 1)), None);
-        assert_eq!(shown(5, &text), Some(5));
+        let text = "0123456789".repeat(SHORTEST / 10);
+        let twice = text.repeat(2);
+        assert_eq!(seen(1, &text), None);
+        assert_eq!(seen(2, &format!("x{text}")), Some(1));
+        assert_eq!(seen(3, &twice), None, "half of it is new");
+        assert_eq!(seen(4, &twice), Some(3));
+        assert_eq!(seen(2, &twice), None, "another document's log");
+        assert_eq!(seen(5, &"x".repeat(DOCUMENT_LIMIT + 1)), None);
+        assert_eq!(seen(6, &twice), None, "what was too long is not remembered");
+        assert_eq!(seen(7, "short"), None);
+        assert_eq!(seen(8, "short"), None);
     }
 
     #[test]
     fn only_so_many_conversations_are_remembered() {
         let mut snapshots = Snapshots::default();
-        let mut shown = |session: &str, version| {
-            let snapshot = snapshots.of(&key(session), &at(version, "text"), &"k9".into());
+        let text = "x".repeat(SHORTEST);
+        let mut seen = |session: &str, version| {
+            let snapshot = snapshots.of(&key(session), &at(version, &text), &"k9".into());
             snapshot.map(|it| it.reading.version.0)
         };
-        shown("first", 1);
-        shown("second", 1);
+        seen("first", 1);
+        seen("second", 1);
         for other in 2..REMEMBERED {
-            shown(&other.to_string(), 1);
+            seen(&other.to_string(), 1);
         }
-        assert_eq!(shown("first", 2), Some(1));
-        shown("one more", 1);
-        assert_eq!((shown("first", 3), shown("second", 3)), (Some(1), Some(3)));
-        snapshots.begin(&key("first"), &at(4, "text"), &"k9".into());
-        let begun = snapshots.of(&key("first"), &at(5, "text"), &"k9".into());
+        assert_eq!(seen("first", 2), Some(1));
+        seen("one more", 1);
+        assert_eq!((seen("first", 3), seen("second", 3)), (Some(1), None));
+        snapshots.begin(&key("first"), &at(4, &text), &"k9".into());
+        let begun = snapshots.of(&key("first"), &at(5, &text), &"k9".into());
         assert_eq!(begun.map(|it| it.reading.version.0), Some(4));
     }
 }
