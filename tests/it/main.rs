@@ -26,5 +26,8 @@ mod models;
 mod offline;
 mod presence;
 mod review_rules;
+mod roles;
 mod samples;
 mod seed5;
+mod tokens;
+mod workspace;

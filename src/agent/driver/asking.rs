@@ -10,7 +10,7 @@ use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
 use crate::wire::messages::{ContentBlock, Message};
 
 use super::super::listen::listen;
-use super::super::prompt::{SYSTEM, opening};
+use super::super::prompt::{opening, rules};
 use super::super::transcript::{self, Entry, Kept};
 use super::super::turn::{End, Event};
 use super::{Driver, Failure};
@@ -26,6 +26,7 @@ const COUNT_PATIENCE: Duration = Duration::from_secs(20);
 
 impl Driver<'_> {
     pub(super) async fn call_model(&mut self) -> Result<Event, Failure> {
+        self.check_asker().await?;
         if let Some(end) = self.shared.limits.passed(&self.run.spent) {
             return Ok(Event::Failed { partial: String::new(), end });
         }
@@ -104,7 +105,7 @@ impl Driver<'_> {
         }
         Request {
             model: self.chosen.name.clone(),
-            system: SYSTEM.to_owned(),
+            system: rules(self.ground()).to_owned(),
             messages,
             tools: self.shared.tools.definitions(self.ground()),
             max_tokens: MAX_TOKENS,

@@ -444,6 +444,30 @@ permission_mode?: string,
  */
 timeoutSeconds?: number, };
 
+export type IssueToken = { 
+/**
+ * `owner`, `editor`, `reviewer` or `viewer`.
+ */
+role: string, 
+/**
+ * Who is to hold it: the name others see, 1 to 80 characters.
+ */
+name: string, 
+/**
+ * The only document it reaches; missing: all. No owner's token is for one document.
+ */
+documentId?: string, 
+/**
+ * How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+ */
+expiresIn?: string, };
+
+export type RevokeToken = { 
+/**
+ * The token, as `token:list` names it; never its secret.
+ */
+id: string, };
+
 export type WireError = { 
 /**
  * Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
@@ -1056,7 +1080,15 @@ by?: Person,
 /**
  * The text so far, while the model still writes.
  */
-text?: string, };
+text?: string, 
+/**
+ * The request anew, when it would do something else than people were shown: a file changed meanwhile.
+ */
+fresh?: ToolApprovalRequest, 
+/**
+ * What the model was told, when an approved call that acts is over.
+ */
+report?: string, };
 
 export type HunkState = { 
 /**
@@ -1244,3 +1276,87 @@ start: number,
  * One past the last unit.
  */
 end: number, };
+
+export type IssuedToken = { 
+/**
+ * The secret.
+ */
+token: string, 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * A link that brings its holder in.
+ */
+url: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, };
+
+export type TokenLine = { 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * The person it stands for.
+ */
+user: string, 
+/**
+ * Their name.
+ */
+name: string, 
+/**
+ * What it allows.
+ */
+role: string, 
+/**
+ * The only document it reaches; `null`: all.
+ */
+documentId: string | null, 
+/**
+ * `active`, `expired` or `revoked`.
+ */
+status: string, 
+/**
+ * RFC 3339.
+ */
+createdAt: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, 
+/**
+ * RFC 3339, to the minute; `null`: nobody has come in with it yet.
+ */
+lastUsedAt: string | null, 
+/**
+ * RFC 3339; `null`: it was not.
+ */
+revokedAt: string | null, 
+/**
+ * The one that the asking connection came in with.
+ */
+current: boolean, };
+
+export type TokenList = { 
+/**
+ * One line for each.
+ */
+tokens: Array<TokenLine>, };
+
+export type SessionEnded = { 
+/**
+ * `token_revoked` or `token_expired`.
+ */
+code: string, 
+/**
+ * For people.
+ */
+message: string, 
+/**
+ * When the token ended, RFC 3339.
+ */
+at: string, };
