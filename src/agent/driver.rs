@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::may_still;
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
 use crate::room::command::{Gate, Reading};
@@ -19,7 +18,6 @@ use crate::tools::hooks::audit::Line;
 use crate::tools::hooks::format::stamp_outcome;
 use crate::tools::told;
 use crate::tools::{Call, Context};
-use crate::who::Action;
 use crate::wire::messages::ContentBlock;
 
 use super::models::Chosen;
@@ -32,7 +30,7 @@ use super::snapshots::Snapshot;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{Ask, AskError, AskKind, Conversation, PermissionMode};
+use super::{AskError, AskKind, Conversation, PermissionMode};
 
 /// Earlier decisions that are looked at for news.
 const NEWS_LIMIT: usize = 20;
@@ -238,17 +236,6 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// What the conversation was shown of the document before this question; `None` if it begins with it.
-    fn seen(&self) -> Option<Snapshot> {
-        let Ask { session, document, run, .. } = &self.run.ask;
-        let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
-        if self.entries.iter().any(|entry| entry.run != *run) {
-            return self.shared.snapshots().of(&key, now, &self.tag);
-        }
-        self.shared.snapshots().begin(&key, now, &self.tag);
-        None
-    }
-
     /// After a restart from where it was, because an accepted change may have replaced the words.
     async fn find_selection(&mut self) -> Result<(), Failure> {
         let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
@@ -359,21 +346,6 @@ impl<'a> Driver<'a> {
         }
         self.entries.push(entry);
         Ok(())
-    }
-
-    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
-    /// people by then stays, for it belongs to the document.
-    async fn check_asker(&self) -> Result<(), Failure> {
-        let ask = &self.run.ask;
-        let action = match ask.permission_mode {
-            PermissionMode::BypassPermissions => Action::Bypass,
-            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
-                Action::Ask
-            }
-        };
-        let (store, user) = (&self.shared.store, &ask.principal.user);
-        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
-        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
     }
 
     async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {

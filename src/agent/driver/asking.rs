@@ -6,13 +6,17 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::auth::may_still;
 use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
+use crate::who::Action;
 use crate::wire::messages::{ContentBlock, Message};
 
 use super::super::listen::listen;
 use super::super::prompt::{opening, rules};
+use super::super::snapshots::Snapshot;
 use super::super::transcript::{self, Entry, Kept};
 use super::super::turn::{End, Event};
+use super::super::{Ask, AskError, PermissionMode};
 use super::{Driver, Failure};
 
 /// Output tokens of one answer: a document at its limit fits.
@@ -47,6 +51,32 @@ impl Driver<'_> {
             self.run.spent.add(answer);
         }
         Ok(event)
+    }
+
+    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
+    /// people by then stays, for it belongs to the document.
+    async fn check_asker(&self) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        let action = match ask.permission_mode {
+            PermissionMode::BypassPermissions => Action::Bypass,
+            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                Action::Ask
+            }
+        };
+        let (store, user) = (&self.shared.store, &ask.principal.user);
+        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+    }
+
+    /// What the conversation was shown of the document before this question; `None` if it begins with it.
+    pub(super) fn seen(&self) -> Option<Snapshot> {
+        let Ask { session, document, run, .. } = &self.run.ask;
+        let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
+        if self.entries.iter().any(|entry| entry.run != *run) {
+            return self.shared.snapshots().of(&key, now, &self.tag);
+        }
+        self.shared.snapshots().begin(&key, now, &self.tag);
+        None
     }
 
     /// Hears an answer out, for as long as the run may still wait for the model.
