@@ -55,7 +55,7 @@ impl Driver<'_> {
 
     /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
     /// people by then stays, for it belongs to the document.
-    async fn check_asker(&self) -> Result<(), Failure> {
+    pub(super) async fn check_asker(&self) -> Result<(), Failure> {
         let ask = &self.run.ask;
         let action = match ask.permission_mode {
             PermissionMode::BypassPermissions => Action::Bypass,
