@@ -1,14 +1,15 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
+use crate::review::Person;
 use crate::room::RoomError;
-use crate::room::command::{Gate, Reading};
+use crate::room::command::{Gate, Reading, Sketches};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::hooks::audit::Line;
 use crate::tools::registry::Ground;
@@ -23,6 +24,7 @@ use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
 use super::session::Shared;
+use super::sketching::Sketching;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
@@ -107,6 +109,8 @@ struct Driver<'a> {
     told: usize,
     /// Lines for the audit log that wait to be kept with their results.
     audit: Vec<(RequestId, Line)>,
+    /// The names of the requests of the latest calls, by the calls' own.
+    names: HashMap<String, RequestId>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
 }
@@ -139,6 +143,7 @@ impl<'a> Driver<'a> {
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
             audit: Vec::new(),
+            names: HashMap::new(),
             taken_up: false,
         };
         driver.ask_aloud().await?;
@@ -287,8 +292,10 @@ impl<'a> Driver<'a> {
         batch.push(record::append(ask.document.as_ref(), &entry)?);
         match &entry.kept {
             Kept::Answer { content, .. } => {
-                let calls = content.iter().filter_map(Call::of);
-                self.run.calls = calls.map(|_| RequestId::generate()).collect();
+                // What people have seen being written keeps its name.
+                let name =
+                    |call: Call| self.names.remove(&call.id).unwrap_or_else(RequestId::generate);
+                self.run.calls = content.iter().filter_map(Call::of).map(name).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
                 batch.push(self.run.put(State::Running)?);
@@ -332,7 +339,13 @@ impl<'a> Driver<'a> {
             }),
         };
         let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        Ok(listen(&self.voice, stream, &self.cancel).await)
+        let allowed = allowed(ask.selection.as_ref(), self.base_selection);
+        let author = Person::from(&ask.principal);
+        let mut sketching =
+            Sketching::new(&self.shared.tools, &self.voice, author, self.base.clone(), allowed);
+        let event = listen(&self.voice, stream, &self.cancel, &mut sketching).await;
+        self.names = sketching.names();
+        Ok(event)
     }
 
     async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {
@@ -347,6 +360,8 @@ impl<'a> Driver<'a> {
             Some(finished) => finished,
             None => tools.call(&context, call, &self.cancel).await,
         };
+        // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
+        self.voice.room.unsketch(Sketches::One(request.clone())).await;
         if let Some(now) = finished.now {
             self.learn(now).await;
         }

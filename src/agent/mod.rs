@@ -14,6 +14,7 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod sketching;
 mod turn;
 mod voice;
 
@@ -25,6 +26,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod watching;
 
 use std::fmt;
 

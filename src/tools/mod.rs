@@ -10,6 +10,7 @@ pub mod told;
 
 mod call;
 mod changes;
+mod growing;
 mod respond_conversation_only;
 mod update_full_document;
 mod update_selection;
@@ -29,6 +30,7 @@ use crate::room::{RoomError, RoomHandle};
 use crate::who::Principal;
 
 pub use call::{Call, Change, ChangedRange, Outcome};
+pub use growing::Growing;
 pub use registry::Registry;
 
 /// What a model may do. One file and one line in [`registry`] make a new tool.
@@ -41,6 +43,8 @@ pub trait Tool: 'static {
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
+    /// What people can watch while the model writes it; `None`: nothing.
+    const WRITES: Option<Writes> = None;
     /// Its input; the schema the model gets is made from it.
     type Input: DeserializeOwned + JsonSchema + Send;
 
@@ -70,6 +74,15 @@ pub enum Effect {
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+/// The field of a call's input that people can watch while the model writes it, and where its text would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// It replaces the document.
+    Document(&'static str),
+    /// It replaces the range that the call is about ([`Tool::scope`]).
+    Range(&'static str),
 }
 
 /// What a call works with.

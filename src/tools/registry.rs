@@ -15,7 +15,7 @@ use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
     Answer, Call, Context, Effect, Finished, Outcome, Prepared, Proposal, Tool, ToolError, Verdict,
-    told,
+    Writes, told,
 };
 
 /// Every tool there is, one line each.
@@ -40,6 +40,7 @@ struct Entry {
     description: &'static str,
     when: &'static str,
     effect: Effect,
+    writes: Option<Writes>,
     schema: Value,
     prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
     scope: fn(&Value) -> Option<(usize, usize)>,
@@ -81,6 +82,17 @@ impl Registry {
             Ground::Document => true,
             Ground::Conversation => tool.effect != Effect::Proposes,
         })
+    }
+
+    /// What people can watch of a call of this tool while the model writes it.
+    pub fn writes(&self, tool: &str) -> Option<Writes> {
+        self.tools.iter().find(|known| known.name == tool)?.writes
+    }
+
+    /// The range that a call of this tool is about, if `input` says so already.
+    pub fn scope(&self, tool: &str, input: &Value) -> Option<(usize, usize)> {
+        let tool = self.tools.iter().find(|known| known.name == tool)?;
+        (tool.scope)(input)
     }
 
     /// Runs a call through the gate. Never fails: what went wrong is the outcome. Waits for people, for days if need be;
@@ -206,6 +218,7 @@ impl Entry {
             description: T::DESCRIPTION,
             when: T::WHEN,
             effect: T::EFFECT,
+            writes: T::WRITES,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             scope: T::scope,

@@ -25,3 +25,4 @@ mod offline;
 mod presence;
 mod samples;
 mod seed5;
+mod streaming;

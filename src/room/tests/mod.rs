@@ -7,6 +7,7 @@ mod proposing;
 mod reviewing;
 mod settings;
 mod simulation;
+mod sketching;
 mod timing;
 mod undoing;
 mod writing;

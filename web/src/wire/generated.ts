@@ -622,6 +622,10 @@ clientID: string,
  */
 requests: Array<ToolApprovalRequest>, 
 /**
+ * What the model is writing; a card that is not here is gone.
+ */
+streaming: Array<Streaming>, 
+/**
  * Who is here.
  */
 peers: Array<Peer>, 
@@ -633,6 +637,16 @@ member: string,
  * What the person may do in this document.
  */
 role: string, };
+
+export type Streaming = { 
+/**
+ * As it was last told.
+ */
+update: ToolApprovalUpdate, 
+/**
+ * What is known of the change so far; positions are of the version of the ack.
+ */
+hunks: Array<Hunk>, };
 
 export type Update = { 
 /**
@@ -1054,9 +1068,34 @@ hunks: Array<HunkState>,
  */
 by?: Person, 
 /**
- * The text so far, while the model still writes.
+ * The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
+ * Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
  */
-text?: string, };
+text?: string, 
+/**
+ * With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+ */
+paragraphs?: number, 
+/**
+ * While there is no request: the tool the model is calling.
+ */
+tool_name?: string, 
+/**
+ * While there is no request: the call, as the model named it.
+ */
+tool_use_id?: string, 
+/**
+ * While there is no request: the session that asked.
+ */
+session_id?: string, 
+/**
+ * While there is no request: the run that asked.
+ */
+requestId?: string, 
+/**
+ * While there is no request: the person who asked.
+ */
+author?: Person, };
 
 export type HunkState = { 
 /**

@@ -68,6 +68,7 @@ impl Mirror {
                     assert!(shown.is_none_or(|shown| shown == *status), "{id}: {shown:?}");
                 }
             }
+            Event::Sketched(_) | Event::Unsketched(_) => panic!("nobody writes in this world"),
             Event::Changed(_) | Event::Peers(_) | Event::Caret(..) | Event::Said(_) => {}
         }
     }
