@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
-use crate::review::Person;
 use crate::room::RoomError;
 use crate::room::command::{Gate, Reading, Sketches};
 use crate::store::{AuditEntry, Batch, Op};
+use crate::tools::Ground;
+use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
-use crate::tools::registry::Ground;
 use crate::tools::told;
 use crate::tools::{Call, Context};
 use crate::wire::messages::ContentBlock;
@@ -111,6 +111,8 @@ struct Driver<'a> {
     audit: Vec<(RequestId, Line)>,
     /// The names of the requests of the latest calls, by the calls' own.
     names: HashMap<String, RequestId>,
+    /// What the model has read of other documents.
+    read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
 }
@@ -142,6 +144,7 @@ impl<'a> Driver<'a> {
             prompt: Vec::new(),
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
+            read: Arc::default(),
             audit: Vec::new(),
             names: HashMap::new(),
             taken_up: false,
@@ -339,10 +342,9 @@ impl<'a> Driver<'a> {
             }),
         };
         let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        let allowed = allowed(ask.selection.as_ref(), self.base_selection);
-        let author = Person::from(&ask.principal);
-        let mut sketching =
-            Sketching::new(&self.shared.tools, &self.voice, author, self.base.clone(), allowed);
+        // Each call is shown under a name of its own.
+        let context = self.context(RequestId::generate());
+        let mut sketching = Sketching::new(&self.shared.tools, context);
         let event = listen(&self.voice, stream, &self.cancel, &mut sketching).await;
         self.names = sketching.names();
         Ok(event)
@@ -365,6 +367,9 @@ impl<'a> Driver<'a> {
         if let Some(now) = finished.now {
             self.learn(now).await;
         }
+        if let Some((document, reading)) = finished.read {
+            Arc::make_mut(&mut self.read).insert(document, reading);
+        }
         self.audit.extend(finished.audit.map(|line| (request, line)));
         self.voice.show(Shown::tool_result(&finished.outcome)).await;
         self.told += 1;
@@ -383,6 +388,9 @@ impl<'a> Driver<'a> {
         let ask = &self.run.ask;
         Context {
             room: self.voice.room.clone(),
+            rooms: self.shared.rooms.clone(),
+            elsewhere: None,
+            read: Arc::clone(&self.read),
             base: self.base.clone(),
             shown: self.known.clone(),
             selection: self.base_selection,

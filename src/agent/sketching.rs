@@ -17,11 +17,9 @@ use crate::ids::RequestId;
 use crate::llm::AssistantMessage;
 use crate::review::Person;
 use crate::room::RoomHandle;
-use crate::room::command::{Reading, Sketch, Sketches};
+use crate::room::command::{Sketch, Sketches};
 use crate::tools::hooks::validate::CONTENT_LIMIT;
-use crate::tools::{Allowed, Call, Growing, Registry, Writes};
-
-use super::voice::Voice;
+use crate::tools::{Allowed, Call, Context, Growing, Registry, Writes};
 
 /// People are shown more of a call this long after they were shown some, at the earliest.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -39,10 +37,8 @@ const TEXT_LIMIT: usize = 4 * CONTENT_LIMIT;
 /// The calls of one answer of the model, while it is being given.
 pub struct Sketching<'a> {
     tools: &'a Registry,
-    voice: Voice,
-    author: Person,
-    base: Option<Reading>,
-    allowed: Allowed,
+    /// What the calls will work with.
+    context: Context,
     calls: BTreeMap<usize, Written>,
     drawing: Option<BoxFuture<'static, (usize, Duration)>>,
 }
@@ -60,22 +56,15 @@ struct Written {
 }
 
 impl<'a> Sketching<'a> {
-    /// Calls that are made with `base` in front of the model.
-    pub fn new(
-        tools: &'a Registry,
-        voice: &Voice,
-        author: Person,
-        base: Option<Reading>,
-        allowed: Allowed,
-    ) -> Self {
-        let (voice, calls) = (voice.clone(), BTreeMap::new());
-        Self { tools, voice, author, base, allowed, calls, drawing: None }
+    /// Calls that will be made with this.
+    pub fn new(tools: &'a Registry, context: Context) -> Self {
+        Self { tools, context, calls: BTreeMap::new(), drawing: None }
     }
 
     /// A call begins.
     pub fn begin(&mut self, index: usize, id: String, tool: String) {
         let Some(writes) = self.tools.writes(&tool) else { return };
-        if self.base.is_none() || self.calls.len() >= MOST_SHOWN {
+        if self.context.base.is_none() || self.calls.len() >= MOST_SHOWN {
             return;
         }
         let (Writes::Document(field) | Writes::Range(field)) = writes;
@@ -137,7 +126,7 @@ impl<'a> Sketching<'a> {
             let is_made = calls().any(|call| call.id == written.id);
             let waits = is_made && first.as_ref() != Some(&written.id);
             if !is_made && written.shown.is_some() {
-                self.voice.room.unsketch(Sketches::One(written.request.clone())).await;
+                self.context.room.unsketch(Sketches::One(written.request.clone())).await;
             } else if waits && let Some(picture) = self.picture(index) {
                 picture.await;
             }
@@ -150,24 +139,25 @@ impl<'a> Sketching<'a> {
         index: usize,
     ) -> Option<impl Future<Output = (usize, Duration)> + Send + use<>> {
         let written = self.calls.get_mut(&index)?;
-        let base = self.base.clone()?;
+        let Context { base, room, session, run, requester, .. } = &self.context;
+        let base = base.clone()?;
         let text = written.input.text().to_owned();
         written.shown = Some(text.len());
-        let place = place(self.tools, written, &base.text, self.allowed);
+        let place = place(self.tools, &self.context, written, &base.text);
         let sketch = Sketch {
             id: written.request.clone(),
             tool: written.tool.clone(),
             tool_use: written.id.as_str().into(),
-            session: self.voice.session.clone(),
-            run: self.voice.run.clone(),
-            author: self.author.clone(),
+            session: session.clone(),
+            run: run.clone(),
+            author: Person::from(requester),
             text: Text::new(&text).to_string(),
             paragraphs: 0,
             base_version: base.version,
             base: base.text,
             hunks: Vec::new(),
         };
-        let room = self.voice.room.clone();
+        let room = room.clone();
         Some(async move { (index, show(room, sketch, place).await) })
     }
 }
@@ -183,14 +173,15 @@ impl Written {
 /// Where the text would go, as far as that is known: the words it would replace, and where they begin.
 fn place(
     tools: &Registry,
+    context: &Context,
     written: &Written,
     base: &Text,
-    allowed: Allowed,
 ) -> Option<(usize, usize)> {
+    let allowed = context.allowed;
     let range = match (written.writes, allowed) {
         (_, Allowed::Nothing) => return None,
         (Writes::Document(_), _) => Some((0, base.len())),
-        (Writes::Range(_), _) => tools.scope(&written.tool, &written.input.others()),
+        (Writes::Range(_), _) => tools.scope(context, &written.tool, &written.input.others()),
     };
     // Only what is selected may be changed, so that is the place until the model says so itself.
     let range = range.or(match allowed {
@@ -227,7 +218,7 @@ fn compare(sketch: Sketch, place: Option<(usize, usize)>) -> Sketch {
     if blocks == 0 && !whole && !old.contains("\n\n") && !sketch.text.is_empty() {
         // A passage grows in its place.
         let part = DraftPart { from, to, base: old, insert: sketch.text.clone() };
-        hunks = vec![HunkDraft { parts: vec![part] }];
+        hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
     }
     Sketch { hunks, paragraphs: blocks, ..sketch }
 }

@@ -49,6 +49,14 @@ pub struct DraftPart {
 pub struct HunkDraft {
     /// The words that change together.
     pub parts: Vec<DraftPart>,
+    /// Why this one, if a reason was given for it alone.
+    pub explanation: Option<String>,
+}
+
+impl From<Vec<DraftPart>> for HunkDraft {
+    fn from(parts: Vec<DraftPart>) -> Self {
+        Self { parts, explanation: None }
+    }
 }
 
 /// The changes so far of a text that is still being written.
