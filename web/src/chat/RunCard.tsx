@@ -22,13 +22,14 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
   const running = run.status === 'running'
   const waiting = requests.some(isWaiting)
-  const kind = tool?.kind === 'tool' ? (TOOLS[tool.name] ?? tool.name) : 'Answer'
+  const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
+  const kind = name === undefined ? 'Answer' : (TOOLS[name] ?? name)
   return (
     <article className={`card ${requests.length === 0 ? 'is-answer' : ''}`} aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}>
       <div className="card-head">
         <span className="spark"><Icon name="spark" /></span>
         <h3>AI for {run.author || 'somebody'}</h3>
-        <p>{kind} · {running && !waiting ? 'writing now' : ago(run.at, Date.now())}</p>
+        <p>{kind} · {!running || waiting ? ago(run.at, Date.now()) : run.begun ? 'writing now' : 'waiting'}</p>
       </div>
       {run.prompt && <p className="prompt">{run.prompt}</p>}
       {run.entries.map((entry, index) => (

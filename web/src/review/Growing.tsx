@@ -49,5 +49,5 @@ export function Growing({ writing, mine }: { writing: Writing; mine: boolean }) 
 /** The last words of what is being written. */
 function tail(text: string): string[] {
   const short = text.length <= TAIL ? text : `…${text.slice(-TAIL).toWellFormed()}`
-  return short.trimEnd().split('\n')
+  return short.trim().split('\n')
 }

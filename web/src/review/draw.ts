@@ -11,8 +11,9 @@ export const HUNK_ACTION = 'copydesk:hunk'
 export function draw(doc: Text, hunks: readonly Hunk[], streaming: readonly Hunk[], active: string | null): DecorationSet {
   const deco: Range<Decoration>[] = []
   streaming.forEach((hunk, index) => {
-    const look = index === streaming.length - 1 ? 'is-streaming is-last' : 'is-streaming'
-    for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
+    // The pen is where the last words are.
+    const last = index === streaming.length - 1 ? hunk.parts.at(-1) : undefined
+    for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, part === last ? 'is-streaming is-last' : 'is-streaming')
     if (hunk.parts.length !== 1 || !isBlock(hunk.parts[0]!, doc)) bar(deco, doc, hunkFrom(hunk), Math.min(hunkTo(hunk), doc.length), 'is-streaming')
   })
   hunks.forEach((hunk, index) => {
