@@ -23,6 +23,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
     tell("together", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("share", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::review::Request;
 use crate::room::clock::Clock;
@@ -14,7 +15,7 @@ use crate::room::command::Sketches;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
 use crate::store::{Batch, MessageRecord, Scope, Store};
 use crate::tools::Registry;
-use crate::who::{Action, Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::driver;
 use super::models::Models;
@@ -38,7 +39,7 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct Agents {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the runs work with.
@@ -138,6 +139,7 @@ impl Agents {
                     let key = (run.ask.session.clone(), run.ask.document.clone());
                     let worker = self.shared.queues().enter_again(run);
                     self.employ(worker, key);
+                    failpoint::pass("agent.resuming");
                     count += 1;
                 }
                 Err(error) => {
@@ -252,6 +254,7 @@ impl Shared {
         if let Err(error) = self.keep_end(&run, &entry, &said).await {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
         }
+        failpoint::pass("agent.ended");
         self.queues().done(&ask.session, &ask.run);
         said.push(entry);
         let room = match self.room(&run).await {
@@ -295,6 +298,11 @@ impl Shared {
         }
     }
 
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        self.rooms.desk().await
+    }
+
     /// Speaks for a run in `room`.
     pub fn voice(&self, run: &Run, room: RoomHandle) -> Voice {
         let Ask { session, run, document, .. } = &run.ask;
@@ -331,8 +339,8 @@ impl Shared {
         match ask.permission_mode {
             PermissionMode::Sdk => Ok(()),
             PermissionMode::BypassPermissions => {
-                let owner = ask.principal.role == Role::Owner;
-                if owner && self.bypass == Bypass::Allowed {
+                let may = ask.principal.may(Action::Bypass, ask.document.as_ref());
+                if may && self.bypass == Bypass::Allowed {
                     Ok(())
                 } else {
                     Err(AskError::BypassNotAllowed)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
+use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
 use crate::ids::HunkId;
 
@@ -30,6 +30,9 @@ pub struct Decision {
     /// The preview the person saw; `None`: the one first announced.
     #[serde(default)]
     pub preview_hash: Option<String>,
+    /// With [`Verdict::Edit`]: what the edited call would do, worked out by the server.
+    #[serde(skip)]
+    pub revised: Option<Fresh>,
 }
 
 impl Decision {
@@ -43,6 +46,7 @@ impl Decision {
             note: None,
             remember: None,
             preview_hash: None,
+            revised: None,
         }
     }
 }

@@ -6,7 +6,9 @@ use tokio::sync::oneshot;
 
 use crate::document::{Text, Update};
 use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
-use crate::review::{Decision, Hunk, HunkDraft, Person, Preview, Request, Resolution};
+use crate::review::{
+    Decision, Fresh, Hunk, HunkDraft, Person, Preview, Report, Request, Resolution,
+};
 use crate::who::Principal;
 
 use super::RoomError;
@@ -44,6 +46,12 @@ pub enum Command {
     Undo(Undo, Principal, Reply<Arc<Request>>),
     /// Propose again, on today's text, what was rejected or expired.
     Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    /// What an open request would do was looked at again.
+    LookAgain(RequestId, Box<Fresh>, Reply<Arc<Request>>),
+    /// An approved call begins; granted once.
+    Begin(RequestId, Reply<Arc<Request>>),
+    /// An approved call is over.
+    Done(RequestId, Report, Reply<Arc<Request>>),
     /// Change the title.
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
@@ -60,6 +68,8 @@ pub enum Command {
     Replace(String, Principal, Reply<Reading>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    Recount,
 }
 
 impl Command {
@@ -71,6 +81,9 @@ impl Command {
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
             | Self::Reopen(request, ..)
+            | Self::LookAgain(request, ..)
+            | Self::Begin(request, ..)
+            | Self::Done(request, ..)
             | Self::Undo(Undo { request, .. }, ..) => Some(request),
             Self::Propose(new, _) => Some(&new.id),
             Self::Open(..)
@@ -87,7 +100,8 @@ impl Command {
             | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
-            | Self::Say(..) => None,
+            | Self::Say(..)
+            | Self::Recount => None,
         }
     }
 
@@ -103,7 +117,11 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Unsketch(..) | Self::Say(..) => {}
+            Self::Leave(..)
+            | Self::Move(..)
+            | Self::Unsketch(..)
+            | Self::Say(..)
+            | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
@@ -113,6 +131,9 @@ impl Command {
             | Self::Extend(.., reply)
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
+            | Self::LookAgain(.., reply)
+            | Self::Begin(.., reply)
+            | Self::Done(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
             Self::Sketch(_, reply) | Self::Rename(.., reply) | Self::Delete(.., reply) => {
                 reply.send(Err(error));
@@ -216,6 +237,8 @@ pub struct NewRequest {
     pub explanation: String,
     /// What people are shown besides the hunks.
     pub preview: Preview,
+    /// SHA-256 of the content of the file it would change, if it is one.
+    pub touched: Option<String>,
     /// The door it came through.
     pub source: String,
     /// Whether a person must decide, or a permission mode already has.
@@ -291,6 +314,8 @@ pub struct Settled {
     pub reading: Reading,
     /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
     pub scope: Option<(usize, usize)>,
+    /// The request as it ended.
+    pub request: Arc<Request>,
 }
 
 /// The document as it is.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
 use super::settings::frozen_by;
@@ -75,6 +76,7 @@ pub(super) fn carry_out(
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));
     tell(state, &request, &outcome.decided, Some(by), now, step);
+    failpoint::pass("room.decided");
     Ok(request)
 }
 
@@ -114,7 +116,8 @@ pub(super) fn withdraw(
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
-    if !by.is_none_or(|by| by.user == *requester || by.role == Role::Owner) {
+    let document = Some(state.id());
+    if !by.is_none_or(|by| by.user == *requester || by.may(Action::Overrule, document)) {
         return Err(RoomError::NotAllowed);
     }
     let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();

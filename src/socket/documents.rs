@@ -210,9 +210,6 @@ pub(super) async fn settings(
                 .map_err(|_| Refusal::invalid("`policy` is any, not_requester, two or owner"))
         })
         .transpose()?;
-    if policy == Some(Policy::Two) {
-        two_could_decide(connection, room.document()).await?;
-    }
     let approvals = payload.approvals.as_deref().map(approvals).transpose()?;
     let configure = Configure {
         own: OwnSettings {
@@ -228,17 +225,6 @@ pub(super) async fn settings(
     };
     let settings = room.configure(configure, connection.principal.clone()).await?;
     Ok(InForce { settings: convert::document_settings(&settings) })
-}
-
-/// A document that waits for a second person who does not exist waits for ever.
-async fn two_could_decide(connection: &Connection, document: &DocumentId) -> Result<(), Refusal> {
-    let now_ms = connection.door.clock.now_ms();
-    if connection.door.auth.deciders(document, now_ms).await? < 2 {
-        return Err(Refusal::invalid(
-            "the policy `two` needs two people who could decide; issue another token first",
-        ));
-    }
-    Ok(())
 }
 
 pub(super) fn approvals(name: &str) -> Result<Approvals, Refusal> {

@@ -19,14 +19,14 @@ fn generate() -> String {
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
-            SetSettings,
+            SetSettings, IssueToken, RevokeToken,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresencePeers, PresenceUpdate, HistoryLine, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
-            ClaudeResponse, ResponseUpdate, SelectionRange,
+            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
     ];
     let mut file = String::from(

@@ -6,7 +6,6 @@ mod people;
 mod proposing;
 mod reviewing;
 mod settings;
-mod simulation;
 mod sketching;
 mod timing;
 mod undoing;

@@ -10,7 +10,7 @@ use crate::review::{
     RequestStatus,
 };
 use crate::room::command::Sketch;
-use crate::room::event::RequestUpdate;
+use crate::room::event::{News, RequestUpdate};
 
 use super::super::server;
 use super::{principal, time};
@@ -160,7 +160,7 @@ fn hunk_state(id: &HunkId, status: HunkStatus) -> server::HunkState {
 
 /// A pending request changed.
 pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
-    let RequestUpdate { request, changed, by, focused } = update;
+    let RequestUpdate { request, changed, by, focused, news } = update;
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -179,6 +179,8 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         session_id: None,
         run_id: None,
         author: None,
+        fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
+        report: (*news == News::Result).then(|| request.report().text),
     }
 }
 
@@ -215,6 +217,8 @@ pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolAp
         session_id: Some(session.to_string()),
         run_id: Some(run.to_string()),
         author: Some(person(author)),
+        fresh: None,
+        report: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use copydesk::store::{Access, Store};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -45,6 +46,7 @@ pub struct Plan {
     model: Option<Model>,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    files: Option<Vec<(String, String)>>,
 }
 
 enum Model {
@@ -82,6 +84,13 @@ impl Plan {
         self
     }
 
+    /// A workspace with these files.
+    pub fn workspace(mut self, files: &[(&str, &str)]) -> Self {
+        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        self.files = Some(files.iter().map(owned).collect());
+        self
+    }
+
     /// Another model, as `--model` names it.
     pub fn model(mut self, name: &str) -> Self {
         self.model = Some(Model::Named(name.to_owned()));
@@ -99,6 +108,14 @@ impl Plan {
         };
         let mut flags = vec!["--model".to_owned(), model, "--token".to_owned(), OWNER.to_owned()];
         flags.extend(self.flags);
+        if let Some(files) = self.files {
+            let folder = directory.path().join("workspace");
+            std::fs::create_dir(&folder).expect("there is room for a workspace");
+            for (name, text) in files {
+                std::fs::write(folder.join(name), text).expect("there is room for a file");
+            }
+            flags.extend(["--workspace".to_owned(), folder.display().to_string()]);
+        }
         let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
         Desk { server, directory, flags, environment: self.environment }
     }
@@ -150,6 +167,17 @@ impl Desk {
         self.directory.path().join("data")
     }
 
+    /// What a file of the workspace reads; `None`: it is not there.
+    pub fn file(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
+    }
+
+    /// Somebody else writes to a file of the workspace.
+    pub fn overwrites(&self, name: &str, text: &str) {
+        let path = self.directory.path().join("workspace").join(name);
+        std::fs::write(path, text).expect("there is room for a file");
+    }
+
     /// A connected person with a token of their own.
     pub fn person(&self, name: &str, role: Role) -> Person {
         Person::arrive(self.url(), &self.token(name, role, &[]), name)
@@ -192,6 +220,30 @@ impl Desk {
     /// SIGTERM.
     pub fn stops(&mut self) -> ExitStatus {
         self.server.stop()
+    }
+
+    /// Starts on the same data, to die at a failpoint; nothing if it died before it could serve.
+    pub fn starts_to_die_at(&mut self, walk: &str) -> Option<()> {
+        let mut environment = self.environment.clone();
+        environment.push(("COPYDESK_FAILPOINTS".to_owned(), walk.to_owned()));
+        self.server = Server::try_start(&self.data(), &self.flags, &environment).ok()?;
+        Some(())
+    }
+
+    /// Waits until the server has died by itself.
+    pub fn dies(&mut self) {
+        let status = self.server.ends();
+        assert!(!status.success(), "it stopped in good order");
+    }
+
+    /// What a stopped server left behind is whole: every line of the audit log follows from the one before.
+    pub fn is_whole(&self) {
+        let runtime = tokio::runtime::Runtime::new().expect("there are threads");
+        runtime.block_on(async {
+            let store = Store::open(&self.data(), Access::Serve).await.expect("it is stopped");
+            store.verify_audit().await.expect("the audit log is a chain");
+            store.close().await;
+        });
     }
 
     /// On the same data, after it was killed or stopped.

@@ -444,6 +444,30 @@ permission_mode?: string,
  */
 timeoutSeconds?: number, };
 
+export type IssueToken = { 
+/**
+ * `owner`, `editor`, `reviewer` or `viewer`.
+ */
+role: string, 
+/**
+ * Who is to hold it: the name others see, 1 to 80 characters.
+ */
+name: string, 
+/**
+ * The only document it reaches; missing: all. No owner's token is for one document.
+ */
+documentId?: string, 
+/**
+ * How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+ */
+expiresIn?: string, };
+
+export type RevokeToken = { 
+/**
+ * The token, as `token:list` names it; never its secret.
+ */
+id: string, };
+
 export type WireError = { 
 /**
  * Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
@@ -1073,29 +1097,13 @@ by?: Person,
  */
 text?: string, 
 /**
- * With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+ * The request anew, when it would do something else than people were shown: a file changed meanwhile.
  */
-paragraphs?: number, 
+fresh?: ToolApprovalRequest, 
 /**
- * While there is no request: the tool the model is calling.
+ * What the model was told, when an approved call that acts is over.
  */
-tool_name?: string, 
-/**
- * While there is no request: the call, as the model named it.
- */
-tool_use_id?: string, 
-/**
- * While there is no request: the session that asked.
- */
-session_id?: string, 
-/**
- * While there is no request: the run that asked.
- */
-requestId?: string, 
-/**
- * While there is no request: the person who asked.
- */
-author?: Person, };
+report?: string, };
 
 export type HunkState = { 
 /**
@@ -1282,3 +1290,87 @@ start: number,
  * One past the last unit.
  */
 end: number, };
+
+export type IssuedToken = { 
+/**
+ * The secret.
+ */
+token: string, 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * A link that brings its holder in.
+ */
+url: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, };
+
+export type TokenLine = { 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * The person it stands for.
+ */
+user: string, 
+/**
+ * Their name.
+ */
+name: string, 
+/**
+ * What it allows.
+ */
+role: string, 
+/**
+ * The only document it reaches; `null`: all.
+ */
+documentId: string | null, 
+/**
+ * `active`, `expired` or `revoked`.
+ */
+status: string, 
+/**
+ * RFC 3339.
+ */
+createdAt: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, 
+/**
+ * RFC 3339, to the minute; `null`: nobody has come in with it yet.
+ */
+lastUsedAt: string | null, 
+/**
+ * RFC 3339; `null`: it was not.
+ */
+revokedAt: string | null, 
+/**
+ * The one that the asking connection came in with.
+ */
+current: boolean, };
+
+export type TokenList = { 
+/**
+ * One line for each.
+ */
+tokens: Array<TokenLine>, };
+
+export type SessionEnded = { 
+/**
+ * `token_revoked` or `token_expired`.
+ */
+code: string, 
+/**
+ * For people.
+ */
+message: string, 
+/**
+ * When the token ended, RFC 3339.
+ */
+at: string, };
