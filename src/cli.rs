@@ -29,10 +29,15 @@ pub enum Command {
     Token(TokenArgs),
     /// Write a document into a file; also while a server runs.
     Export(ExportArgs),
+    /// Look through everything that is kept and say what is wrong; also while a server runs.
+    ///
+    /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
+    Check(CheckArgs),
 }
 
 /// Flags of `copydesk serve`.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4680]
     #[arg(long, env = "COPYDESK_LISTEN", value_name = "ADDR:PORT")]
@@ -120,6 +125,17 @@ pub struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The data directory of the server
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk check`.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// Say it as JSON: `{findings: [{code, subject, message}], seen: {…}}`
+    #[arg(long)]
+    pub json: bool,
     /// The data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,

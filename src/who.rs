@@ -73,6 +73,8 @@ pub enum Action {
     Ask,
     /// Accept, reject or undo a proposed change.
     Decide,
+    /// Read the audit log of a document.
+    Audit,
     /// Create a document.
     Create,
     /// Delete a document or change its review settings.
@@ -100,7 +102,7 @@ impl Principal {
         match action {
             Action::Read => true,
             Action::Decide => matches!(self.role, Role::Owner | Role::Editor | Role::Reviewer),
-            Action::Write | Action::Ask | Action::Create => {
+            Action::Write | Action::Ask | Action::Create | Action::Audit => {
                 matches!(self.role, Role::Owner | Role::Editor)
             }
             // Only owners issue tokens, and an owner may do everything: so nobody gives away more than they have.

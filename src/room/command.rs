@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::document::{Text, Update};
+use crate::document::{Edit, Text, Update};
 use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
 use crate::review::{Decision, Fresh, HunkDraft, Preview, Report, Request, Resolution};
 use crate::who::Principal;
@@ -60,6 +60,8 @@ pub enum Command {
     Requests(Reply<Vec<Arc<Request>>>),
     /// Bring a private document to this text, by diff.
     Replace(String, Principal, Reply<Reading>),
+    /// Make the text again what it was; the answer is the version after that.
+    Restore(Box<Restore>, Principal, Reply<Version>),
     /// Tell everyone what a run says.
     Say(Said),
     /// Somebody's token has ended: take back the votes of people who may no longer decide.
@@ -92,6 +94,7 @@ impl Command {
             | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
+            | Self::Restore(..)
             | Self::Say(..)
             | Self::Recount => None,
         }
@@ -111,7 +114,7 @@ impl Command {
         match self {
             Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
-            Self::Push(.., reply) => reply.send(Err(error)),
+            Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
             Self::Await(.., reply) => reply.send(Err(error)),
             Self::Decide(.., reply)
@@ -161,6 +164,17 @@ pub struct Push {
     pub base: Version,
     /// The author instance and the JSON of each change.
     pub updates: Vec<(ClientId, Box<str>)>,
+}
+
+/// An old text that is to be the text again.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// The version it was of.
+    pub version: Version,
+    /// The version that `edits` change, which must still be the newest.
+    pub base: Version,
+    /// What makes it that text, in order and apart from each other.
+    pub edits: Vec<Edit>,
 }
 
 /// Whether somebody looks at a request.

@@ -11,12 +11,14 @@ pub mod event;
 pub mod settings;
 
 mod admin;
+mod credits;
 mod decisions;
 mod desk;
 mod draft;
 mod driver;
 mod focus;
 mod loading;
+mod past;
 mod presence;
 mod proposals;
 mod recovery;
@@ -41,7 +43,7 @@ use tokio::sync::mpsc;
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
 use crate::review::{Decision, DecisionError, Fresh, Report, Request};
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
@@ -51,7 +53,10 @@ use command::{
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use credits::{credits, placements};
+pub use desk::DESK;
 pub use draft::Draft;
+pub use past::{compare, text_at};
 pub use rooms::{NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
@@ -304,6 +309,21 @@ impl RoomHandle {
     /// Bring a private document to this text, by diff.
     pub async fn replace(&self, text: String, by: Principal) -> Result<Reading, RoomError> {
         self.ask(|reply| Command::Replace(text, by, reply)).await
+    }
+
+    /// Make the text again what it was at `version`, by one update of the person's; the answer is the version after that.
+    /// `only_at`: only if that is still the newest version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when other people's updates came between, again and again.
+    pub async fn restore(
+        &self,
+        store: &Store,
+        version: Version,
+        only_at: Option<Version>,
+        by: &Principal,
+    ) -> Result<Version, RoomError> {
+        past::bring_back(self, store, version, only_at, by).await
     }
 
     /// Tell everyone what a run says.

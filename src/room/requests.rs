@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::{Act, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId};
-use crate::review::{DecisionError, Hunk, Request};
+use crate::review::{Asked, DecisionError, Hunk, Outcome, Request};
 use crate::store::{Op, RequestRecord};
 use crate::who::Principal;
 
@@ -125,6 +126,13 @@ pub(super) fn move_scope(request: &mut Request, change: &ChangeSet) {
 /// Who writes what was accepted.
 pub(super) fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
+}
+
+/// What an update of the request puts into the text, as it is kept beside the update.
+pub(super) fn placements(request: &Request, act: Act, outcome: &Outcome) -> Placements {
+    let requester = Some(request.proposal.requester.user.clone());
+    let unasked = outcome.asked == Asked::Nobody;
+    Placements { act, requester, unasked, placed: outcome.placed.clone() }
 }
 
 /// Hunks as they are told.

@@ -236,7 +236,8 @@ impl RoomState {
             Command::Rename(..)
             | Command::Configure(..)
             | Command::Delete(..)
-            | Command::Replace(..) => self.administer(command, now, step),
+            | Command::Replace(..)
+            | Command::Restore(..) => self.administer(command, now, step),
             Command::Decide(..)
             | Command::Focus(..)
             | Command::Extend(..)

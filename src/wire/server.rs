@@ -285,21 +285,6 @@ pub struct PresenceUpdate {
     pub caret: PeerCaret,
 }
 
-/// One line of `document:history`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-pub struct HistoryLine {
-    /// The version this update made.
-    pub version: u64,
-    /// Who made it.
-    pub author: Person,
-    /// When, RFC 3339.
-    pub at: String,
-    /// The request it came from, if not from typing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
-}
-
 /// The smallest thing a person accepts or rejects.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

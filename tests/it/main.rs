@@ -13,6 +13,7 @@ mod support;
 
 mod approvals;
 mod bad_input;
+mod check;
 mod collab;
 mod converge;
 mod crash;
@@ -24,6 +25,7 @@ mod limits;
 mod models;
 mod offline;
 mod presence;
+mod provenance;
 mod review_rules;
 mod roles;
 mod samples;

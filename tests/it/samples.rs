@@ -62,6 +62,9 @@ fn the_servers_types_read_every_clients_sample() {
             "document:rename" => reads::<RenameDocument>,
             "document:history" => reads::<ReadHistory>,
             "document:at" => reads::<ReadVersion>,
+            "document:provenance" => reads::<ReadProvenance>,
+            "document:compare" => reads::<CompareVersions>,
+            "document:restore" => reads::<RestoreVersion>,
             "presence:update" => reads::<MoveCaret>,
             "askClaudeCode" => reads::<AskClaudeCode>,
             "run" => reads::<Run>,
@@ -143,6 +146,9 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("document:settings", &with(json!({"timeoutSeconds": 200}))).ok();
     owner.emit("document:history", &with(json!({}))).ok();
     owner.emit("document:at", &with(json!({"version": 0}))).ok();
+    owner.emit("document:provenance", &with(json!({}))).ok();
+    owner.emit("document:compare", &with(json!({"from": 0}))).ok();
+    owner.emit("document:restore", &with(json!({"version": 1, "onlyAt": 1}))).ok();
     owner.emit("presence:update", &with(json!({"version": 1, "anchor": 0, "head": 2}))).ok();
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
     owner.emit("rules:list", &json!({})).ok();

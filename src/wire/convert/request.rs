@@ -130,7 +130,7 @@ pub(super) fn hunk(request: &RequestId, hunk: &review::Hunk) -> server::Hunk {
 }
 
 fn part(part: &review::Part) -> server::Part {
-    let review::Part { from, to, base, insert, conflict } = part;
+    let review::Part { from, to, base, insert, conflict, stood: _ } = part;
     let conflict = conflict.then_some(true);
     server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
 }

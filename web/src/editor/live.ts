@@ -31,7 +31,7 @@ type Queued = { updates: DocumentUpdates } | { request: ApprovalRequest } | { up
 
 export class LiveDocument {
   readonly view = new EditorView()
-  private synced: Synced | null = null
+  synced: Synced | null = null
   /** False while an answer to `document:open` or `document:resync` is awaited; events wait in `queue`. */
   private joined = false
   private joining = false

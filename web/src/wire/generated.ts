@@ -160,6 +160,48 @@ documentId: string,
  */
 version: number, };
 
+export type ReadProvenance = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * First unit of the newest text; missing: its beginning.
+ */
+from?: number, 
+/**
+ * One past the last unit; missing: its end.
+ */
+to?: number, };
+
+export type CompareVersions = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version that the parts are positions of.
+ */
+from: number, 
+/**
+ * The version with which it is compared; missing: the newest.
+ */
+to?: number, };
+
+export type RestoreVersion = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version whose text is wanted.
+ */
+version: number, 
+/**
+ * Only if this is still the newest version; else the answer is `resync`.
+ */
+onlyAt?: number, };
+
 export type Caret = { 
 /**
  * The version the positions are of.
@@ -794,24 +836,6 @@ anchor: number,
  */
 head: number, };
 
-export type HistoryLine = { 
-/**
- * The version this update made.
- */
-version: number, 
-/**
- * Who made it.
- */
-author: Person, 
-/**
- * When, RFC 3339.
- */
-at: string, 
-/**
- * The request it came from, if not from typing.
- */
-origin?: string, };
-
 export type Hunk = { 
 /**
  * Unique within the document.
@@ -1276,6 +1300,87 @@ start: number,
  */
 end: number, };
 
+export type HistoryLine = { 
+/**
+ * The version this update made.
+ */
+version: number, 
+/**
+ * Who made it.
+ */
+author: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The request it came from, if not from typing.
+ */
+origin?: string, 
+/**
+ * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
+ */
+act: string, 
+/**
+ * With `restored`: the version whose text it is again.
+ */
+restored?: number, };
+
+export type ProvenanceSpan = { 
+/**
+ * First unit.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * `person`, `ai`, or `beginning`: the document was created with it.
+ */
+kind: string, 
+/**
+ * Who wrote it; `ai`: for whom; `beginning`: who created the document.
+ */
+author: Person, 
+/**
+ * With `ai`: the request it came from.
+ */
+request?: string, 
+/**
+ * With `ai`: which of its changes, if that is known.
+ */
+hunk?: string, 
+/**
+ * With `ai`: who let it in; missing where approvals are off.
+ */
+approver?: Person, 
+/**
+ * `true`: a person put other words in place of the proposed ones before they went in.
+ */
+edited?: boolean, 
+/**
+ * When it came into the text, RFC 3339; typing is dated to the minute.
+ */
+at: string, };
+
+export type Difference = { 
+/**
+ * First unit in the text of the first version.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * The words that stood there.
+ */
+base: string, 
+/**
+ * The words that stand there in the other version.
+ */
+insert: string, };
 export type IssuedToken = { 
 /**
  * The secret.
