@@ -34,6 +34,10 @@ impl RoomState {
                 let result = self.configure(*configure, &by, now, step);
                 step.answer(reply, result);
             }
+            Command::TellSettings(reply) => {
+                step.tell(Event::Changed(Change::Settings(self.in_force(now))));
+                step.answer(reply, Ok(()));
+            }
             Command::Delete(by, reply) => {
                 let result = self.delete(&by, now, step);
                 step.answer(reply, result);
@@ -54,8 +58,10 @@ impl RoomState {
         step: &mut Step,
     ) -> Result<(), RoomError> {
         self.exists()?;
-        let title = title(wanted)
-            .ok_or_else(|| RoomError::Invalid("a title has 1 to 200 characters".to_owned()))?;
+        let title = title(wanted).filter(|title| *title == wanted.trim());
+        let title = title.ok_or_else(|| {
+            RoomError::Invalid("a title has 1 to 200 characters, on one line".to_owned())
+        })?;
         self.record.title.clone_from(&title);
         self.record.updated_ms = now.ms;
         step.keep(Op::PutDocument(self.record.clone()));

@@ -44,6 +44,8 @@ pub enum Command {
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
     Configure(Box<Configure>, Principal, Reply<DocumentSettings>),
+    /// Tell everyone the settings in force: the server's have changed.
+    TellSettings(Reply<()>),
     /// Delete the document.
     Delete(Principal, Reply<()>),
     /// Read the document as it is.
@@ -74,6 +76,7 @@ impl Command {
             | Self::Await(..)
             | Self::Rename(..)
             | Self::Configure(..)
+            | Self::TellSettings(..)
             | Self::Delete(..)
             | Self::Read(..)
             | Self::Requests(..)
@@ -105,7 +108,9 @@ impl Command {
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
-            Self::Rename(.., reply) | Self::Delete(.., reply) => reply.send(Err(error)),
+            Self::Rename(.., reply) | Self::Delete(.., reply) | Self::TellSettings(reply) => {
+                reply.send(Err(error));
+            }
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),

@@ -235,6 +235,7 @@ impl RoomState {
             }
             Command::Rename(..)
             | Command::Configure(..)
+            | Command::TellSettings(..)
             | Command::Delete(..)
             | Command::Replace(..) => self.administer(command, now, step),
             Command::Decide(..)

@@ -478,12 +478,21 @@ pub struct ToolApprovalUpdate {
 
 /// A hunk's state.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkState {
     /// The hunk.
     pub id: String,
     /// Its status.
     pub status: String,
+    /// Who decided it; missing while nobody has, or nobody did in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Person>,
+    /// When it was decided, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The text that was put there instead of the proposed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// `tool_approval_resolved`

@@ -120,8 +120,8 @@ fn a_title_has_1_to_200_characters() {
     let rename =
         |title: &str| ana.emit("document:rename", &json!({"documentId": document, "title": title}));
     rename(&"é".repeat(200)).ok();
-    rename(&"é".repeat(201)).ok();
-    assert_eq!(line(&ana, &document).unwrap()["title"], "é".repeat(200), "the rest is cut");
+    rename(&"é".repeat(201)).refused_with("invalid_payload");
+    assert_eq!(line(&ana, &document).unwrap()["title"], "é".repeat(200), "nothing is cut");
     rename("").refused_with("invalid_payload");
     rename(" \n ").refused_with("invalid_payload");
 }
@@ -245,6 +245,31 @@ fn the_servers_settings_hold_where_a_document_says_nothing() {
         owner.emit("settings:set", &json!({"timeoutSeconds": 7})).ok()["settings"].clone();
     assert_eq!(settings["timeoutSeconds"], 7);
     assert_eq!(owner.opens(&owner.document())["document"]["settings"]["timeoutSeconds"], 7);
+}
+
+#[test]
+fn the_servers_settings_are_told_to_everyone_and_kept_over_a_restart() {
+    let mut desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("Hello."));
+    owner.emit("settings:set", &json!({"approvals": "off", "timeoutSeconds": 7})).ok();
+    let told = ben.sees("document:changed")["settings"].clone();
+    assert_eq!((&told["approvals"], &told["timeoutSeconds"]), (&json!("off"), &json!(7)));
+    desk.is_killed_and_restarted();
+    let back = desk.owner();
+    let settings = back.emit("settings:get", &json!({})).ok()["settings"].clone();
+    assert_eq!((&settings["approvals"], &settings["timeoutSeconds"]), (&json!("off"), &json!(7)));
+}
+
+#[test]
+fn only_an_owner_sets_the_servers_settings_and_a_refused_wish_changes_nothing() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.emit("settings:set", &json!({"approvals": "off"})).refused_with("not_allowed");
+    let ack =
+        owner.send_args("settings:set", &json!([{"approvals": "off", "permission_mode": "x"}]));
+    owner.ack(ack).refused_with("invalid_payload");
+    assert_eq!(ben.emit("settings:get", &json!({})).ok()["settings"]["approvals"], "on");
 }
 
 #[test]

@@ -271,7 +271,7 @@ impl World {
     fn reopens(&mut self) {
         let Some(case) = self.pick(|r| !r.status.is_open()) else { return };
         let who = chance::person(&mut self.random);
-        if let Ok(ids) = self.cases[case].request.reopen(&who) {
+        if let Ok(ids) = self.cases[case].request.reopen(&who, &self.text) {
             self.tally.count("reopened", 1);
             self.watch_again(case, &ids);
         }
