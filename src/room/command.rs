@@ -281,14 +281,14 @@ pub struct Opened {
 pub enum Content {
     /// Everything.
     Whole(Box<Reading>),
-    /// The updates after `from`, up to `version`.
+    /// The updates after `from`, up to the newest version.
     Since {
         /// The version the client had.
         from: Version,
-        /// The newest version.
-        version: Version,
         /// In order, without a gap.
         updates: Vec<Arc<Update>>,
+        /// The document they lead to: title and settings may have changed too.
+        reading: Box<Reading>,
     },
 }
 

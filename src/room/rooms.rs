@@ -19,7 +19,7 @@ use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle};
 
 /// Longest title, in characters.
-const LONGEST_TITLE: usize = 200;
+pub(super) const LONGEST_TITLE: usize = 200;
 /// Where the store keeps what owners set.
 const SETTINGS: &str = "settings";
 

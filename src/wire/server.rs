@@ -148,6 +148,12 @@ pub struct Opened {
     /// What the client missed, in order, without a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<Update>>,
+    /// The title, with `updates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The settings in force, with `updates`; the ranges are of `version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<DocumentSettings>,
     /// A name for a new editor instance, for `collab()`.
     #[serde(rename = "clientID")]
     pub client_id: String,
@@ -216,6 +222,9 @@ pub struct DocumentChanged {
     /// The settings now in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
+    /// With `settings`: the version their ranges are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
     /// `true`: the document is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,

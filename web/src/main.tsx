@@ -9,7 +9,9 @@ import './app/layout.css'
 import './app/library.css'
 import './chat/panel.css'
 import './editor/editor.css'
+import './frozen/frozen.css'
 import './review/review.css'
+import './review/decisions.css'
 import { start } from './session/store.ts'
 
 start()

@@ -8,6 +8,9 @@ import { Outline } from '../editor/Outline.tsx'
 import { Page } from '../editor/Page.tsx'
 import { Recovered } from '../editor/Recovered.tsx'
 import { EMPTY, useDocument } from '../editor/store.ts'
+import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
+import { EMPTY_BIN, useBin } from '../review/bin.ts'
+import { NO_DRAFTS, useDrafts } from '../review/drafts.ts'
 import { activate, activeHunk } from '../review/field.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
 import { NONE, useReview } from '../review/store.ts'
@@ -33,6 +36,7 @@ export function DocumentPage({ id }: { id: string }) {
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
         <Recovered />
+        <ApprovalsOff />
         {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
         {live && phase === 'open' && <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />}
@@ -71,7 +75,9 @@ function useLive(id: string): LiveDocument | null {
     useDocument.setState({ ...EMPTY, id })
     useReview.setState(NONE)
     useChat.setState({ runs: [] })
-    usePanel.setState({ open: false, editing: null, reasoning: null })
+    usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
+    useDrafts.setState(NO_DRAFTS)
+    useBin.setState(EMPTY_BIN)
     const opened = new LiveDocument(id, wire)
     setLive(opened)
     return () => opened.close()

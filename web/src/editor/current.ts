@@ -4,6 +4,8 @@ import type { EditorView } from '@codemirror/view'
 export interface Current {
   readonly id: string
   readonly view: EditorView
+  /** The server's version that the text is of, once everything typed has arrived. */
+  readonly version: number
   /** Everything typed here has reached the server. */
   readonly settled: boolean
   /** Shows changes as the server has just said they are. */

@@ -6,16 +6,18 @@ import { useChat, requested } from '../chat/store.ts'
 import { Beat } from '../presence/beat.ts'
 import { setCarets } from '../presence/carets.ts'
 import { Others, inColours } from '../presence/others.ts'
+import { setFrozen } from '../frozen/field.ts'
+import { lostItsWords } from '../review/again.ts'
 import { forgetLastAccept } from '../review/decide.ts'
 import { reviewField, setHunks } from '../review/field.ts'
 import { announced, hunksPut, replaced, resolved, updated, useReview } from '../review/store.ts'
 import { CallError, type Wire } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentSettings, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
-import { Synced, isOutOfStep } from './synced.ts'
+import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
 import { unsentWords, warnBeforeLeaving } from './unsent.ts'
 import { Watch } from './watch.ts'
 
@@ -27,7 +29,7 @@ const CARET_EVERY_MS = 60
 /** Answers to a push that do not get better by waiting. */
 const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
 
-type Queued = { updates: DocumentUpdates } | { request: ApprovalRequest } | { update: ApprovalUpdate } | { done: ApprovalResolved }
+type Queued = { settings: DocumentSettings; version: number } | { updates: DocumentUpdates } | { request: ApprovalRequest } | { update: ApprovalUpdate } | { done: ApprovalResolved }
 
 export class LiveDocument {
   readonly view = new EditorView()
@@ -53,8 +55,9 @@ export class LiveDocument {
       wire.on('tool_approval_request', ours((request) => this.take({ request }))),
       wire.on('tool_approval_update', (update) => this.take({ update })),
       wire.on('tool_approval_resolved', (done) => this.take({ done })),
-      wire.on('document:changed', ours(({ title, deleted }) => {
+      wire.on('document:changed', ours(({ title, settings, version, deleted }) => {
         if (title !== undefined) useDocument.setState({ title })
+        if (settings && version !== undefined) this.take({ settings, version })
         if (deleted) this.gone()
       })),
       wire.on('presence:peers', ours(({ peers }) => this.seePeers(peers))),
@@ -66,6 +69,10 @@ export class LiveDocument {
     this.stops.push(warnBeforeLeaving(() => !this.settled))
     setCurrent(this)
     if (wire.connected) void this.join()
+  }
+
+  get version(): number {
+    return this.synced?.version ?? 0
   }
 
   get settled(): boolean {
@@ -110,7 +117,9 @@ export class LiveDocument {
   }
 
   redraw(): void {
-    if (this.synced) this.view.dispatch({ effects: setHunks.of(this.synced.project(this.unconfirmed())) })
+    if (!this.synced) return
+    const unconfirmed = this.unconfirmed()
+    this.view.dispatch({ effects: [setHunks.of(this.synced.project(unconfirmed)), setFrozen.of(this.synced.projectFrozen(unconfirmed))] })
   }
 
   private opened(opened: Opened): void {
@@ -118,6 +127,9 @@ export class LiveDocument {
     else this.apply({ documentId: this.id, from: opened.from ?? this.synced!.version, updates: opened.updates ?? [] })
     const misfits = this.synced!.replace(opened.requests)
     if (misfits.length > 0) console.warn('requests that do not fit this version', misfits)
+    if (opened.title !== undefined) useDocument.setState({ title: opened.title })
+    const settings = opened.document?.settings ?? opened.settings
+    if (settings) this.configure(settings)
     useReview.setState((state) => replaced(state, opened.requests))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
@@ -125,8 +137,20 @@ export class LiveDocument {
     this.seePeers(opened.peers)
     this.joined = true
     // A request told before the answer is in the answer, at a newer version, if it can still be decided.
-    for (const message of this.queue.splice(0)) if (!('request' in message) || message.request.version >= this.synced!.version) this.take(message)
+    for (const message of this.queue.splice(0)) if (!this.isOld(message)) this.take(message)
     void this.push()
+  }
+
+  /** What the answer to opening holds already, at a newer version. */
+  private isOld(message: Queued): boolean {
+    const version = 'request' in message ? message.request.version : 'settings' in message ? message.version : Infinity
+    return version < this.synced!.version
+  }
+
+  /** The ranges are of our version. */
+  private configure(settings: DocumentSettings): void {
+    this.synced!.frozen = settings.frozen
+    useDocument.setState({ settings })
   }
 
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
@@ -145,6 +169,7 @@ export class LiveDocument {
       if ('updates' in message) this.apply(message.updates)
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
+      else if ('settings' in message) this.reconfigure(message)
       else useReview.setState((state) => updated(state, message.update))
     } catch (error) {
       if (!isOutOfStep(error)) throw error
@@ -170,7 +195,8 @@ export class LiveDocument {
       synced.change(hunks)
       useReview.setState((all) => hunksPut(all, hunks.put))
     }
-    steps.push(state.update({ effects: setHunks.of(synced.project(sendableUpdates(state).map((update) => update.changes))) }))
+    const unconfirmed = sendableUpdates(state).map((update) => update.changes)
+    steps.push(state.update({ effects: [setHunks.of(synced.project(unconfirmed)), setFrozen.of(synced.projectFrozen(unconfirmed))] }))
     this.view.dispatch(steps)
     this.showSaved()
   }
@@ -182,7 +208,14 @@ export class LiveDocument {
     this.redraw()
   }
 
+  private reconfigure({ settings, version }: { settings: DocumentSettings; version: number }): void {
+    if (version !== this.synced!.version) throw new OutOfStep(`settings at version ${version}, we are at ${this.synced!.version}`)
+    this.configure(settings)
+    this.redraw()
+  }
+
   private resolve(done: ApprovalResolved): void {
+    lostItsWords(useReview.getState().requests[done.request_id], done)
     useReview.setState((state) => resolved(state, done))
     this.synced!.drop((hunk) => hunk.request_id === done.request_id)
     this.redraw()

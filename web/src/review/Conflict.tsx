@@ -34,7 +34,7 @@ export function Conflict({ hunk: shown, number, busy }: { hunk: Hunk; number: nu
       </dl>
       <div className="hunk-actions">
         <button type="button" className="button" disabled={busy} aria-label={`Keep mine, change ${number}`} onClick={() => void rejectHunk(hunk)}>Keep mine</button>
-        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, proposedText(hunk, doc))}>Use the AI’s</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, { text: proposedText(hunk, doc) })}>Use the AI’s</button>
         <button type="button" className="button" disabled={busy} aria-label={`Edit change ${number}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>Edit</button>
         <button type="button" className="button" disabled={busy} aria-label={`Ask again about change ${number}`} onClick={() => askAgain(hunk)}>Ask again</button>
       </div>

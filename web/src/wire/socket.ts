@@ -1,8 +1,8 @@
 /** The only place that touches socket.io: typed events in, typed acks out. */
 import { io, type Socket } from 'socket.io-client'
 import type {
-  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
-  DocumentChanged, DocumentLine, DocumentUpdates, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionRegistered, Told, WireError,
+  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
+  Decided, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, ListRequests, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionRegistered, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -32,14 +32,17 @@ export interface Calls {
   'document:close': [{ documentId: string }, object]
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
+  'document:settings': [ChangeSettings, { settings: DocumentSettings }]
   askClaudeCode: [AskPayload, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
+  tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
+  'approval:list': [ListRequests, { requests: ApprovalRequest[]; more: boolean }]
   'approval:told': [ApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
-  'approval:reopen': [{ request_id: string }, { status: RequestStatus }]
+  'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
   'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
 }
 
