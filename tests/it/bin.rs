@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::script::{full, selection};
+use crate::support::script::full;
 use crate::support::{Desk, Person, Request, Role, Script};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
@@ -63,11 +63,11 @@ fn what_people_can_still_decide_is_not_in_the_bin() {
 #[test]
 fn a_person_sees_only_how_it_ended_what_they_ask_for() {
     let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
-    ana.creates(BEFORE);
-    let (rejected, withdrawn) = (asked(&ana), asked(&ana));
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates(BEFORE));
+    let (rejected, withdrawn) = (asked(&ana), asked(&ben));
     ana.rejects(&rejected, "");
-    ana.emit("approval:withdraw", &json!({"request_id": withdrawn.id()})).ok();
+    ben.emit("approval:withdraw", &json!({"request_id": withdrawn.id()})).ok();
     assert_eq!(ids(&page(&ana, json!({"status": ["rejected"]}))), [rejected.id()]);
     assert_eq!(ids(&page(&ana, json!({"status": ["cancelled", "expired"]}))), [withdrawn.id()]);
     assert_eq!(ids(&page(&ana, json!({"status": []}))), [withdrawn.id(), rejected.id()]);
@@ -94,27 +94,22 @@ fn the_bin_is_read_page_by_page_newest_first() {
 
 #[test]
 fn a_page_of_long_texts_ends_early_and_the_rest_follows() {
-    let long = format!("{}{}", "All was quiet that night. ".repeat(18_000), BEFORE);
-    let after = long.replace("Teh", "The");
-    let at = long.find("Teh").unwrap();
-    let edit = json!({"type": "tool_use", "name": "update_selection", "input": selection(at, at + 3, "The")});
-    let desk = Desk::scripted(
-        Script::default()
-            .turn(json!({"when": {"user": "."}, "content": [edit], "repeat": true}))
-            .closing("Done."),
-    );
+    let long = format!("{}{BEFORE}", "All was quiet that night. ".repeat(3_700));
+    let rewrite = full(&long.replace("Teh", "The"));
+    let call = json!({"type": "tool_use", "name": "update_full_document", "input": rewrite});
+    let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
+    let desk = Desk::scripted(Script::default().turn(turn).closing("Done."));
     let ana = desk.editor("Ana");
     ana.creates(&long);
-    for _ in 0..4 {
+    for _ in 0..9 {
         let request = asked(&ana);
-        assert_eq!(request["new_content"], after);
         ana.rejects(&request, "");
     }
     let first = page(&ana, json!({}));
     let got = ids(&first);
-    assert!((1..4).contains(&got.len()) && first["more"] == true, "{} requests", got.len());
+    assert!((1..9).contains(&got.len()) && first["more"] == true, "{} requests", got.len());
     let rest = page(&ana, json!({"before": got.last().unwrap()}));
-    assert_eq!(got.len() + ids(&rest).len(), 4);
+    assert_eq!((got.len() + ids(&rest).len(), &rest["more"]), (9, &json!(false)));
 }
 
 #[test]
@@ -204,7 +199,8 @@ fn nothing_can_be_proposed_again_where_none_of_its_words_are_left() {
     ana.creates(BEFORE);
     let request = asked(&ana);
     let (_, len) = ana.page();
-    ana.replaces(0, len, "Gone.");
+    ana.replaces(0, len, "");
+    ana.types(0, "Gone.");
     ana.sees_resolved(&request);
     let reopen = json!({"request_id": request.id()});
     let error = ana.emit("approval:reopen", &reopen).refused_with("invalid_decision");

@@ -9,6 +9,9 @@ const saved = (writer) => eventually('saved', () => writer.page.locator('.saved'
 const reads = (writer, what, text) => eventually(what, () => writer.text(), (now) => now === text)
 const waits = (writer, what, count) => eventually(what, () => writer.changes(), (changes) => changes.length === count)
 
+/** Makes the change with these words the active one, whatever its number. */
+const choose = (writer, words) => writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
+
 async function select(writer, words) {
   await writer.page.evaluate((wanted) => {
     const { view } = document.querySelector('.cm-content').cmTile
@@ -38,7 +41,7 @@ await story(async (keep) => {
   // Two suggestions, from two people, accepted in one go, and taken back in one go.
   await ana.ask('Shorten the beginning')
   await bo.ask('Shorten the end')
-  const open = await eventually('changes of both suggestions', () => ana.changes(), (changes) => changes.length >= 4)
+  const open = await eventually('changes of both suggestions', () => ana.changes(), (changes) => changes.length >= 3)
   await button(ana, `Accept all ${open.length} in 2 suggestions`).waitFor()
   await accessible(ana, 'two suggestions')
   await ana.screenshot('desk-3-two-suggestions')
@@ -49,12 +52,12 @@ await story(async (keep) => {
   await waits(ana, 'all changes again', open.length)
 
   // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
-  await ana.choose(1)
+  await choose(ana, 'burned')
   await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Edit change/ }).click()
   await ana.page.locator('.hunk-edit textarea').fill('gleamed')
   await ana.page.locator('.hunk-edit').getByText('What the AI will be told').click()
   await eventually('what the AI will be told', () => ana.page.locator('.hunk-edit .told pre').textContent(), (told) => told.includes('gleamed'))
-  await bo.choose(1)
+  await choose(bo, 'burned')
   await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Reject change \d+ of \d+$/ }).click()
   await waits(ana, 'one change less', open.length - 1)
   const orphan = ana.page.locator('.orphans')
@@ -72,16 +75,17 @@ await story(async (keep) => {
 
   // One change rejected with a reason, and the rest of its suggestion accepted, in one decision.
   await finishTheRest(ana, bo)
+  await saved(bo)
 
   // What was rejected is in the bin, and comes back from there.
   await button(ana, 'Bin').click()
   const binned = ana.page.locator('.binned')
   await binned.first().waitFor()
-  await eventually('who and why', () => binned.first().textContent(), (words) => words.includes('by Bo, Ana') && words.includes('It is right as it is'))
+  await eventually('who and why', () => binned.allTextContents(), (cards) => cards.length === 2 && cards.some((words) => words.includes('1 accepted, 1 rejected by Ana: “It is right as it is”')) && cards.some((words) => words.includes('Rejected by Bo')))
   await accessible(ana, 'the bin')
   await ana.screenshot('desk-5-bin')
-  await binned.first().getByRole('button', { name: 'Propose again' }).click()
-  await eventually('changes to review again', () => bo.changes(), (changes) => changes.length >= 2)
+  await binned.filter({ hasText: 'Shorten the beginning' }).getByRole('button', { name: 'Propose again' }).click()
+  await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
 
   // Everything deleted and undone: the suggestions went with their words, and come back by one click.
@@ -90,12 +94,14 @@ await story(async (keep) => {
   const text = await ana.text()
   await ana.page.keyboard.press('Delete')
   await waits(bo, 'nothing to review', 0)
+  await ana.page.locator('.toast', { hasText: 'went with the words' }).waitFor()
   await ana.page.keyboard.press('Control+z')
   await reads(bo, 'the text back', text)
   await button(ana, 'Bin').click()
-  const again = ana.page.locator('.binned', { hasText: 'gone with' }).first()
+  const again = ana.page.locator('.binned', { hasText: 'Its words are gone' }).first()
   await again.getByRole('button', { name: 'Propose again' }).click()
-  await eventually('changes to review once more', () => bo.changes(), (changes) => changes.length >= 1)
+  await waits(bo, 'a change to review once more', 1)
+  await ana.screenshot('desk-5-back')
   await button(ana, 'Bin').click()
   await button(bo, /^Reject (all \d+|1 change)…$/).first().click()
   await bo.page.locator('.reason button[type=submit]').click()
@@ -153,8 +159,7 @@ async function settings(ana) {
 }
 
 async function finishTheRest(ana, bo) {
-  const left = await ana.changes()
-  await ana.choose(1)
+  await choose(ana, 'By')
   await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason or a note/ }).click()
   const form = ana.page.locator('.reason')
   await form.getByLabel('Reason in your own words').fill('It is right as it is')
@@ -164,8 +169,8 @@ async function finishTheRest(ana, bo) {
   await form.getByText('What the AI will be told').click()
   await eventually('what the AI will be told', () => form.locator('.told pre').textContent(), (told) => told.startsWith('Partly applied:') && told.includes('User feedback: It is right as it is'))
   await form.getByRole('button', { name: /^Reject change \d+ and accept the rest$/ }).click()
-  await eventually('one suggestion less', () => bo.changes(), (changes) => changes.length < left.length - 1)
-  await eventually('who decided it', () => ana.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('by Bo, Ana')))
+  await waits(bo, 'all decided', 0)
+  await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Ana')))
 }
 
 /** Applied at once, said on the page, and undone from the card, also after a reload. */

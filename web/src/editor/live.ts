@@ -3,33 +3,29 @@ import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/c
 import { type ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { useChat, requested } from '../chat/store.ts'
-import { Beat } from '../presence/beat.ts'
-import { setCarets } from '../presence/carets.ts'
-import { Others, inColours } from '../presence/others.ts'
+import { Company } from '../presence/company.ts'
 import { setFrozen } from '../frozen/field.ts'
 import { lostItsWords } from '../review/again.ts'
 import { forgetLastAccept } from '../review/decide.ts'
 import { reviewField, setHunks } from '../review/field.ts'
 import { announced, hunksPut, replaced, resolved, updated, useReview } from '../review/store.ts'
 import { CallError, type Wire } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentSettings, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
+import { type Queued, isOld } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
 import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
-import { unsentWords, warnBeforeLeaving } from './unsent.ts'
+import { sendable, unsentWords, warnBeforeLeaving } from './unsent.ts'
 import { Watch } from './watch.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
 const PUSH_AT_MOST = 200
 const RETRY_MS = 1_000
-const CARET_EVERY_MS = 60
 
 /** Answers to a push that do not get better by waiting. */
 const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
-
-type Queued = { settings: DocumentSettings; version: number } | { updates: DocumentUpdates } | { request: ApprovalRequest } | { update: ApprovalUpdate } | { done: ApprovalResolved }
 
 export class LiveDocument {
   readonly view = new EditorView()
@@ -39,12 +35,12 @@ export class LiveDocument {
   private joining = false
   private queue: Queued[] = []
   private pushing = false
-  private readonly caret = new Beat(CARET_EVERY_MS, () => this.sendCaret())
-  private readonly others = new Others()
+  private readonly company: Company
   private readonly stops: (() => void)[]
   private readonly watch = new Watch(this.view)
 
   constructor(readonly id: string, private readonly wire: Wire) {
+    this.company = new Company(this, wire)
     const ours = <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) => (payload: T) => {
       if (payload.documentId === id || payload.document_id === id) act(payload)
     }
@@ -60,11 +56,8 @@ export class LiveDocument {
         if (settings && version !== undefined) this.take({ settings, version })
         if (deleted) this.gone()
       })),
-      wire.on('presence:peers', ours(({ peers }) => this.seePeers(peers))),
-      wire.on('presence:update', ours((moved) => {
-        this.others.move(moved)
-        this.drawCarets()
-      })),
+      wire.on('presence:peers', ours(({ peers }) => this.company.see(peers, this.synced))),
+      wire.on('presence:update', ours((moved) => this.company.move(moved, this.synced))),
     ]
     this.stops.push(warnBeforeLeaving(() => !this.settled))
     setCurrent(this)
@@ -75,13 +68,17 @@ export class LiveDocument {
     return this.synced?.version ?? 0
   }
 
+  inStep(): Synced | null {
+    return this.joined ? this.synced : null
+  }
+
   get settled(): boolean {
     return this.synced === null || sendableUpdates(this.view.state).length === 0
   }
 
   close(): void {
     this.stops.forEach((stop) => stop())
-    this.caret.stop()
+    this.company.stop()
     setCurrent(null)
     this.watch.stop()
     this.sendLastWords()
@@ -112,7 +109,7 @@ export class LiveDocument {
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
-    const updates = this.sendable()
+    const updates = sendable(this.view.state)
     this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates }).catch(keep)
   }
 
@@ -134,17 +131,11 @@ export class LiveDocument {
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member })
-    this.seePeers(opened.peers)
+    this.company.see(opened.peers, this.synced)
     this.joined = true
     // A request told before the answer is in the answer, at a newer version, if it can still be decided.
-    for (const message of this.queue.splice(0)) if (!this.isOld(message)) this.take(message)
+    for (const message of this.queue.splice(0)) if (!isOld(message, this.synced!.version)) this.take(message)
     void this.push()
-  }
-
-  /** What the answer to opening holds already, at a newer version. */
-  private isOld(message: Queued): boolean {
-    const version = 'request' in message ? message.request.version : 'settings' in message ? message.version : Infinity
-    return version < this.synced!.version
   }
 
   /** The ranges are of our version. */
@@ -228,7 +219,7 @@ export class LiveDocument {
       this.showSaved()
       void this.push()
     }
-    if (update.selectionSet || update.docChanged || update.focusChanged) this.caret.want()
+    if (update.selectionSet || update.docChanged || update.focusChanged) this.company.want()
     const before = update.startState.field(reviewField, false)
     if (update.state.field(reviewField, false) !== before) this.watch.hunks()
   }
@@ -236,12 +227,12 @@ export class LiveDocument {
   private async push(): Promise<void> {
     if (this.pushing || !this.joined || this.synced === null) return
     const version = getSyncedVersion(this.view.state)
-    const updates = this.sendable().slice(0, PUSH_AT_MOST)
+    const updates = sendable(this.view.state).slice(0, PUSH_AT_MOST)
     if (updates.length === 0) return
     this.pushing = true
     try {
       await this.wire.call('document:push', { documentId: this.id, version, updates })
-      this.caret.want()
+      this.company.want()
       if (this.synced.version === version) throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
     } catch (error) {
       await this.pushFailed(error)
@@ -271,8 +262,7 @@ export class LiveDocument {
 
   private leave(): void {
     this.joined = false
-    this.others.leave()
-    this.drawCarets()
+    this.company.leave(this.synced)
     this.showSaved()
   }
 
@@ -289,35 +279,11 @@ export class LiveDocument {
     setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
   }
 
-  private sendable(): { clientID: string; changes: unknown }[] {
-    return sendableUpdates(this.view.state).map(({ clientID, changes }) => ({ clientID, changes: changes.toJSON() as unknown }))
-  }
-
-  private unconfirmed(): ChangeSet[] {
+  unconfirmed(): ChangeSet[] {
     return sendableUpdates(this.view.state).map((update) => update.changes)
   }
 
   private showSaved(): void {
     useDocument.setState({ saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'apart' })
-  }
-
-  private seePeers(all: readonly Peer[]): void {
-    const peers = inColours(all)
-    useDocument.setState({ peers })
-    this.others.see(peers)
-    this.drawCarets()
-  }
-
-  private drawCarets(): void {
-    if (this.synced === null) return
-    const carets = this.others.carets(useDocument.getState().member, this.synced, this.unconfirmed(), this.view.state.doc.length)
-    this.view.dispatch({ effects: setCarets.of(carets) })
-  }
-
-  /** Only when nothing is unacknowledged: until then our positions mean nothing to others. */
-  private sendCaret(): void {
-    if (!this.joined || !this.settled || !this.view.hasFocus) return
-    const { anchor, head } = this.view.state.selection.main
-    this.wire.volatile('presence:update', { documentId: this.id, version: this.synced!.version, anchor, head })
   }
 }

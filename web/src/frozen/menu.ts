@@ -24,9 +24,9 @@ const menuField = StateField.define<Tooltip | null>({
 })
 
 function tooltip(state: EditorState): Tooltip | null {
-  const { from, to, head } = state.selection.main
+  const { from, to } = state.selection.main
   if (!wordsOf(state.sliceDoc(from, to), from)) return null
-  return { pos: head, above: head === from, arrow: false, create: (view) => ({ dom: button(view) }) }
+  return { pos: from, above: true, arrow: false, create: (view) => ({ dom: button(view) }) }
 }
 
 function button(view: EditorView): HTMLElement {

@@ -9,13 +9,15 @@ import { undo } from './decide.ts'
 import { summary } from './fate.ts'
 
 export function Outcome({ request, open = false }: { request: ApprovalRequest; open?: boolean }) {
+  // What was said with an earlier decision is not about how it ended.
+  const saidNo = request.hunks.length === 0 || request.hunks.some((hunk) => hunk.status === 'rejected')
   const good = request.status === 'approved' || request.status === 'partly'
   return (
     <>
       {request.explanation && <p className="answer">{request.explanation}</p>}
       <p className="tool-line">
         <Icon name={good ? 'check' : 'cross'} size={13} />
-        <span>{summary(request)}{request.feedback ? `: “${request.feedback}”` : ''}</span>
+        <span>{summary(request)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
       <WaysBack request={request} />
       <Decided label="What it was about" hunks={request.hunks} open={open} />

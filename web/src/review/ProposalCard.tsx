@@ -24,6 +24,8 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
   const me = useSession((session) => session.me?.user.id)
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const { open, total } = tally(request.hunks)
+  // What is being written needs the room.
+  const writing = usePanel(({ editing, reasoning }) => hunks.some(({ id }) => id === editing || id === reasoning))
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
   return (
     <div className="proposal">
@@ -45,7 +47,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
         ))}
       </ol>
       <AlreadyDecided request={request} mayDecide={mayDecide} />
-      <div className="proposal-foot">
+      <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} ready={hunks.length - conflicts} open={hunks.length} />}
         <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>

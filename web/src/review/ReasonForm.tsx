@@ -44,7 +44,7 @@ export function ReasonForm({ ways, others = 0 }: Props) {
       }}
     >
       {ways.length > 1 && (
-        <Choice label="Decision" now={verdict} onChoose={setVerdict} choices={ways.map((other) => [other.verdict, other.verdict === 'accept' ? 'Accept, with a note' : 'Reject, with a reason'] as const)} />
+        <Choice label="Decision" now={verdict} onChoose={setVerdict} choices={ways.map((other) => [other.verdict, other.verdict === 'accept' ? 'Accept it' : 'Reject it'] as const)} />
       )}
       {rejects && <Reasons chosen={chosen} onChoose={setChosen} />}
       <textarea

@@ -1,5 +1,5 @@
 /** Why a decision came to nothing, in words for people. Pure. */
-import { CallError } from '../wire/socket.ts'
+import type { CallError } from '../wire/socket.ts'
 import type { ApprovalRequest, HunkStatus, Person, RequestStatus } from '../wire/types.ts'
 import { clock } from '../ui/when.ts'
 

@@ -21,6 +21,10 @@ it('names everybody who decided, once', () => {
   expect(summary(request(hunks))).toBe('4 changes: 2 accepted, 1 rejected, 1 gone with its words by Bo, Ana')
 })
 
+it('says it shortly of one change', () => {
+  expect(summary(request([hunk('rejected', by('Bo'))]))).toBe('Rejected by Bo')
+})
+
 it('says how a request without changes ended', () => {
   expect(summary(request([], { status: 'rejected', by: { id: 'b', name: 'Bo' } }))).toBe('Rejected by Bo')
   expect(summary(request([], { status: 'cancelled' }))).toBe('Cancelled')

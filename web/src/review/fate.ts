@@ -36,7 +36,8 @@ export function summary({ hunks, status, by }: ApprovalRequest): string {
   const { accepted, rejected, expired, obsolete } = tally(hunks)
   const counts = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`, expired && `${expired} expired`, obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`]
   const parts = counts.filter(Boolean)
-  const what = parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
+  const [only] = hunks
+  const what = hunks.length === 1 && only ? (DONE[only.status] ?? status) : parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
   const people = deciders(hunks)
   const names = people.length > 0 ? people : by ? [by.name] : []
   return names.length > 0 ? `${what} by ${names.join(', ')}` : what
