@@ -15,7 +15,7 @@ use crate::ids::{ClientId, DocumentId, MemberId, RequestId, Version};
 use crate::review::Policy;
 use crate::store::StoreError;
 
-use super::command::{Command, Positions, Reply, Settled};
+use super::command::{CaughtUp, Command, Positions, Reply, Settled};
 use super::event::Event;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
@@ -227,6 +227,14 @@ impl Driver {
                 }
                 Err(error) => reply.send(Err(error)),
             },
+            Command::CatchUp(since, reply) => {
+                let older = self.older(since, step).await;
+                let now = self.now();
+                let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
+                let caught =
+                    missed.map(|missed| CaughtUp { now: self.state.reading(&now), missed });
+                step.answer(reply, self.state.exists().and(caught));
+            }
             command => self.state.apply(command, &self.now(), step),
         }
     }

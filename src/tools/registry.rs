@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::wire::messages::ToolDefinition;
 
-use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
 use super::respond_conversation_only::RespondConversationOnly;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
-    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Tool, ToolError, Verdict, told,
+    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Proposal, Tool, ToolError, Verdict,
+    told,
 };
 
 /// Every tool there is, one line each.
@@ -120,21 +121,25 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
         let tool = self.tool(&call.name)?;
+        // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
+        if !call.input.is_object() {
+            let reason = "invalid JSON arguments".to_owned();
+            let expected = expected(&tool.schema);
+            return Err(ToolError::Input { tool: tool.name, reason, expected });
+        }
         let text = context.base.as_ref().map(|reading| &reading.text);
         if tool.effect == Effect::Proposes && text.is_none() {
             return Err(ToolError::NoDocument);
         }
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
-            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+            hooks::ask(|| hook(&subject))?;
         }
         let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
         match (tool.effect, prepared) {
             (Effect::Safe, Prepared::Answer(answer)) => Ok(answer.into()),
             (Effect::Proposes, Prepared::Propose(proposal)) => {
-                for hook in self.hooks.proposed {
-                    hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
-                }
+                self.look_over(context, &proposal).await?;
                 let verdict =
                     approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
                         .await?;
@@ -145,6 +150,14 @@ impl Registry {
                 Err(ToolError::Effect(tool.name))
             }
         }
+    }
+
+    /// Asks the hooks that know what the call would do.
+    async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
+        let base = context.document()?;
+        let caught_up = context.room.catch_up(base.version).await?;
+        let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
+        self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
     fn tool(&self, name: &str) -> Result<&Entry, ToolError> {

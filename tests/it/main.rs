@@ -21,6 +21,7 @@ mod doors;
 mod durability;
 mod exports;
 mod limits;
+mod models;
 mod offline;
 mod presence;
 mod samples;
