@@ -47,7 +47,8 @@ await story(async (keep) => {
   await ana.screenshot('desk-3-two-suggestions')
   await button(ana, `Accept all ${open.length} in 2 suggestions`).click()
   await reads(bo, 'both suggestions', BOTH)
-  await ana.page.locator('.toast', { hasText: `${open.length} changes accepted in 2 suggestions.` }).getByRole('button', { name: 'Undo' }).click()
+  await ana.page.locator('.cm-content').focus()
+  await ana.page.keyboard.press('Control+z')
   await reads(bo, 'both taken back', NOTE)
   await waits(ana, 'all changes again', open.length)
 
@@ -93,8 +94,8 @@ await story(async (keep) => {
   await ana.page.keyboard.press('Control+a')
   const text = await ana.text()
   await ana.page.keyboard.press('Delete')
-  await waits(bo, 'nothing to review', 0)
   await ana.page.locator('.toast', { hasText: 'went with the words' }).waitFor()
+  await waits(bo, 'nothing to review', 0)
   await ana.page.keyboard.press('Control+z')
   await reads(bo, 'the text back', text)
   await button(ana, 'Bin').click()
@@ -136,6 +137,8 @@ async function frozen(ana, bo) {
   await accessible(ana, 'a frozen passage')
   await ana.screenshot('desk-1-frozen')
   await bo.screenshot('desk-1-frozen-dark')
+  // About the whole document, not about what is still selected.
+  await ana.caret(0)
   await ana.ask('Shorten the beginning')
   await eventually('the AI was told', () => ana.page.locator('.card').first().textContent(), (words) => words.includes('frozen') && words.includes('As you like.'))
   same('nothing to review', await ana.changes(), [])

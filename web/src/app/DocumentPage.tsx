@@ -7,7 +7,7 @@ import { LiveDocument } from '../editor/live.ts'
 import { Outline } from '../editor/Outline.tsx'
 import { Page } from '../editor/Page.tsx'
 import { Recovered } from '../editor/Recovered.tsx'
-import { EMPTY, useDocument } from '../editor/store.ts'
+import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
 import { EMPTY_BIN, useBin } from '../review/bin.ts'
 import { NO_DRAFTS, useDrafts } from '../review/drafts.ts'
@@ -25,12 +25,13 @@ import { TopBar } from './TopBar.tsx'
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title } = useDocument()
+  const { phase, title, role, settings } = useDocument()
+  const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
   usePageKeys(() => setFocused((on) => !on), () => setShortcuts(true))
   return (
-    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'}`}>
+    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}>
       <TopBar focused={focused} onFocus={() => setFocused(!focused)} onShortcuts={() => setShortcuts(true)} />
       <NetBar />
       <main className="page-scroll">

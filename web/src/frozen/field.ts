@@ -1,8 +1,8 @@
 /** Frozen passages as the editor shows them: hatched and underlined, with a lock before their first word. */
 import { type EditorState, type Extension, type Range as Placed, StateEffect, StateField } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
-import type { Range } from '../wire/types.ts'
-import { follow, within } from './ranges.ts'
+import type { Hunk, Range } from '../wire/types.ts'
+import { follow, touchesFrozen, within } from './ranges.ts'
 
 interface Frozen { ranges: readonly Range[]; deco: DecorationSet }
 
@@ -22,6 +22,12 @@ export const frozenField = StateField.define<Frozen>({
 
 export function frozenIn(state: EditorState): readonly Range[] {
   return state.field(frozenField, false)?.ranges ?? []
+}
+
+/** Whether accepting the change would touch frozen words; the server refuses that. */
+export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean {
+  const ranges = frozenIn(state)
+  return parts.some((part) => (part.from < part.to ? touchesFrozen(ranges, part) : ranges.some(({ from, to }) => from < part.from && part.from < to)))
 }
 
 export function frozen(): Extension {

@@ -1,5 +1,5 @@
 /** Several suggestions at once: one decision, one message, each decided on its own. */
-import { canDecide, useDocument } from '../editor/store.ts'
+import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { many } from '../ui/when.ts'
 import { decideBatch, useBusy } from './decide.ts'
@@ -7,6 +7,7 @@ import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './responses.ts'
 import { isWaiting, tally, useReview } from './store.ts'
+import { mayDecide, useReviewer } from './who.ts'
 import { toldOnRejectAll } from './told.ts'
 
 /** The name under which the panel remembers that a reason for all of them is being written. */
@@ -14,12 +15,13 @@ const ALL = 'all'
 
 export function Batch() {
   const requests = useReview((state) => state.requests)
-  const { hunks, role } = useDocument()
+  const hunks = useDocument((state) => state.hunks)
   const reasoning = usePanel((panel) => panel.reasoning)
   const busy = useBusy((state) => state.ids.size > 0)
+  const reviewer = useReviewer()
   const offline = useSession((session) => session.link !== 'online')
-  const waiting = Object.values(requests).filter((request) => isWaiting(request) && tally(request.hunks).open > 0)
-  if (waiting.length < 2 || !canDecide(role)) return null
+  const waiting = Object.values(requests).filter((request) => isWaiting(request) && tally(request.hunks).open > 0 && mayDecide(request, reviewer))
+  if (waiting.length < 2) return null
   const ids = new Set(waiting.map((request) => request.request_id))
   const ready = hunks.filter((hunk) => ids.has(hunk.request_id) && hunk.status === 'pending')
   const acceptable = waiting.filter((request) => ready.some((hunk) => hunk.request_id === request.request_id))

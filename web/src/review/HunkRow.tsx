@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'react'
 import { getCurrent } from '../editor/current.ts'
 import { useDocument } from '../editor/store.ts'
+import { hunkTouchesFrozen } from '../frozen/field.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest, Hunk } from '../wire/types.ts'
@@ -29,6 +30,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   }, [active, writing])
   const view = getCurrent()?.view
   if (!view) return null
+  const touched = active && hunkTouchesFrozen(view.state, asItIs(view.state, hunk))
   return (
     <li ref={row} className={`hunk-row ${active ? 'is-active' : ''}`} data-row={hunk.id}>
       <button type="button" className="hunk-open" aria-current={active ? 'true' : undefined} onClick={() => activate(view, asItIs(view.state, hunk))}>
@@ -41,6 +43,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
       </button>
       {active && (
         <div className="hunk-body">
+          {touched && <p className="warn-note">Some of these words are frozen now: no tool may change them, so this cannot be accepted. An owner can unfreeze them.</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
           {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
         </div>

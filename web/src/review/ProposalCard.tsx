@@ -13,15 +13,18 @@ import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './responses.ts'
 import { wordChange } from './snippet.ts'
+import { heldBack, useReviewer } from './who.ts'
 import { isWaitingHunk, tally, useReview } from './store.ts'
 import { toldOnAcceptAll, toldOnRejectAll } from './told.ts'
 
 export function ProposalCard({ request }: { request: ApprovalRequest }) {
-  const { hunks: all, active, role } = useDocument()
-  const mayDecide = canDecide(role)
+  const { hunks: all, active } = useDocument()
+  const reviewer = useReviewer()
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
   const focus = useReview((state) => state.focus[request.request_id])
   const me = useSession((session) => session.me?.user.id)
+  const held = heldBack(request, reviewer)
+  const mayDecide = canDecide(reviewer.role) && held === null
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const { open, total } = tally(request.hunks)
   // What is being written needs the room.
@@ -46,6 +49,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
           <HunkRow key={hunk.id} hunk={hunk} number={all.indexOf(hunk) + 1} total={all.length} active={hunk.id === active} mayDecide={mayDecide} request={request} />
         ))}
       </ol>
+      {held && <p className="fate">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} ready={hunks.length - conflicts} open={hunks.length} />}
