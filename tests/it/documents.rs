@@ -287,6 +287,45 @@ fn frozen_ranges_move_with_the_text() {
 }
 
 #[test]
+fn frozen_ranges_are_told_with_the_version_they_are_of() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("One. Two. Three."));
+    ben.types(0, "Zero. ");
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner
+        .emit("document:settings", &json!({"documentId": owner.document(), "frozen": frozen}))
+        .ok();
+    let told = ben.sees("document:changed");
+    assert_eq!(
+        (&told["version"], &told["settings"]["frozen"]),
+        (&json!(1), &json!([{"from": 11, "to": 15}]))
+    );
+}
+
+#[test]
+fn who_was_away_is_told_the_title_and_the_settings_of_now() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("One. Two. Three."));
+    let named = |more: Value| {
+        let mut payload = json!({"documentId": owner.document()});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    ben.closes();
+    owner.emit("document:rename", &named(json!({"title": "Three numbers"}))).ok();
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner.emit("document:settings", &named(json!({"frozen": frozen, "policy": "owner"}))).ok();
+    let back = ben.emit("document:open", &named(json!({"since": 0}))).ok();
+    assert_eq!(back["title"], "Three numbers");
+    assert_eq!(
+        (&back["settings"]["policy"], &back["settings"]["frozen"]),
+        (&json!("owner"), &json!([{"from": 5, "to": 9}]))
+    );
+}
+
+#[test]
 fn a_setting_that_makes_no_sense_is_refused() {
     let desk = Desk::quiet();
     let owner = desk.owner();
