@@ -16,6 +16,7 @@ mod bad_input;
 mod bin;
 mod collab;
 mod converge;
+mod crash;
 mod documents;
 mod doors;
 mod durability;

@@ -6,7 +6,6 @@ mod people;
 mod proposing;
 mod reviewing;
 mod settings;
-mod simulation;
 mod timing;
 mod undoing;
 mod writing;
