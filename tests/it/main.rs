@@ -25,5 +25,6 @@ mod limits;
 mod models;
 mod offline;
 mod presence;
+mod review_rules;
 mod samples;
 mod seed5;
