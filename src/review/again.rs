@@ -20,23 +20,17 @@ impl Request {
     /// have been mapped to `text`. What finds no place in it stays as it is.
     pub fn reopen(&mut self, who: &Principal, text: &Text) -> Result<Vec<HunkId>, DecisionError> {
         self.check_allowed(who)?;
-        let mut refused = self.hunks.iter_mut().filter(|hunk| is_refused(hunk)).peekable();
-        if refused.peek().is_none() {
+        if !self.hunks.iter().any(is_refused) {
             let reason = "there is nothing to propose again";
             return Err(DecisionError::InvalidDecision { reason });
         }
         let words = text.to_string();
         let mut again = Vec::new();
-        for hunk in refused {
-            let is_touched = hunk.parts.iter().any(|part| part.conflict);
-            if is_touched && !hunk.find_again(&words) && hunk.is_lost() {
-                continue;
+        for index in 0..self.hunks.len() {
+            if let Some(hunk) = self.placed_again(index, &words) {
+                again.push(hunk.id.clone());
+                self.hunks[index] = hunk;
             }
-            hunk.status = HunkStatus::Pending;
-            hunk.decided = None;
-            hunk.votes.clear();
-            hunk.restate();
-            again.push(hunk.id.clone());
         }
         if again.is_empty() {
             let reason = "the words it would change are no longer in the text";
@@ -44,6 +38,24 @@ impl Request {
         }
         self.open_again();
         Ok(again)
+    }
+
+    /// A refused hunk, pending on today's `text`; nothing if it has no place there.
+    fn placed_again(&self, index: usize, text: &str) -> Option<Hunk> {
+        let mut hunk = self.hunks.get(index).filter(|hunk| is_refused(hunk))?.clone();
+        if hunk.parts.iter().any(|part| part.conflict) {
+            let is_found = hunk.find_again(text);
+            // Words that another change of this request already replaces are not those.
+            let taken = |other: &Hunk| other.status.is_open() && overlap(other, &hunk);
+            if is_found && self.hunks.iter().any(taken) || !is_found && hunk.is_lost() {
+                return None;
+            }
+        }
+        hunk.status = HunkStatus::Pending;
+        hunk.decided = None;
+        hunk.votes.clear();
+        hunk.restate();
+        Some(hunk)
     }
 
     /// The hunks that are neither open nor accepted: what [`Self::reopen`] could not place, once it was asked to.
@@ -60,6 +72,10 @@ fn is_refused(hunk: &Hunk) -> bool {
         | HunkStatus::Conflict
         | HunkStatus::Accepted => false,
     }
+}
+
+fn overlap(a: &Hunk, b: &Hunk) -> bool {
+    a.range().start < b.range().end && b.range().start < a.range().end
 }
 
 impl Hunk {
