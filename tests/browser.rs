@@ -25,8 +25,8 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
 
 #[test]
 fn decisions_carry_all_they_can_and_nothing_that_was_refused_or_half_written_is_lost() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk.json");
-    tell("desk", &format!("script:{}", script.display()));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/decisions.json");
+    tell("decisions", &format!("script:{}", script.display()));
 }
 
 /// Runs one story with a model; its last lines say what went wrong.
