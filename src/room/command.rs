@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::document::{Text, Update};
+use crate::document::{Edit, Text, Update};
 use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
-use crate::review::{Decision, HunkDraft, Preview, Request, Resolution};
+use crate::review::{Decision, Fresh, HunkDraft, Preview, Report, Request, Resolution};
 use crate::who::Principal;
 
 use super::RoomError;
@@ -40,6 +40,12 @@ pub enum Command {
     Undo(Undo, Principal, Reply<Arc<Request>>),
     /// Propose again, on today's text, what was rejected or expired.
     Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    /// What an open request would do was looked at again.
+    LookAgain(RequestId, Box<Fresh>, Reply<Arc<Request>>),
+    /// An approved call begins; granted once.
+    Begin(RequestId, Reply<Arc<Request>>),
+    /// An approved call is over.
+    Done(RequestId, Report, Reply<Arc<Request>>),
     /// Change the title.
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
@@ -56,8 +62,12 @@ pub enum Command {
     Requests(Reply<Vec<Arc<Request>>>),
     /// Bring a private document to this text, by diff.
     Replace(String, Principal, Reply<Reading>),
+    /// Make the text again what it was; the answer is the version after that.
+    Restore(Box<Restore>, Principal, Reply<Version>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    Recount,
 }
 
 impl Command {
@@ -69,6 +79,9 @@ impl Command {
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
             | Self::Reopen(request, ..)
+            | Self::LookAgain(request, ..)
+            | Self::Begin(request, ..)
+            | Self::Done(request, ..)
             | Self::Undo(Undo { request, .. }, ..) => Some(request),
             Self::Propose(new, _) => Some(&new.id),
             Self::Open(..)
@@ -84,7 +97,9 @@ impl Command {
             | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
-            | Self::Say(..) => None,
+            | Self::Restore(..)
+            | Self::Say(..)
+            | Self::Recount => None,
         }
     }
 
@@ -100,9 +115,9 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Say(..) => {}
+            Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
-            Self::Push(.., reply) => reply.send(Err(error)),
+            Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
             Self::Await(.., reply) => reply.send(Err(error)),
             Self::Decide(.., reply)
@@ -110,6 +125,9 @@ impl Command {
             | Self::Extend(.., reply)
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
+            | Self::LookAgain(.., reply)
+            | Self::Begin(.., reply)
+            | Self::Done(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
             Self::Rename(.., reply) | Self::Delete(.., reply) | Self::TellSettings(reply) => {
                 reply.send(Err(error));
@@ -151,6 +169,17 @@ pub struct Push {
     pub base: Version,
     /// The author instance and the JSON of each change.
     pub updates: Vec<(ClientId, Box<str>)>,
+}
+
+/// An old text that is to be the text again.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// The version it was of.
+    pub version: Version,
+    /// The version that `edits` change, which must still be the newest.
+    pub base: Version,
+    /// What makes it that text, in order and apart from each other.
+    pub edits: Vec<Edit>,
 }
 
 /// Whether somebody looks at a request.
@@ -213,6 +242,8 @@ pub struct NewRequest {
     pub explanation: String,
     /// What people are shown besides the hunks.
     pub preview: Preview,
+    /// SHA-256 of the content of the file it would change, if it is one.
+    pub touched: Option<String>,
     /// The door it came through.
     pub source: String,
     /// Whether a person must decide, or a permission mode already has.
@@ -252,6 +283,8 @@ pub struct Settled {
     pub reading: Reading,
     /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
     pub scope: Option<(usize, usize)>,
+    /// The request as it ended.
+    pub request: Arc<Request>,
 }
 
 /// The document as it is.

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::Act;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::RoomError;
-use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
+use super::requests::{
+    move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
+};
 use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
@@ -65,7 +68,9 @@ pub(super) fn carry_out(
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
-            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            let placements = Some(placements(&request, Act::Accepted, outcome));
+            let author =
+                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }
@@ -116,7 +121,8 @@ pub(super) fn withdraw(
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
-    if !by.is_none_or(|by| by.user == *requester || by.role == Role::Owner) {
+    let document = Some(state.id());
+    if !by.is_none_or(|by| by.user == *requester || by.may(Action::Overrule, document)) {
         return Err(RoomError::NotAllowed);
     }
     let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();

@@ -12,11 +12,14 @@ pub mod event;
 pub mod settings;
 
 mod admin;
+mod credits;
 mod decisions;
+mod desk;
 mod draft;
 mod driver;
 mod focus;
 mod loading;
+mod past;
 mod presence;
 mod proposals;
 mod recovery;
@@ -31,6 +34,7 @@ mod step;
 mod tests;
 mod time;
 mod undo;
+mod voters;
 mod writing;
 
 use std::sync::Arc;
@@ -39,8 +43,8 @@ use tokio::sync::mpsc;
 
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Request};
-use crate::store::StoreError;
+use crate::review::{Decision, DecisionError, Fresh, Report, Request};
+use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
@@ -50,7 +54,10 @@ use command::{
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use credits::{credits, placements};
+pub use desk::DESK;
 pub use draft::Draft;
+pub use past::{compare, text_at};
 pub use rooms::{NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
@@ -105,6 +112,9 @@ pub enum RoomError {
     /// What was asked makes no sense in the present state.
     #[error("{0}")]
     Invalid(String),
+    /// A person's input for a tool is not one it takes.
+    #[error("{0}")]
+    Input(String),
     /// The store failed; nothing was changed.
     #[error("the change could not be stored; nothing was changed")]
     Store(#[source] Arc<StoreError>),
@@ -240,6 +250,29 @@ impl RoomHandle {
         self.ask(|reply| Command::Reopen(request, by, reply)).await
     }
 
+    /// What an open request would do was looked at again. If that is something else than people were shown, they are told.
+    pub async fn look_again(
+        &self,
+        request: RequestId,
+        fresh: Fresh,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::LookAgain(request, Box::new(fresh), reply)).await
+    }
+
+    /// An approved call begins. Granted once; durable when this returns.
+    pub async fn begin(&self, request: RequestId) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Begin(request, reply)).await
+    }
+
+    /// An approved call is over.
+    pub async fn done(
+        &self,
+        request: RequestId,
+        report: Report,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Done(request, report, reply)).await
+    }
+
     /// Change the title.
     pub async fn rename(&self, title: String, by: Principal) -> Result<(), RoomError> {
         self.ask(|reply| Command::Rename(title, by, reply)).await
@@ -282,6 +315,21 @@ impl RoomHandle {
     /// Bring a private document to this text, by diff.
     pub async fn replace(&self, text: String, by: Principal) -> Result<Reading, RoomError> {
         self.ask(|reply| Command::Replace(text, by, reply)).await
+    }
+
+    /// Make the text again what it was at `version`, by one update of the person's; the answer is the version after that.
+    /// `only_at`: only if that is still the newest version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when other people's updates came between, again and again.
+    pub async fn restore(
+        &self,
+        store: &Store,
+        version: Version,
+        only_at: Option<Version>,
+        by: &Principal,
+    ) -> Result<Version, RoomError> {
+        past::bring_back(self, store, version, only_at, by).await
     }
 
     /// Tell everyone what a run says.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, Proposal, Request, Verdict,
+    Arrival, Asked, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
+    Verdict,
 };
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal, Role};
 
 use super::command::{Gate, NewRequest, Proposed};
 use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
@@ -42,6 +43,9 @@ pub(super) fn propose(
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
+    // What an owner must approve is applied at once only for an owner.
+    let waits = new.preview.kind == PreviewKind::Command
+        && !new.requester.may(Action::Command, state.about().as_ref());
     let gate = new.gate;
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
@@ -54,7 +58,7 @@ pub(super) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(Proposed::Frozen(told));
     }
-    if gate == Gate::Bypass || settings.approvals == Approvals::Off {
+    if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);
@@ -106,6 +110,7 @@ fn arrive(
         scope,
         explanation,
         preview,
+        touched,
         source,
         gate: _,
     } = new;
@@ -121,14 +126,14 @@ fn arrive(
         tool_use,
         session,
         run,
-        document: Some(state.id().clone()),
+        document: state.about(),
         requester: Person::from(&requester),
         prompt,
         base_version,
         scope,
         explanation,
         preview,
-        touched: None,
+        touched,
         source,
         policy: settings.policy,
     };
@@ -194,7 +199,7 @@ fn check_at_once(
 ) -> Result<Outcome, RoomError> {
     let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
     decisions::check(state, &outcome)?;
-    Ok(outcome)
+    Ok(Outcome { asked: Asked::Nobody, ..outcome })
 }
 
 /// The person who asked, with the right to have it applied that the settings or the run gave.

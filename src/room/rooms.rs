@@ -13,10 +13,11 @@ use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
 use super::clock::Clock;
+use super::command::Command;
 use super::driver::Driver;
 use super::settings::{Chosen, ServerSettings};
 use super::writing::check_length;
-use super::{Outlet, RoomError, RoomHandle};
+use super::{Outlet, RoomError, RoomHandle, desk};
 
 /// Longest title, in characters.
 pub(super) const LONGEST_TITLE: usize = 200;
@@ -101,6 +102,20 @@ impl Rooms {
         open.insert(document.clone(), room.clone());
         self.0.tasks.spawn(driver.run());
         Ok(room)
+    }
+
+    /// The room of requests without a document; made when it is first needed.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        match self.open(&desk::id()).await {
+            Err(RoomError::NoDocument) => {}
+            opened => return opened,
+        }
+        let record = desk::fresh(self.0.clock.now_ms());
+        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
+            // Somebody else needed it at the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
+            Err(error) => Err(RoomError::store(error)),
+        }
     }
 
     /// The documents that a person may open, last changed first: ids and titles.
@@ -189,6 +204,15 @@ impl Rooms {
             room.tell_settings().await.ok();
         }
         Ok(())
+    }
+
+    /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
+    /// are not open look when the votes are needed.
+    pub async fn recount(&self) {
+        let open: Vec<_> = self.0.open().values().cloned().collect();
+        for room in open {
+            room.send(Command::Recount).await;
+        }
     }
 
     /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.

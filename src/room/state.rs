@@ -196,7 +196,7 @@ impl RoomState {
             at_ms: now.ms,
             actor: actor.to_owned(),
             action: action.to_owned(),
-            document: Some(self.id().clone()),
+            document: self.about(),
             request: request.cloned(),
             detail,
         })
@@ -237,18 +237,23 @@ impl RoomState {
             | Command::Configure(..)
             | Command::TellSettings(..)
             | Command::Delete(..)
-            | Command::Replace(..) => self.administer(command, now, step),
+            | Command::Replace(..)
+            | Command::Restore(..) => self.administer(command, now, step),
             Command::Decide(..)
             | Command::Focus(..)
             | Command::Extend(..)
             | Command::Withdraw(..)
             | Command::Undo(..)
+            | Command::LookAgain(..)
+            | Command::Begin(..)
+            | Command::Done(..)
             | Command::Reopen(..) => requests::apply(self, command, now, step),
             // The driver hands these over with what it fetched for them.
             Command::Open(..)
             | Command::Propose(..)
             | Command::CatchUp(..)
-            | Command::Await(..) => {}
+            | Command::Await(..)
+            | Command::Recount => {}
         }
     }
 

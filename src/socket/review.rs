@@ -32,8 +32,19 @@ pub(super) async fn respond(
 ) -> Result<Decided, Refusal> {
     let decision = decision(&payload)?;
     let id = RequestId::from(payload.request_id);
-    let room = room_of(connection, &id, Action::Read).await?;
-    match room.decide(id.clone(), decision, connection.principal.clone()).await {
+    let owner = owner_of(connection, &id, Action::Read).await?;
+    let by = connection.principal.clone();
+    let (room, decided) = match owner {
+        Owner::Document(room) => {
+            let decided = room.decide(id.clone(), decision, by).await;
+            (room, decided)
+        }
+        Owner::Desk(desk) => {
+            let decided = connection.door.agents.decide(id.clone(), decision, by).await;
+            (desk, decided)
+        }
+    };
+    match decided {
         Ok(request) => Ok(convert::decision(&request)),
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             Err(stale(&room, &id, error).await)
@@ -121,6 +132,7 @@ fn decision(response: &ToolApprovalResponse) -> Result<Decision, Refusal> {
         note: note.filter(|text| !text.trim().is_empty()),
         remember: remember.map(remembered).transpose()?,
         preview_hash,
+        revised: None,
     })
 }
 
@@ -212,6 +224,11 @@ pub(super) async fn list(
             // Not this person's business, so not in their list.
             Err(_) => {}
         }
+    }
+    if named.is_none() && connection.principal.may(Action::Read, None) {
+        let open = connection.door.rooms.desk().await?.requests().await?;
+        let mine = open.iter().filter(|request| request.concerns(&connection.principal));
+        requests.extend(mine.map(|request| convert::request(request)));
     }
     Ok(Pending { requests })
 }
@@ -308,8 +325,27 @@ async fn room_of(
     request: &RequestId,
     action: Action,
 ) -> Result<RoomHandle, Refusal> {
+    match owner_of(connection, request, action).await? {
+        Owner::Document(room) | Owner::Desk(room) => Ok(room),
+    }
+}
+
+/// Who decides about a request.
+enum Owner {
+    /// The room of its document.
+    Document(RoomHandle),
+    /// The desk.
+    Desk(RoomHandle),
+}
+
+async fn owner_of(
+    connection: &mut Connection,
+    request: &RequestId,
+    action: Action,
+) -> Result<Owner, Refusal> {
     let record = connection.door.store.request(request).await?;
-    let document =
-        record.and_then(|record| record.document).ok_or_else(|| Refusal::not_found("request"))?;
-    connection.room(document.as_str(), action).await
+    match record.ok_or_else(|| Refusal::not_found("request"))?.document {
+        Some(document) => Ok(Owner::Document(connection.room(document.as_str(), action).await?)),
+        None => Ok(Owner::Desk(connection.desk(action).await?)),
+    }
 }

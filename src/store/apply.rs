@@ -10,7 +10,7 @@ use super::records::{
     TokenRecord,
 };
 use super::rows::int;
-use super::{Batch, Op, StoreError, audit, updates};
+use super::{Batch, Op, StoreError, audit, provenance, updates};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -34,6 +34,12 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::PutSnapshot { document, version, text } => {
             put_snapshot(db, document, *version, text).await
         }
+        Op::PutPlacements { document, version, body } => {
+            provenance::put_placements(db, document, *version, body).await
+        }
+        Op::PutProvenance { document, version, body } => {
+            provenance::put(db, document, *version, body).await
+        }
         Op::ClaimClient { document, client, user } => {
             claim_client(db, document, client, user).await
         }
@@ -50,6 +56,7 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::Audit(entry) => audit::append(db, entry).await,
         Op::PutToken(record) => put_token(db, record).await,
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
+        Op::UseToken { token, at_ms } => use_token(db, token, *at_ms).await,
         Op::PutSetting { key, value } => put_setting(db, key, value).await,
     }
 }
@@ -309,7 +316,24 @@ async fn revoke_token(
     must_touch(&done, "token", token)
 }
 
-async fn put_setting(db: &mut SqliteConnection, key: &str, value: &str) -> Result<(), StoreError> {
+async fn use_token(
+    db: &mut SqliteConnection,
+    token: &TokenId,
+    at_ms: u64,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE tokens SET used_ms = $2 WHERE id = $1")
+        .bind(token.as_str())
+        .bind(int(at_ms))
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn put_setting(
+    db: &mut SqliteConnection,
+    key: &str,
+    value: &str,
+) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO settings (key, value) VALUES ($1, $2)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value",

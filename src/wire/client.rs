@@ -3,7 +3,7 @@
 //! Names and casing are the seeds' where a seed named the field, camelCase elsewhere (`protocol.md` is the contract).
 //! Unknown fields are ignored, so that newer clients can talk to older servers.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 #[cfg(test)]
@@ -167,6 +167,45 @@ pub struct ReadVersion {
     pub document_id: String,
     /// The version whose text is wanted.
     pub version: u64,
+}
+
+/// `document:provenance` (an addition): who wrote what.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadProvenance {
+    /// The document.
+    pub document_id: String,
+    /// First unit of the newest text; missing: its beginning.
+    pub from: Option<usize>,
+    /// One past the last unit; missing: its end.
+    pub to: Option<usize>,
+}
+
+/// `document:compare` (an addition): what is different between two versions.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct CompareVersions {
+    /// The document.
+    pub document_id: String,
+    /// The version that the parts are positions of.
+    pub from: u64,
+    /// The version with which it is compared; missing: the newest.
+    pub to: Option<u64>,
+}
+
+/// `document:restore` (an addition): the text becomes again what it was.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct RestoreVersion {
+    /// The document.
+    pub document_id: String,
+    /// The version whose text is wanted.
+    pub version: u64,
+    /// Only if this is still the newest version; else the answer is `resync`.
+    pub only_at: Option<u64>,
 }
 
 /// `presence:update`
@@ -412,6 +451,31 @@ pub struct ReadTranscript {
 #[cfg_attr(test, derive(TS))]
 pub struct RevokeRule {
     /// The rule.
+    pub id: String,
+}
+
+/// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct IssueToken {
+    /// `owner`, `editor`, `reviewer` or `viewer`.
+    pub role: String,
+    /// Who is to hold it: the name others see, 1 to 80 characters.
+    pub name: String,
+    /// The only document it reaches; missing: all. No owner's token is for one document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<String>,
+    /// How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<String>,
+}
+
+/// `token:revoke`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RevokeToken {
+    /// The token, as `token:list` names it; never its secret.
     pub id: String,
 }
 

@@ -6,6 +6,10 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+mod tokens;
+
+pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
+
 use super::client::Range;
 
 /// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
@@ -290,21 +294,6 @@ pub struct PresenceUpdate {
     pub caret: PeerCaret,
 }
 
-/// One line of `document:history`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-pub struct HistoryLine {
-    /// The version this update made.
-    pub version: u64,
-    /// Who made it.
-    pub author: Person,
-    /// When, RFC 3339.
-    pub at: String,
-    /// The request it came from, if not from typing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
-}
-
 /// The smallest thing a person accepts or rejects.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
@@ -483,6 +472,12 @@ pub struct ToolApprovalUpdate {
     /// The text so far, while the model still writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The request anew, when it would do something else than people were shown: a file changed meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Box<ToolApprovalRequest>>,
+    /// What the model was told, when an approved call that acts is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 /// A hunk's state.

@@ -64,6 +64,18 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("document:at", r#"{"documentId": "$document"}"#, "invalid_payload"),
     ("document:at", r#"{"documentId": "$document", "version": -1}"#, "invalid_payload"),
     ("document:at", r#"{"documentId": "$document", "version": 99}"#, "invalid_payload"),
+    ("document:provenance", "{}", "invalid_payload"),
+    ("document:provenance", r#"{"documentId": "$document", "from": "a"}"#, "invalid_payload"),
+    ("document:provenance", r#"{"documentId": "$document", "to": 100000}"#, "invalid_payload"),
+    ("document:provenance", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:compare", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:compare", r#"{"documentId": "$document", "from": 99}"#, "invalid_payload"),
+    ("document:compare", r#"{"documentId": "$document", "from": 0, "to": -1}"#, "invalid_payload"),
+    ("document:compare", r#"{"documentId": "$nowhere", "from": 0}"#, "not_found"),
+    ("document:restore", r#"{"documentId": "$document"}"#, "invalid_payload"),
+    ("document:restore", r#"{"documentId": "$document", "version": 99}"#, "invalid_payload"),
+    ("document:restore", r#"{"documentId": "$document", "version": 0, "onlyAt": "x"}"#, "invalid_payload"),
+    ("document:restore", r#"{"documentId": "$nowhere", "version": 0}"#, "not_found"),
     ("document:at", r#"{"documentId": "$nowhere", "version": 0}"#, "not_found"),
     ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": -1, "head": 0}"#, "invalid_payload"),
     ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": "a", "head": 0}"#, "invalid_payload"),
@@ -139,6 +151,25 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("settings:set", r#"{"approvals": "maybe"}"#, "invalid_payload"),
     ("settings:set", r#"{"timeoutSeconds": -1}"#, "invalid_payload"),
     ("settings:set", r#"{"permission_mode": "root"}"#, "invalid_payload"),
+    ("token:issue", "{}", "invalid_payload"),
+    ("token:issue", r#"{"role": "editor"}"#, "invalid_payload"),
+    ("token:issue", r#"{"name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "king", "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "Owner", "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": ["editor"], "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "  "}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "\u0007"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "documentId": 7}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "documentId": "$nowhere"}"#, "not_found"),
+    ("token:issue", r#"{"role": "owner", "name": "Bo", "documentId": "$document"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": 7}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "soon"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "-1d"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "9000y"}"#, "invalid_payload"),
+    ("token:revoke", "{}", "invalid_payload"),
+    ("token:revoke", r#"{"id": 7}"#, "invalid_payload"),
+    ("token:revoke", r#"{"id": "$nowhere"}"#, "not_found"),
+    ("token:revoke", r#"{"id": "tok_owner"}"#, "not_allowed"),
     ("no:such:event", "{}", "invalid_payload"),
     ("", "{}", "invalid_payload"),
     ("sessionRegistered", "{}", "invalid_payload"),
@@ -212,7 +243,7 @@ fn every_bad_payload_is_answered_with_its_code() {
 
 #[test]
 fn every_event_is_in_the_table_or_takes_nothing() {
-    let takes_nothing = ["document:list", "settings:get", "rules:list"];
+    let takes_nothing = ["document:list", "settings:get", "rules:list", "token:list"];
     for event in events() {
         let listed = TABLE.iter().any(|row| row.0 == event);
         assert!(

@@ -1,10 +1,10 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod past;
+mod people;
 mod request;
 mod said;
 
-use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,16 +12,18 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::document::Update;
-use crate::ids::{DocumentId, MemberId, UserId};
+use crate::ids::{DocumentId, MemberId};
 use crate::room::command::{self, Content, Reading};
 use crate::room::event::{Caret, Change, Event, Peer};
 use crate::room::settings::{self, ServerSettings};
-use crate::store::{DocumentRecord, HistoryRecord};
+use crate::store::DocumentRecord;
 use crate::who::Principal;
 
 use super::client::Range;
 use super::server;
 
+pub use past::{audit_line, differences, history_line, provenance};
+pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
 pub use said::entry;
 
@@ -189,21 +191,6 @@ pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::D
         version: version.0,
         updated_at: time(updated_ms),
         role: principal.role.as_str().to_owned(),
-    }
-}
-
-/// One line of a history; `names` are those of the people who hold tokens.
-pub fn history_line(
-    line: HistoryRecord,
-    names: &HashMap<UserId, String, impl BuildHasher>,
-) -> server::HistoryLine {
-    let HistoryRecord { version, author, at_ms, origin } = line;
-    let name = names.get(&author).cloned().unwrap_or_else(|| author.to_string());
-    server::HistoryLine {
-        version: version.0,
-        author: server::Person { id: author.to_string(), name },
-        at: time(at_ms),
-        origin: origin.map(String::from),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ids::{HunkId, RequestId};
 use crate::review::{
     self, DecisionError, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
 };
-use crate::room::event::RequestUpdate;
+use crate::room::event::{News, RequestUpdate};
 
 use super::super::server;
 use super::{principal, time};
@@ -131,7 +131,7 @@ pub(super) fn hunk(request: &RequestId, hunk: &review::Hunk) -> server::Hunk {
 }
 
 fn part(part: &review::Part) -> server::Part {
-    let review::Part { from, to, base, insert, conflict } = part;
+    let review::Part { from, to, base, insert, conflict, stood: _ } = part;
     let conflict = conflict.then_some(true);
     server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
 }
@@ -162,7 +162,7 @@ fn hunk_state(request: &Request, id: &HunkId, status: HunkStatus) -> server::Hun
 
 /// A pending request changed.
 pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
-    let RequestUpdate { request, changed, by, focused } = update;
+    let RequestUpdate { request, changed, by, focused, news } = update;
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -175,6 +175,8 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         hunks: changed.iter().map(|(id, status)| hunk_state(request, id, *status)).collect(),
         by: by.as_ref().map(principal),
         text: None,
+        fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
+        report: (*news == News::Result).then(|| request.report().text),
     }
 }
 

@@ -36,6 +36,7 @@ impl World {
             hunks,
             explanation: String::new(),
             preview: Preview::generic(),
+            touched: None,
             source: "sdk".into(),
             gate,
         };

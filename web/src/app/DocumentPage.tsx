@@ -11,6 +11,8 @@ import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
 import { EMPTY_BIN, useBin } from '../review/bin.ts'
 import { NO_DRAFTS, useDrafts } from '../review/drafts.ts'
+import { forgetAuthors } from '../history/store.ts'
+import { Authors } from '../history/Authors.tsx'
 import { activate, activeHunk } from '../review/field.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
 import { NONE, useReview } from '../review/store.ts'
@@ -38,6 +40,7 @@ export function DocumentPage({ id }: { id: string }) {
         <h1 className="hidden-label">{title || 'Document'}</h1>
         <Recovered />
         <ApprovalsOff />
+        <Authors />
         {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
         {live && phase === 'open' && <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />}
@@ -79,6 +82,7 @@ function useLive(id: string): LiveDocument | null {
     usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
     useDrafts.setState(NO_DRAFTS)
     useBin.setState(EMPTY_BIN)
+    forgetAuthors()
     const opened = new LiveDocument(id, wire)
     setLive(opened)
     return () => opened.close()

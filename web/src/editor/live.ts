@@ -29,7 +29,7 @@ const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'
 
 export class LiveDocument {
   readonly view = new EditorView()
-  private synced: Synced | null = null
+  synced: Synced | null = null
   /** False while an answer to `document:open` or `document:resync` is awaited; events wait in `queue`. */
   private joined = false
   private joining = false

@@ -6,6 +6,7 @@ import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view
 import { frozen } from '../frozen/field.ts'
 import { toggleFrozen } from '../frozen/freeze.ts'
 import { freezeMenu } from '../frozen/menu.ts'
+import { authors } from '../history/authors.ts'
 import { caretField } from '../presence/carets.ts'
 import { clickToActivate, oneRowOfButtons } from '../review/draw.ts'
 import { review } from '../review/field.ts'
@@ -26,6 +27,7 @@ export function editorState({ text, version, clientID, writable, title, onUpdate
       frozen(),
       freezeMenu(),
       caretField,
+      authors,
       wholeCharacters,
       history(),
       markdown(),

@@ -6,7 +6,7 @@ import type { Rest } from './responses.ts'
 import { Told } from './Told.tsx'
 
 /** Common reasons, at hand. */
-export const REASONS = ['Changes my meaning', 'Keep my wording', 'Wrong tone', 'Not an error', 'Too much at once']
+const REASONS = ['Changes my meaning', 'Keep my wording', 'Wrong tone', 'Not an error', 'Too much at once']
 
 /** One of the decisions the words can go with. */
 export interface Way {
@@ -19,9 +19,9 @@ export interface Way {
 }
 
 /** `others`: how many more changes wait in the same request. */
-interface Props { ways: readonly [Way, ...Way[]]; others?: number }
+interface Props { ways: readonly [Way, ...Way[]]; others?: number; reasons?: readonly string[] }
 
-export function ReasonForm({ ways, others = 0 }: Props) {
+export function ReasonForm({ ways, others = 0, reasons = REASONS }: Props) {
   const [verdict, setVerdict] = useState(ways[0].verdict)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [own, setOwn] = useState('')
@@ -46,7 +46,7 @@ export function ReasonForm({ ways, others = 0 }: Props) {
       {ways.length > 1 && (
         <Choice label="Decision" now={verdict} onChoose={setVerdict} choices={ways.map((other) => [other.verdict, other.verdict === 'accept' ? 'Accept it' : 'Reject it'] as const)} />
       )}
-      {rejects && <Reasons chosen={chosen} onChoose={setChosen} />}
+      {rejects && <Reasons reasons={reasons} chosen={chosen} onChoose={setChosen} />}
       <textarea
         className="field" rows={2} autoFocus value={own} onInput={(event) => setOwn(event.currentTarget.value)}
         aria-label={rejects ? 'Reason in your own words' : 'Note for the AI'} placeholder={rejects ? 'Tell the AI why…' : 'Something the AI should know…'}
@@ -66,11 +66,11 @@ export function ReasonForm({ ways, others = 0 }: Props) {
   )
 }
 
-function Reasons({ chosen, onChoose }: { chosen: readonly string[]; onChoose: (chosen: readonly string[]) => void }) {
+function Reasons({ reasons, chosen, onChoose }: { reasons: readonly string[]; chosen: readonly string[]; onChoose: (chosen: readonly string[]) => void }) {
   const flip = (reason: string) => onChoose(chosen.includes(reason) ? chosen.filter((other) => other !== reason) : [...chosen, reason])
   return (
     <div className="chips" role="group" aria-label="Reasons">
-      {REASONS.map((reason) => (
+      {reasons.map((reason) => (
         <button type="button" key={reason} className="chip" aria-pressed={chosen.includes(reason)} onClick={() => flip(reason)}>
           {reason}
         </button>

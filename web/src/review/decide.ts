@@ -162,11 +162,13 @@ export async function undo(request_id: string, hunks?: readonly string[], force 
   }
 }
 
+/** Says in words of ours why a decision was refused. */
 export function explain(error: unknown): void {
   if (!(error instanceof CallError)) throw error
   if (error.code === 'stale_preview') {
     const fresh = freshRequest(error.details)
-    if (fresh) useReview.setState((state) => announced(state, fresh))
+    // One without a document comes to the desk by itself.
+    if (fresh?.document_id) useReview.setState((state) => announced(state, fresh))
     return toast('The suggestion changed while you looked. Check it again.')
   }
   toast(wordsFor(error))

@@ -160,6 +160,48 @@ documentId: string,
  */
 version: number, };
 
+export type ReadProvenance = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * First unit of the newest text; missing: its beginning.
+ */
+from?: number, 
+/**
+ * One past the last unit; missing: its end.
+ */
+to?: number, };
+
+export type CompareVersions = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version that the parts are positions of.
+ */
+from: number, 
+/**
+ * The version with which it is compared; missing: the newest.
+ */
+to?: number, };
+
+export type RestoreVersion = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version whose text is wanted.
+ */
+version: number, 
+/**
+ * Only if this is still the newest version; else the answer is `resync`.
+ */
+onlyAt?: number, };
+
 export type Caret = { 
 /**
  * The version the positions are of.
@@ -461,6 +503,30 @@ permission_mode?: string,
  * Seconds until a request expires; 0 waits for ever.
  */
 timeoutSeconds?: number, };
+
+export type IssueToken = { 
+/**
+ * `owner`, `editor`, `reviewer` or `viewer`.
+ */
+role: string, 
+/**
+ * Who is to hold it: the name others see, 1 to 80 characters.
+ */
+name: string, 
+/**
+ * The only document it reaches; missing: all. No owner's token is for one document.
+ */
+documentId?: string, 
+/**
+ * How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+ */
+expiresIn?: string, };
+
+export type RevokeToken = { 
+/**
+ * The token, as `token:list` names it; never its secret.
+ */
+id: string, };
 
 export type WireError = { 
 /**
@@ -800,24 +866,6 @@ anchor: number,
  */
 head: number, };
 
-export type HistoryLine = { 
-/**
- * The version this update made.
- */
-version: number, 
-/**
- * Who made it.
- */
-author: Person, 
-/**
- * When, RFC 3339.
- */
-at: string, 
-/**
- * The request it came from, if not from typing.
- */
-origin?: string, };
-
 export type Hunk = { 
 /**
  * Unique within the document.
@@ -1086,7 +1134,15 @@ by?: Person,
 /**
  * The text so far, while the model still writes.
  */
-text?: string, };
+text?: string, 
+/**
+ * The request anew, when it would do something else than people were shown: a file changed meanwhile.
+ */
+fresh?: ToolApprovalRequest, 
+/**
+ * What the model was told, when an approved call that acts is over.
+ */
+report?: string, };
 
 export type HunkState = { 
 /**
@@ -1285,3 +1341,168 @@ start: number,
  * One past the last unit.
  */
 end: number, };
+
+export type HistoryLine = { 
+/**
+ * The version this update made.
+ */
+version: number, 
+/**
+ * Who made it.
+ */
+author: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The request it came from, if not from typing.
+ */
+origin?: string, 
+/**
+ * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
+ */
+act: string, 
+/**
+ * With `restored`: the version whose text it is again.
+ */
+restored?: number, };
+
+export type ProvenanceSpan = { 
+/**
+ * First unit.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * `person`, `ai`, or `beginning`: the document was created with it.
+ */
+kind: string, 
+/**
+ * Who wrote it; `ai`: for whom; `beginning`: who created the document.
+ */
+author: Person, 
+/**
+ * With `ai`: the request it came from.
+ */
+request?: string, 
+/**
+ * With `ai`: which of its changes, if that is known.
+ */
+hunk?: string, 
+/**
+ * With `ai`: who let it in; missing where approvals are off.
+ */
+approver?: Person, 
+/**
+ * `true`: a person put other words in place of the proposed ones before they went in.
+ */
+edited?: boolean, 
+/**
+ * When it came into the text, RFC 3339; typing is dated to the minute.
+ */
+at: string, };
+
+export type Difference = { 
+/**
+ * First unit in the text of the first version.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * The words that stood there.
+ */
+base: string, 
+/**
+ * The words that stand there in the other version.
+ */
+insert: string, };
+export type IssuedToken = { 
+/**
+ * The secret.
+ */
+token: string, 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * A link that brings its holder in.
+ */
+url: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, };
+
+export type TokenLine = { 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * The person it stands for.
+ */
+user: string, 
+/**
+ * Their name.
+ */
+name: string, 
+/**
+ * What it allows.
+ */
+role: string, 
+/**
+ * The only document it reaches; `null`: all.
+ */
+documentId: string | null, 
+/**
+ * `active`, `expired` or `revoked`.
+ */
+status: string, 
+/**
+ * RFC 3339.
+ */
+createdAt: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, 
+/**
+ * RFC 3339, to the minute; `null`: nobody has come in with it yet.
+ */
+lastUsedAt: string | null, 
+/**
+ * RFC 3339; `null`: it was not.
+ */
+revokedAt: string | null, 
+/**
+ * The one that the asking connection came in with.
+ */
+current: boolean, };
+
+export type TokenList = { 
+/**
+ * One line for each.
+ */
+tokens: Array<TokenLine>, };
+
+export type SessionEnded = { 
+/**
+ * `token_revoked` or `token_expired`.
+ */
+code: string, 
+/**
+ * For people.
+ */
+message: string, 
+/**
+ * When the token ended, RFC 3339.
+ */
+at: string, };

@@ -2,12 +2,14 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
-  Decided, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, ListRequests, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionRegistered, Told, WireError,
+  Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
 export interface ServerEvents {
   sessionRegistered: SessionRegistered
+  sessionEnded: SessionEnded
   'document:updates': DocumentUpdates
   'document:changed': DocumentChanged
   'presence:peers': PresencePeers
@@ -33,7 +35,13 @@ export interface Calls {
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
   'document:settings': [ChangeSettings, { settings: DocumentSettings }]
+  'document:history': [{ documentId: string; before?: number; limit?: number }, { versions: HistoryLine[] }]
+  'document:at': [{ documentId: string; version: number }, { text: string }]
+  'document:compare': [{ documentId: string; from: number; to?: number }, { from: number; to: number; parts: Difference[] }]
+  'document:restore': [{ documentId: string; version: number; onlyAt?: number }, { version: number }]
+  'document:provenance': [{ documentId: string; from?: number; to?: number }, { version: number; spans: ProvenanceSpan[] }]
   askClaudeCode: [AskPayload, { requestId: string }]
+  run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
   tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
@@ -43,6 +51,9 @@ export interface Calls {
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
   'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
+  'token:issue': [IssueToken, IssuedToken]
+  'token:list': [object, { tokens: TokenLine[] }]
+  'token:revoke': [{ id: string }, object]
   'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
 }
 
@@ -102,9 +113,11 @@ export class Wire {
     return () => this.socket.off('connect', listener)
   }
 
-  onDisconnect(listener: () => void): () => void {
-    this.socket.on('disconnect', listener)
-    return () => this.socket.off('disconnect', listener)
+  /** `byServer` is set when the server ended the connection on purpose: then nobody connects again by themselves. */
+  onDisconnect(listener: (byServer: boolean) => void): () => void {
+    const relay = (reason: string) => listener(reason === 'io server disconnect')
+    this.socket.on('disconnect', relay)
+    return () => this.socket.off('disconnect', relay)
   }
 
   /** `refusal` is set when the server answered no, and missing when it could not be reached. */
