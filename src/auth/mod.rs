@@ -10,7 +10,7 @@ mod owner;
 mod tests;
 mod token;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::ids::{DocumentId, TokenId, UserId};
 use crate::store::{AuditEntry, Batch, Op, Store, StoreError, TokenRecord};
-use crate::who::{Action, Principal, Role};
+use crate::who::{Principal, Role};
 
 pub use expiry::{ExpiryError, parse_expiry};
 pub use owner::owner_secret;
@@ -225,18 +225,6 @@ impl Auth {
     pub async fn names(&self) -> Result<HashMap<UserId, String>, AuthError> {
         let tokens = self.tokens().await?;
         Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
-    }
-
-    /// How many different people could decide about a change of `document` at `now_ms`.
-    pub async fn deciders(&self, document: &DocumentId, now_ms: u64) -> Result<usize, AuthError> {
-        let people = self.tokens().await?.into_iter().filter_map(|token| {
-            let TokenRecord { user, name, role, document: only, expires_ms, revoked_ms, .. } =
-                token;
-            let in_force = revoked_ms.is_none() && expires_ms.is_none_or(|at_ms| now_ms < at_ms);
-            let person = Principal { user, name, role, document: only };
-            (in_force && person.may(Action::Decide, Some(document))).then_some(person.user)
-        });
-        Ok(people.collect::<HashSet<_>>().len())
     }
 
     /// All tokens, oldest first: hashes, never secrets.

@@ -1,7 +1,7 @@
 //! Taking back what was accepted, at any later time; and proposing again what was not.
 
 use super::apply::{HunkEdit, in_order};
-use super::{DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
+use super::{Closed, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
 use crate::document::{Edit, Text};
 use crate::ids::HunkId;
 use crate::who::Principal;
@@ -68,7 +68,7 @@ impl Request {
         open_again.extend(put);
         self.open_again();
         // What was forced over deleted words has nothing to change once it is taken back.
-        let resolved = self.settle(Some(Person::from(who)), now_ms);
+        let resolved = self.settle(Closed::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
         Ok(Outcome { changes, decided: Vec::new(), put: open_again, resolved, votes, rule: None })
     }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::document::{Text, Update};
-use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
-use crate::review::{Decision, HunkDraft, Preview, Request, Resolution};
+use crate::ids::{
+    ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
+};
+use crate::review::{Decision, HunkDraft, Preview, Request, Resolution, Rule};
 use crate::who::Principal;
 
 use super::RoomError;
@@ -40,6 +42,10 @@ pub enum Command {
     Undo(Undo, Principal, Reply<Arc<Request>>),
     /// Propose again, on today's text, what was rejected or expired.
     Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    /// The rules in force.
+    Rules(Reply<Vec<Arc<Rule>>>),
+    /// End a rule.
+    Revoke(RuleId, Principal, Reply<()>),
     /// Change the title.
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
@@ -72,6 +78,8 @@ impl Command {
             | Self::Push(..)
             | Self::Move(..)
             | Self::Await(..)
+            | Self::Rules(..)
+            | Self::Revoke(..)
             | Self::Rename(..)
             | Self::Configure(..)
             | Self::Delete(..)
@@ -105,7 +113,10 @@ impl Command {
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
-            Self::Rename(.., reply) | Self::Delete(.., reply) => reply.send(Err(error)),
+            Self::Rename(.., reply) | Self::Delete(.., reply) | Self::Revoke(.., reply) => {
+                reply.send(Err(error));
+            }
+            Self::Rules(reply) => reply.send(Err(error)),
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),
@@ -167,7 +178,7 @@ pub struct Undo {
 /// New settings; what is `None` stays.
 #[derive(Clone, Debug, Default)]
 pub struct Configure {
-    /// Policy, approvals and timeout; its `frozen` is ignored.
+    /// Policies, approvals and timeout; its `frozen` is ignored.
     pub own: OwnSettings,
     /// All frozen ranges, in positions of a version.
     pub frozen: Option<(Version, Vec<(usize, usize)>)>,

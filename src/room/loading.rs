@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::document::Update;
-use crate::ids::{DocumentId, RequestId, Version};
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::review::Request;
 use crate::store::{LoadedDocument, Scope, Store};
 use crate::who::{Action, Principal};
@@ -17,7 +17,7 @@ const REACH: u64 = 20_000;
 /// How far back an ended request may be and still be undone or proposed again.
 const LONG_REACH: u64 = 200_000;
 
-/// Loads a document, its open requests and its frozen ranges, with a log that reaches back to `at_hand` at least.
+/// Loads a document, its open requests, its rules and its frozen ranges, with a log that reaches back to `at_hand` at least.
 pub(super) async fn load(
     store: &Store,
     id: &DocumentId,
@@ -29,7 +29,13 @@ pub(super) async fn load(
     let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
     let loaded =
         if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
-    restore::room(loaded, open)
+    let mut state = restore::room(loaded, open)?;
+    let rules = store.rules(Scope::Document(id)).await.map_err(RoomError::store)?;
+    for rule in rules.into_iter().map(restore::rule) {
+        let rule = rule?;
+        state.rules.insert(rule.id().clone(), Arc::new(rule));
+    }
+    Ok(state)
 }
 
 /// The document from an older version on.
@@ -96,15 +102,15 @@ pub(super) async fn caught_up(
     Ok(ended)
 }
 
-/// Refuses if fewer than two people could decide requests of a document: two could never agree.
-pub(super) async fn check_two_people(
+/// Everybody who may decide requests of a document by a token that is good now; somebody with two such tokens is in it twice.
+pub(super) async fn deciders(
     store: &Store,
     document: &DocumentId,
     now_ms: u64,
-) -> Result<(), RoomError> {
+) -> Result<Vec<Principal>, RoomError> {
     let tokens = store.tokens().await.map_err(RoomError::store)?;
     let is_good = |expires_ms: Option<u64>| expires_ms.is_none_or(|at_ms| now_ms < at_ms);
-    let people: HashSet<_> = tokens
+    let holders = tokens
         .into_iter()
         .filter(|token| token.revoked_ms.is_none() && is_good(token.expires_ms))
         .map(|token| Principal {
@@ -112,13 +118,38 @@ pub(super) async fn check_two_people(
             name: token.name,
             role: token.role,
             document: token.document,
-        })
-        .filter(|holder| holder.may(Action::Decide, Some(document)))
-        .map(|holder| holder.user)
-        .collect();
+        });
+    Ok(holders.filter(|holder| holder.may(Action::Decide, Some(document))).collect())
+}
+
+/// Refuses if fewer than two people could decide requests of a document: two could never agree.
+pub(super) async fn check_two_people(
+    store: &Store,
+    document: &DocumentId,
+    now_ms: u64,
+) -> Result<(), RoomError> {
+    let deciders = deciders(store, document, now_ms).await?;
+    let people: HashSet<_> = deciders.into_iter().map(|holder| holder.user).collect();
     if people.len() < 2 {
-        let reason = "fewer than two people could decide; issue a token for a second person first";
+        let reason =
+            "the policy `two` needs two people who could decide; issue another token first";
         return Err(RoomError::Invalid(reason.to_owned()));
     }
     Ok(())
+}
+
+/// Those of the sessions that nobody can go on with.
+pub(super) async fn sessions_over(
+    store: &Store,
+    sessions: Vec<SessionId>,
+    now_ms: u64,
+) -> Result<Vec<SessionId>, RoomError> {
+    let mut over = Vec::new();
+    for id in sessions {
+        let session = store.session(&id).await.map_err(RoomError::store)?;
+        if session.is_none_or(|session| session.is_over(now_ms)) {
+            over.push(id);
+        }
+    }
+    Ok(over)
 }

@@ -2,7 +2,7 @@
 //!
 //! [`driver`] waits: it takes commands, lets the [`state`] apply them, has the store keep what changed, and only then
 //! tells people. All decisions are pure: [`writing`] about the text, [`proposals`], [`decisions`], [`time`] and [`undo`]
-//! about [`requests`], [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
+//! about [`requests`], [`rules`] about what is approved in advance, [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
 //! a browser exists: events leave through an [`Outlet`].
 
 pub mod clock;
@@ -15,6 +15,7 @@ mod decisions;
 mod draft;
 mod driver;
 mod focus;
+mod gate;
 mod loading;
 mod presence;
 mod proposals;
@@ -22,6 +23,7 @@ mod recovery;
 mod requests;
 mod restore;
 mod rooms;
+mod rules;
 mod state;
 mod step;
 #[cfg(test)]
@@ -35,8 +37,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::document::ChangeError;
-use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Request};
+use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
+use crate::review::{Decision, DecisionError, Ended, Request, Rule};
 use crate::store::StoreError;
 use crate::who::Principal;
 
@@ -65,6 +67,12 @@ pub enum RoomError {
     /// There is no such request in this document.
     #[error("there is no such request")]
     NoRequest,
+    /// There is no such rule in this document.
+    #[error("there is no such rule")]
+    NoRule,
+    /// The rule is no longer in force.
+    #[error("this rule {}", ended(.0))]
+    RuleEnded(Ended),
     /// The person may not do that.
     #[error("you may not do that")]
     NotAllowed,
@@ -122,6 +130,13 @@ impl RoomError {
             StoreError::Conflict { .. } => Self::Resync,
             _ => Self::Store(error),
         }
+    }
+}
+
+fn ended(how: &Ended) -> String {
+    match &how.by {
+        Some(by) => format!("was already revoked, by {}", by.name),
+        None => "ended with its session".to_owned(),
     }
 }
 
@@ -235,6 +250,16 @@ impl RoomHandle {
         by: Principal,
     ) -> Result<Arc<Request>, RoomError> {
         self.ask(|reply| Command::Reopen(request, by, reply)).await
+    }
+
+    /// The rules in force, oldest first.
+    pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, RoomError> {
+        self.ask(Command::Rules).await
+    }
+
+    /// End a rule.
+    pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Revoke(rule, by, reply)).await
     }
 
     /// Change the title.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::document::{Document, Update};
-use crate::ids::{ClientId, DocumentId, MemberId, RequestId, SessionId, UserId, Version};
-use crate::review::Request;
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::review::{Request, Rule};
 use crate::store::{AuditEntry, DocumentRecord, Op};
 use crate::who::Principal;
 
@@ -21,7 +21,7 @@ use super::focus::Focuses;
 use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
 use super::step::{Output, Step};
-use super::{RoomError, requests, time};
+use super::{RoomError, requests, rules, time};
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -44,6 +44,8 @@ pub(super) struct RoomState {
     pub(super) open: BTreeMap<RequestId, Arc<Request>>,
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<Request>>,
+    /// The rules in force, oldest first.
+    pub(super) rules: BTreeMap<RuleId, Arc<Rule>>,
     pub(super) focuses: Focuses,
     pub(super) presence: Presence,
     /// Whose the clients are, as far as that was looked up.
@@ -53,7 +55,7 @@ pub(super) struct RoomState {
 }
 
 impl RoomState {
-    /// A room as it is loaded: nobody is in it.
+    /// A room as it is loaded: nobody is in it, and it has no rules yet.
     pub(super) fn new(
         record: DocumentRecord,
         own: OwnSettings,
@@ -67,6 +69,7 @@ impl RoomState {
             document,
             open,
             ended: VecDeque::new(),
+            rules: BTreeMap::new(),
             focuses: Focuses::default(),
             presence: Presence::default(),
             clients: HashMap::new(),
@@ -228,6 +231,14 @@ impl RoomState {
             }
             Command::Requests(reply) => {
                 step.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            Command::Rules(reply) => {
+                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
+                step.answer(reply, rules);
+            }
+            Command::Revoke(rule, by, reply) => {
+                let result = rules::revoke(self, &rule, &by, now, step);
+                step.answer(reply, result);
             }
             Command::Push(push, reply) => {
                 let result = self.push(&push, now, step);

@@ -7,6 +7,7 @@ mod intake;
 mod outbound;
 mod refusal;
 mod review;
+mod rules;
 mod settings;
 
 use std::collections::HashMap;
@@ -38,8 +39,8 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 7] =
-    ["edit", "undo", "extend", "reopen", "transcript", "told", "export"];
+const CAPABILITIES: [&str; 8] =
+    ["edit", "undo", "extend", "reopen", "transcript", "told", "export", "rules"];
 
 /// What the socket.io door needs of the house.
 pub struct Door {
@@ -133,8 +134,8 @@ impl Connection {
             "approval:undo" => run(self, payload, ack, review::undo).await,
             "approval:reopen" => run(self, payload, ack, review::reopen).await,
             "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
-            "rules:list" => run(self, payload, ack, settings::list_rules).await,
-            "rules:revoke" => run(self, payload, ack, settings::revoke_rule).await,
+            "rules:list" => run(self, payload, ack, rules::list).await,
+            "rules:revoke" => run(self, payload, ack, rules::revoke).await,
             "settings:get" => run(self, payload, ack, settings::get).await,
             "settings:set" => run(self, payload, ack, settings::set).await,
             unknown => {

@@ -34,7 +34,7 @@ pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 pub use writer::CommitCounts;
 

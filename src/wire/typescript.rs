@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, server};
+use super::{client, rules, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -18,8 +18,10 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
-            SetSettings,
+            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, SetSettings,
+        }
+        rules::{
+            Remember, Rule, ListRules, Rules, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,

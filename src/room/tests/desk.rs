@@ -320,6 +320,7 @@ fn word(event: &Event) -> String {
             format!("changed{}", changed.collect::<String>())
         }
         Event::Resolved(request) => format!("resolved {}", request.status.as_str()),
+        Event::Rules(rules) => format!("rules {}", rules.len()),
         Event::Said(_) => "said".into(),
     }
 }

@@ -1,6 +1,7 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
 mod request;
+mod rules;
 mod said;
 
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ use super::client::Range;
 use super::server;
 
 pub use request::{decision, decision_error, request};
+pub use rules::{ended, remember, rules, tool_policy};
 pub use said::entry;
 
 /// An event as it is sent.
@@ -60,6 +62,7 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
         Event::Requested(asked) => message("tool_approval_request", &request(asked)),
         Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
         Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
+        Event::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
         Event::Said(said) => said::said(said),
     }
 }
@@ -196,9 +199,10 @@ pub fn history_line(
 
 /// A document's settings in force.
 pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
-    let settings::DocumentSettings { policy, approvals, timeout_ms, frozen } = of;
+    let settings::DocumentSettings { policy, policies, approvals, timeout_ms, frozen } = of;
     server::DocumentSettings {
         policy: policy.as_str().to_owned(),
+        policies: policies.iter().map(rules::told_policy).collect(),
         approvals: approvals.as_str().to_owned(),
         timeout_seconds: timeout_ms / 1_000,
         frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),

@@ -68,7 +68,11 @@ impl Mirror {
                     assert!(shown.is_none_or(|shown| shown == *status), "{id}: {shown:?}");
                 }
             }
-            Event::Changed(_) | Event::Peers(_) | Event::Caret(..) | Event::Said(_) => {}
+            Event::Changed(_)
+            | Event::Peers(_)
+            | Event::Caret(..)
+            | Event::Rules(_)
+            | Event::Said(_) => {}
         }
     }
 

@@ -372,7 +372,7 @@ impl World {
         let late = base_version < self.state.version();
         let now = self.now();
         let older = self.disk.older(base_version, self.state.document.tail_start());
-        let proposed = proposals::propose(&mut self.state, new, Some(older), &now, step);
+        let proposed = proposals::propose(&mut self.state, new, Some(older), &[], &now, step);
         match proposed.unwrap() {
             Proposed::Waiting(request) => {
                 self.tally.count(if late { "proposed late" } else { "proposed" });
