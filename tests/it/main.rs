@@ -22,5 +22,6 @@ mod exports;
 mod limits;
 mod offline;
 mod presence;
+mod rules;
 mod samples;
 mod seed5;
