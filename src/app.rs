@@ -17,14 +17,13 @@ use tokio_util::task::TaskTracker;
 use crate::agent::{Agents, Bypass, Models};
 use crate::auth::{Auth, Grant, Secret, owner_secret, parse_expiry};
 use crate::cli::{Cli, Command, ExportArgs, TokenArgs};
-use crate::config::{Anthropic, Config, ModelChoice};
+use crate::config::{Config, ModelChoice, Provider};
 use crate::export::Manuscript;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
-use crate::llm::anthropic;
 use crate::llm::harper::Harper;
 use crate::llm::scripted::Scripted;
-use crate::llm::{Model, Patience};
+use crate::llm::{Model, Patience, anthropic, openai};
 use crate::room::clock::Clock;
 use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms};
@@ -188,29 +187,38 @@ impl House {
 
 /// The models that can be asked, the default first.
 fn models(config: &Config) -> Result<Models> {
-    let harper = || Arc::new(Harper) as Arc<dyn Model>;
-    let (first, others) = match &config.model {
-        ModelChoice::Harper => (harper(), Vec::new()),
-        ModelChoice::Anthropic(name) => {
-            (messages_api(&config.anthropic, name.as_deref())?, vec![harper()])
-        }
-        ModelChoice::Script(path) => {
-            let script = Scripted::load(path)?;
-            (Arc::new(script) as Arc<dyn Model>, Vec::new())
-        }
-    };
-    Ok(Models::new(first, others))
+    let mut models = Vec::new();
+    for choice in &config.models {
+        models.push(match choice {
+            ModelChoice::Harper => Arc::new(Harper) as Arc<dyn Model>,
+            ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
+            ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
+            ModelChoice::Script(path) => Arc::new(Scripted::load(path)?),
+        });
+    }
+    let mut models = models.into_iter();
+    let first = models.next().context("no model is configured")?;
+    Ok(Models::new(first, models))
 }
 
-fn messages_api(settings: &Anthropic, name: Option<&str>) -> Result<Arc<dyn Model>> {
+fn messages_api(settings: &Provider, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let Some(api_key) = settings.key.clone() else { bail!("ANTHROPIC_API_KEY is not set") };
+    let base_url = settings.base_url.clone();
     let model = anthropic::Anthropic::new(anthropic::Settings {
-        base_url: settings
-            .base_url
-            .clone()
-            .unwrap_or_else(|| anthropic::DEFAULT_BASE_URL.to_owned()),
+        base_url: base_url.unwrap_or_else(|| anthropic::DEFAULT_BASE_URL.to_owned()),
         api_key,
         model: name.unwrap_or(anthropic::DEFAULT_MODEL).to_owned(),
+        patience: Patience::default(),
+    })?;
+    Ok(Arc::new(model))
+}
+
+fn chat_completions(settings: &Provider, name: Option<&String>) -> Result<Arc<dyn Model>> {
+    let base_url = settings.base_url.clone();
+    let model = openai::OpenAi::new(openai::Settings {
+        base_url: base_url.unwrap_or_else(|| openai::DEFAULT_BASE_URL.to_owned()),
+        api_key: settings.key.clone(),
+        model: name.cloned(),
         patience: Patience::default(),
     })?;
     Ok(Arc::new(model))

@@ -21,8 +21,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where documents are kept.
     pub data: PathBuf,
-    /// The model that answers when a client names none.
-    pub model: ModelChoice,
+    /// The models that can be asked; the first answers when a client names none.
+    pub models: Vec<ModelChoice>,
     /// Seconds a proposed change waits for a person; 0 waits for ever.
     pub approval_timeout_s: u64,
     /// Whether changes wait for a person at all.
@@ -38,22 +38,36 @@ pub struct Config {
     /// Open the editor in a browser.
     pub open: bool,
     /// How to reach the Messages API.
-    pub anthropic: Anthropic,
+    pub anthropic: Provider,
+    /// How to reach chat completions.
+    pub openai: Provider,
 }
 
-/// How to reach the Messages API.
+/// How to reach a provider of models.
 #[derive(Clone, Default)]
-pub struct Anthropic {
-    /// `ANTHROPIC_API_KEY`
+pub struct Provider {
+    /// `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`
     pub key: Option<String>,
-    /// `ANTHROPIC_BASE_URL`
+    /// `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`
     pub base_url: Option<String>,
 }
 
-impl std::fmt::Debug for Anthropic {
+impl Provider {
+    fn of(name: &str) -> Self {
+        let variable = |what| variable(&format!("{name}_{what}"));
+        Self { key: variable("API_KEY"), base_url: variable("BASE_URL") }
+    }
+
+    /// A local server needs no key, and `OpenAI` itself no address.
+    fn is_there(&self) -> bool {
+        self.key.is_some() || self.base_url.is_some()
+    }
+}
+
+impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = if self.key.is_some() { "set" } else { "not set" };
-        f.debug_struct("Anthropic").field("key", &key).field("base_url", &self.base_url).finish()
+        f.debug_struct("Provider").field("key", &key).field("base_url", &self.base_url).finish()
     }
 }
 
@@ -64,6 +78,8 @@ pub enum ModelChoice {
     Harper,
     /// The Messages API, with a model's name or its default.
     Anthropic(Option<String>),
+    /// A server that speaks chat completions, with a model's name or its default.
+    OpenAi(Option<String>),
     /// A scripted run.
     Script(PathBuf),
 }
@@ -93,11 +109,14 @@ pub enum ConfigError {
     )]
     OpenToAll(SocketAddr),
     /// No such model.
-    #[error("unknown model `{0}`; use harper, anthropic[:NAME] or script:FILE")]
+    #[error("unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME] or script:FILE")]
     UnknownModel(String),
     /// A key is needed.
     #[error("--model anthropic needs ANTHROPIC_API_KEY")]
     NoKey,
+    /// A key or an address is needed.
+    #[error("--model openai needs OPENAI_BASE_URL, or OPENAI_API_KEY for OpenAI itself")]
+    NoServer,
     /// A variable is not what it should be.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
@@ -128,21 +147,17 @@ impl Config {
     /// Puts flags, variables, the file and the defaults together.
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
         let file = File::read(args.config.as_deref())?;
-        let anthropic = Anthropic {
-            key: variable("ANTHROPIC_API_KEY"),
-            base_url: variable("ANTHROPIC_BASE_URL"),
-        };
-        let model = match args.model.or(file.model) {
-            Some(name) => ModelChoice::parse(&name)?,
-            None if anthropic.key.is_some() => ModelChoice::Anthropic(None),
-            None => ModelChoice::Harper,
+        let (anthropic, openai) = (Provider::of("ANTHROPIC"), Provider::of("OPENAI"));
+        let models = match args.model.or(file.model) {
+            Some(names) => ModelChoice::parse_all(&names)?,
+            None => ModelChoice::at_hand(&anthropic, &openai),
         };
         let mut allowed_hosts = args.allowed_host;
         allowed_hosts.extend(file.allowed_hosts.unwrap_or_default());
         let config = Self {
             listen: args.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 4680))),
             data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
-            model,
+            models,
             approval_timeout_s: args.approval_timeout.or(file.approval_timeout).unwrap_or(300),
             approvals: boolean("TOOL_APPROVAL_ENABLED")?.unwrap_or(true),
             token: args.token.or(file.token),
@@ -151,6 +166,7 @@ impl Config {
             allowed_hosts,
             open: args.open || file.open.unwrap_or(false),
             anthropic,
+            openai,
         };
         config.check()?;
         Ok(config)
@@ -160,18 +176,59 @@ impl Config {
         if self.no_auth && !self.listen.ip().is_loopback() {
             return Err(ConfigError::OpenToAll(self.listen));
         }
-        if matches!(self.model, ModelChoice::Anthropic(_)) && self.anthropic.key.is_none() {
-            return Err(ConfigError::NoKey);
+        for model in &self.models {
+            match model {
+                ModelChoice::Anthropic(_) if self.anthropic.key.is_none() => {
+                    return Err(ConfigError::NoKey);
+                }
+                ModelChoice::OpenAi(_) if !self.openai.is_there() => {
+                    return Err(ConfigError::NoServer);
+                }
+                ModelChoice::Anthropic(_)
+                | ModelChoice::OpenAi(_)
+                | ModelChoice::Harper
+                | ModelChoice::Script(_) => {}
+            }
         }
         Ok(())
     }
 }
 
 impl ModelChoice {
+    /// What can be asked without being told: whatever there are credentials for, and the offline editor. A key alone
+    /// does not make `openai` the default, since it may be there for other programs.
+    fn at_hand(anthropic: &Provider, openai: &Provider) -> Vec<Self> {
+        let mut models = Vec::new();
+        models.extend(anthropic.key.as_ref().map(|_| Self::Anthropic(None)));
+        models.extend(openai.base_url.as_ref().map(|_| Self::OpenAi(None)));
+        models.push(Self::Harper);
+        models
+    }
+
+    /// Names, separated by commas, the default first. The offline editor is there besides a provider, as it costs nothing.
+    fn parse_all(names: &str) -> Result<Vec<Self>, ConfigError> {
+        // A path of a script may hold a comma.
+        if names.starts_with("script:") {
+            return Ok(vec![Self::parse(names)?]);
+        }
+        let mut models = Vec::new();
+        for name in names.split(',') {
+            let model = Self::parse(name.trim())?;
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+        if !models.contains(&Self::Harper) {
+            models.push(Self::Harper);
+        }
+        Ok(models)
+    }
+
     fn parse(name: &str) -> Result<Self, ConfigError> {
         match name.split_once(':').map_or((name, None), |(kind, rest)| (kind, Some(rest))) {
             ("harper", None) => Ok(Self::Harper),
             ("anthropic", rest) => Ok(Self::Anthropic(rest.map(str::to_owned))),
+            ("openai", rest) => Ok(Self::OpenAi(rest.map(str::to_owned))),
             ("script", Some(path)) if !path.is_empty() => Ok(Self::Script(path.into())),
             _ => Err(ConfigError::UnknownModel(name.to_owned())),
         }
@@ -238,9 +295,32 @@ mod tests {
             ModelChoice::parse("anthropic:claude-x").unwrap(),
             ModelChoice::Anthropic(Some("claude-x".into()))
         );
+        // Everything after the first colon is the model's name: Ollama's have colons.
+        let ollama = ModelChoice::OpenAi(Some("qwen3:8b".into()));
+        assert_eq!(ModelChoice::parse("openai:qwen3:8b").unwrap(), ollama);
         for wrong in ["", "gpt", "script:", "harper:x"] {
             assert!(ModelChoice::parse(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn several_models_may_be_named_and_the_offline_one_is_always_there() {
+        let parse = |names| ModelChoice::parse_all(names).unwrap();
+        let (anthropic, openai) = (ModelChoice::Anthropic(None), ModelChoice::OpenAi(None));
+        assert_eq!(parse("harper"), [ModelChoice::Harper]);
+        let all = [openai.clone(), anthropic.clone(), ModelChoice::Harper];
+        assert_eq!(parse("openai, anthropic,openai"), all);
+        assert_eq!(parse("script:a,b"), [ModelChoice::Script("a,b".into())]);
+        assert!(ModelChoice::parse_all("anthropic,").is_err());
+
+        let (none, key) = (Provider::default(), || Some("k".to_owned()));
+        let with_key = Provider { key: key(), base_url: None };
+        let local = Provider { key: None, base_url: Some("http://localhost:11434".into()) };
+        let at_hand = |a, o| ModelChoice::at_hand(a, o);
+        assert_eq!(at_hand(&none, &none), [ModelChoice::Harper]);
+        assert_eq!(at_hand(&none, &with_key), [ModelChoice::Harper]);
+        assert_eq!(at_hand(&none, &local), [openai.clone(), ModelChoice::Harper]);
+        assert_eq!(at_hand(&with_key, &local), [anthropic, openai, ModelChoice::Harper]);
     }
 
     #[test]
@@ -254,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_key_is_never_printed() {
-        let shown = Anthropic { key: Some("sk-ant-x".into()), base_url: None };
+        let shown = Provider { key: Some("sk-ant-x".into()), base_url: None };
         assert!(!format!("{shown:?}").contains("sk-ant"));
     }
 }

@@ -42,6 +42,14 @@ impl Splitter {
         Ok(())
     }
 
+    /// What a stream leaves that ended without its last empty line.
+    pub(super) fn rest(mut self) -> Result<Option<Event>, ModelError> {
+        if !self.line.is_empty() {
+            self.end_line()?;
+        }
+        Ok(self.dispatch())
+    }
+
     fn end_line(&mut self) -> Result<Option<Event>, ModelError> {
         let bytes = std::mem::take(&mut self.line);
         let line = std::str::from_utf8(&bytes)
@@ -60,6 +68,11 @@ impl Splitter {
                 data.push_str(value);
             }
             ("data", data @ None) => *data = Some(value.to_owned()),
+            // Not in the standard: how llama.cpp said until 2025 that it failed.
+            ("error", _) => {
+                self.name = "error".into();
+                self.data = Some(value.to_owned());
+            }
             // Comments have an empty name, and fields of other names mean nothing.
             _ => {}
         }
@@ -114,6 +127,22 @@ mod tests {
         assert_eq!(events, []);
         splitter.feed(b"\n", &mut events).expect("UTF-8");
         assert_eq!(events, [Event { name: "message".into(), data: "a".into() }]);
+    }
+
+    #[test]
+    fn the_last_event_may_lack_its_end() {
+        for stream in ["data: a\n\ndata: b", "data: a\n\ndata: b\n", "data: a\n\ndata: b\r\n"] {
+            let mut splitter = Splitter::default();
+            splitter.feed(stream.as_bytes(), &mut Vec::new()).expect("UTF-8");
+            let rest = splitter.rest().expect("UTF-8");
+            assert_eq!(rest, Some(Event { name: "message".into(), data: "b".into() }));
+        }
+        assert_eq!(Splitter::default().rest().expect("nothing"), None);
+    }
+
+    #[test]
+    fn an_error_field_is_an_event_of_its_own() {
+        assert_eq!(split("error: {}\n\n"), [event("error", "{}")]);
     }
 
     #[test]

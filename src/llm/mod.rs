@@ -5,6 +5,7 @@
 
 pub mod anthropic;
 pub mod harper;
+pub mod openai;
 pub mod scripted;
 
 mod answer;
@@ -13,6 +14,7 @@ mod retry;
 mod sse;
 #[cfg(test)]
 mod testing;
+mod transport;
 
 pub use retry::Patience;
 

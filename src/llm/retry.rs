@@ -81,8 +81,17 @@ pub(super) fn status_is_retryable(status: u16) -> bool {
 
 /// The same for an error that came without a status, in the middle of a stream.
 pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
-    let passing =
-        ["api_error", "conflict_error", "overloaded_error", "rate_limit_error", "timeout_error"];
+    let passing = [
+        "api_error",
+        "conflict_error",
+        "overloaded_error",
+        "rate_limit_error",
+        "timeout_error",
+        // Of servers that speak OpenAI's protocol.
+        "rate_limit_exceeded",
+        "server_error",
+        "unavailable_error",
+    ];
     passing.contains(&error.kind.as_str()) && !is_spend_limit(error)
 }
 
@@ -90,6 +99,7 @@ pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
 pub(super) fn is_spend_limit(error: &ApiError) -> bool {
     let code = error.details.as_ref().and_then(|details| details["error_code"].as_str());
     matches!(code, Some("enforced_spend_limit_reached" | "contract_spend_limit_reached"))
+        || error.kind == "insufficient_quota"
 }
 
 fn chance() -> f64 {

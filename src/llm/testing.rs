@@ -1,7 +1,14 @@
 //! What the tests of all models share: a small request and a way to hear an answer out.
 
+use std::collections::VecDeque;
+use std::path::Path;
+
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{AssistantMessage, Delta, DocumentView, Model, ModelError, Request, Selection};
@@ -121,4 +128,73 @@ fn tool(name: &str) -> ToolDefinition {
         input_schema: serde_json::json!({"type": "object"}),
         strict: None,
     }
+}
+
+/// A provider that gives prepared answers, one per connection, and remembers what it was asked.
+pub(super) struct Provider {
+    /// Where it is, without a path.
+    pub(super) url: String,
+    heard: JoinHandle<Vec<Asked>>,
+}
+
+/// One request as it arrived.
+pub(super) struct Asked {
+    /// In lower case.
+    pub(super) head: String,
+    pub(super) body: Value,
+}
+
+impl Provider {
+    pub(super) async fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let mut answers: VecDeque<_> = answers.into_iter().collect();
+        let heard = tokio::spawn(async move {
+            let mut asked = Vec::new();
+            while let Some(answer) = answers.pop_front() {
+                let (mut socket, _) = listener.accept().await.expect("a connection");
+                asked.push(read_request(&mut socket).await);
+                socket.write_all(&answer).await.expect("the client listens");
+            }
+            asked
+        });
+        Self { url, heard }
+    }
+
+    /// What was asked, once every prepared answer was given.
+    pub(super) async fn asked(self) -> Vec<Asked> {
+        self.heard.await.expect("the provider ran")
+    }
+}
+
+/// One request with a JSON body, or with none.
+pub(super) async fn read_request(socket: &mut TcpStream) -> Asked {
+    let mut bytes = Vec::new();
+    loop {
+        socket.read_buf(&mut bytes).await.expect("a request");
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let head = head.to_lowercase();
+        if head.starts_with("get ") {
+            return Asked { head, body: Value::Null };
+        }
+        if let Ok(body) = serde_json::from_str(body) {
+            return Asked { head, body };
+        }
+    }
+}
+
+/// An answer with a recorded stream as its body, closed at its end.
+pub(super) fn stream(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/sse/{name}.sse"));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
+                request-id: req_1\r\nconnection: close\r\n\r\n";
+    [head.as_bytes(), &std::fs::read(path).expect("a fixture")].concat()
+}
+
+/// An answer that says no.
+pub(super) fn refusal(status: u16, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} No\r\ncontent-length: {length}\r\nconnection: close\r\n");
+    format!("{head}{headers}\r\n{body}").into_bytes()
 }

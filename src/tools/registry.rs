@@ -120,6 +120,12 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
         let tool = self.tool(&call.name)?;
+        // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
+        if !call.input.is_object() {
+            let reason = "invalid JSON arguments".to_owned();
+            let expected = expected(&tool.schema);
+            return Err(ToolError::Input { tool: tool.name, reason, expected });
+        }
         let text = context.base.as_ref().map(|reading| &reading.text);
         if tool.effect == Effect::Proposes && text.is_none() {
             return Err(ToolError::NoDocument);

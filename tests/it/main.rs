@@ -20,6 +20,7 @@ mod doors;
 mod durability;
 mod exports;
 mod limits;
+mod models;
 mod offline;
 mod presence;
 mod rules;

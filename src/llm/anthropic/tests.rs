@@ -1,87 +1,23 @@
-use std::collections::VecDeque;
-use std::path::Path;
+use std::time::Duration;
 
 use futures_util::StreamExt;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
 use super::*;
-use crate::llm::testing::{asks, hear};
+use crate::llm::testing::{Provider, asks, hear, read_request, refusal, stream};
 use crate::wire::messages::Role;
 
-/// A provider that gives prepared answers, one per connection, and remembers what it was asked.
-struct Provider {
-    url: String,
-    heard: JoinHandle<Vec<Asked>>,
-}
-
-/// One request as it arrived.
-struct Asked {
-    head: String,
-    body: Value,
-}
-
-impl Provider {
-    async fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let mut answers: VecDeque<_> = answers.into_iter().collect();
-        let heard = tokio::spawn(async move {
-            let mut asked = Vec::new();
-            while let Some(answer) = answers.pop_front() {
-                let (mut socket, _) = listener.accept().await.expect("a connection");
-                asked.push(read_request(&mut socket).await);
-                socket.write_all(&answer).await.expect("the client listens");
-            }
-            asked
-        });
-        Self { url, heard }
-    }
-
-    fn model(&self) -> Anthropic {
-        Anthropic::new(Settings {
-            base_url: self.url.clone(),
-            api_key: "sk-secret".into(),
-            model: DEFAULT_MODEL.into(),
-            patience: Patience { first_pause: Duration::ZERO, ..Patience::default() },
-        })
-        .expect("a client")
-    }
-
-    /// What was asked, once every prepared answer was given.
-    async fn asked(self) -> Vec<Asked> {
-        self.heard.await.expect("the provider ran")
-    }
-}
-
-async fn read_request(socket: &mut TcpStream) -> Asked {
-    let mut bytes = Vec::new();
-    loop {
-        socket.read_buf(&mut bytes).await.expect("a request");
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        if let Ok(body) = serde_json::from_str(body) {
-            return Asked { head: head.to_lowercase(), body };
-        }
-    }
-}
-
-/// An answer with a recorded stream as its body, closed at its end.
-fn stream(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/sse/{name}.sse"));
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
-                request-id: req_1\r\nconnection: close\r\n\r\n";
-    [head.as_bytes(), &std::fs::read(path).expect("a fixture")].concat()
-}
-
-/// An answer that says no.
-fn refusal(status: u16, headers: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status} No\r\ncontent-length: {length}\r\nconnection: close\r\n");
-    format!("{head}{headers}\r\n{body}").into_bytes()
+fn model(provider: &Provider) -> Anthropic {
+    Anthropic::new(Settings {
+        base_url: provider.url.clone(),
+        api_key: "sk-secret".into(),
+        model: DEFAULT_MODEL.into(),
+        patience: Patience { first_pause: Duration::ZERO, ..Patience::default() },
+    })
+    .expect("a client")
 }
 
 fn error_body(kind: &str, message: &str) -> String {
@@ -97,7 +33,7 @@ async fn the_request_is_what_the_api_asks_for() {
     let provider = Provider::answering([stream("text")]).await;
     let mut request = asks("Hello");
     request.messages.insert(0, Message { role: Role::Assistant, content: vec![] });
-    let said = hear(&provider.model(), request).await;
+    let said = hear(&model(&provider), request).await;
     assert_eq!(said.text(), "Good morning — café 🦀.");
     let asked = provider.asked().await.pop().expect("one request");
     assert!(asked.head.starts_with("post /v1/messages http/1.1"), "{}", asked.head);
@@ -125,7 +61,7 @@ async fn the_request_is_what_the_api_asks_for() {
 async fn a_request_without_model_system_or_limit_gets_the_defaults() {
     let provider = Provider::answering([stream("text")]).await;
     let request = Request { messages: vec![Message::user("Hello")], ..Request::default() };
-    hear(&provider.model(), request).await.end.expect("an answer");
+    hear(&model(&provider), request).await.end.expect("an answer");
     let body = provider.asked().await.pop().expect("one request").body;
     assert_eq!((&body["max_tokens"], &body["model"]), (&json!(32_000), &json!(DEFAULT_MODEL)));
     assert_eq!((body.get("system"), body.get("tools")), (None, None));
@@ -134,10 +70,10 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
 #[tokio::test]
 async fn reasoning_goes_back_unchanged() {
     let provider = Provider::answering([stream("thinking"), stream("text")]).await;
-    let first = hear(&provider.model(), asks("Hello")).await;
+    let first = hear(&model(&provider), asks("Hello")).await;
     let mut request = asks("Hello");
     request.messages.push(Message::assistant(first.message().content.clone()));
-    hear(&provider.model(), request).await.end.expect("an answer");
+    hear(&model(&provider), request).await.end.expect("an answer");
     let body = &provider.asked().await[1].body;
     let thinking =
         json!({"type": "thinking", "thinking": "Two words too many.", "signature": "EqQB"});
@@ -152,7 +88,7 @@ async fn reasoning_goes_back_unchanged() {
 async fn an_overloaded_provider_is_asked_again_without_a_word() {
     let after = refusal(529, "retry-after-ms: 1\r\n", &error_body("overloaded_error", "Full"));
     let provider = Provider::answering([after, overloaded(), stream("text")]).await;
-    let said = hear(&provider.model(), asks("Hello")).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
     assert_eq!(said.streamed_text(), "Good morning — café 🦀.");
     assert!(!said.deltas.contains(&Delta::Reset));
     let asked = provider.asked().await;
@@ -162,7 +98,7 @@ async fn an_overloaded_provider_is_asked_again_without_a_word() {
 #[tokio::test]
 async fn patience_ends_after_three_tries() {
     let provider = Provider::answering([overloaded(), overloaded(), overloaded()]).await;
-    let said = hear(&provider.model(), asks("Hello")).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
     let error = said.end.expect_err("overloaded");
     assert_eq!(error.to_string(), "Overloaded (overloaded_error, HTTP 529)");
     assert_eq!(provider.asked().await.len(), 3);
@@ -173,7 +109,7 @@ async fn an_answer_that_breaks_after_its_first_words_starts_again() {
     let provider =
         Provider::answering([stream("cut-in-text"), stream("error-mid-stream"), stream("text")])
             .await;
-    let said = hear(&provider.model(), asks("Hello")).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
     let text = |piece: &str| Delta::Text(piece.into());
     let again = [text("Half a "), Delta::Reset, text("Half a "), Delta::Reset];
     assert_eq!(said.deltas[..4], again);
@@ -184,7 +120,7 @@ async fn an_answer_that_breaks_after_its_first_words_starts_again() {
 #[tokio::test]
 async fn an_error_before_the_first_words_is_not_seen() {
     let provider = Provider::answering([stream("error-first"), stream("text")]).await;
-    let said = hear(&provider.model(), asks("Hello")).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
     assert_eq!(said.deltas.first(), Some(&Delta::Text("Good morning — ".into())));
     assert_eq!(provider.asked().await.len(), 2);
 }
@@ -193,7 +129,7 @@ async fn an_error_before_the_first_words_is_not_seen() {
 async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
     let body = error_body("authentication_error", "invalid bearer token");
     let provider = Provider::answering([refusal(401, "", &body)]).await;
-    let error = hear(&provider.model(), asks("Hello")).await.end.expect_err("refused");
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), "invalid bearer token (authentication_error, HTTP 401)");
     assert!(!format!("{error:?}").contains("sk-secret"));
     assert_eq!(provider.asked().await.len(), 1);
@@ -203,17 +139,17 @@ async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
 async fn the_provider_has_the_last_word_on_retries() {
     let no = refusal(529, "x-should-retry: false\r\n", &error_body("overloaded_error", "No"));
     let provider = Provider::answering([no]).await;
-    assert!(hear(&provider.model(), asks("Hello")).await.end.is_err());
+    assert!(hear(&model(&provider), asks("Hello")).await.end.is_err());
     assert_eq!(provider.asked().await.len(), 1);
 
     let yes = refusal(400, "x-should-retry: true\r\n", &error_body("api_error", "Again"));
     let provider = Provider::answering([yes, stream("text")]).await;
-    assert!(hear(&provider.model(), asks("Hello")).await.end.is_ok());
+    assert!(hear(&model(&provider), asks("Hello")).await.end.is_ok());
 
     let spent = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "Spent",
         "details": {"error_code": "enforced_spend_limit_reached"}}});
     let provider = Provider::answering([refusal(429, "", &spent.to_string())]).await;
-    let error = hear(&provider.model(), asks("Hello")).await.end.expect_err("spent");
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
     assert!(!error.retryable());
 }
 
@@ -222,7 +158,7 @@ async fn a_long_wait_is_told_instead_of_waited_for() {
     let headers = "retry-after: 3600\r\n";
     let limit = refusal(429, headers, &error_body("rate_limit_error", "Slow down"));
     let provider = Provider::answering([limit]).await;
-    let error = hear(&provider.model(), asks("Hello")).await.end.expect_err("told");
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("told");
     assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
 }
 
@@ -231,13 +167,13 @@ async fn pages_that_are_no_answers_are_quoted_briefly() {
     let page = format!("<html>\n<h1>502 Bad\nGateway</h1>{}", "x".repeat(500));
     let bad_gateway = || refusal(502, "", &page);
     let provider = Provider::answering([bad_gateway(), bad_gateway(), bad_gateway()]).await;
-    let error = hear(&provider.model(), asks("Hello")).await.end.expect_err("no answer");
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     assert!(error.to_string().starts_with("<html> <h1>502 Bad Gateway</h1>xxx"), "{error}");
     assert!(error.to_string().len() < 250);
 
     let page = || b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n".into();
     let provider = Provider::answering([page(), page(), page()]).await;
-    let error = hear(&provider.model(), asks("Hello")).await.end.expect_err("no answer");
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     let words = "the model's answer cannot be read: text/html instead of a stream of events";
     assert_eq!(error.to_string(), words);
 }
@@ -245,7 +181,7 @@ async fn pages_that_are_no_answers_are_quoted_briefly() {
 #[tokio::test]
 async fn no_provider_at_all_is_said_with_its_cause() {
     let provider = Provider::answering([]).await;
-    let model = provider.model();
+    let model = model(&provider);
     provider.asked().await;
     let error = hear(&model, asks("Hello")).await.end.expect_err("nobody there");
     assert!(matches!(&error, ModelError::Network { message } if message.contains("refused")));
@@ -295,24 +231,4 @@ async fn a_base_url_may_end_in_v1_and_a_key_must_fit_in_a_header() {
     }
     let error = Anthropic::new(settings("https://a.example", "se\ncret")).err().expect("no");
     assert!(!error.to_string().contains("cret"), "{error}");
-}
-
-#[test]
-fn waits_are_read_in_every_form() {
-    let now: Timestamp = "2026-11-20T10:00:00Z".parse().expect("a time");
-    let wait = |headers: &[(&'static str, &'static str)]| {
-        let map = headers
-            .iter()
-            .map(|(name, value)| (name.parse().expect("a name"), HeaderValue::from_static(value)));
-        retry_after(&map.collect(), now)
-    };
-    let ms = Duration::from_millis;
-    assert_eq!(wait(&[("retry-after", "2")]), Some(ms(2000)));
-    assert_eq!(wait(&[("retry-after", "0.5")]), Some(ms(500)));
-    assert_eq!(wait(&[("retry-after", "9"), ("retry-after-ms", "250")]), Some(ms(250)));
-    assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 10:00:07 GMT")]), Some(ms(7000)));
-    assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT")]), None);
-    assert_eq!(wait(&[("retry-after", "-1")]), None);
-    assert_eq!(wait(&[("retry-after", "soon")]), None);
-    assert_eq!(wait(&[]), None);
 }

@@ -1,4 +1,5 @@
-//! A model provider in the story's own hands: speaks the streamed Messages API and keeps what it was asked.
+//! A model provider in the story's own hands: speaks the streamed Messages API and chat completions, and keeps what it
+//! was asked.
 //!
 //! The scripted model cannot show what a model is told; this one can.
 
@@ -24,7 +25,8 @@ impl Provider {
         let asked: Arc<(Mutex<Vec<Value>>, Condvar)> = Arc::default();
         let kept = Arc::clone(&asked);
         std::thread::spawn(move || {
-            for (call, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let call = kept.0.lock().unwrap().len();
                 let answer = &answers[call.min(answers.len() - 1)];
                 let Some(body) = serve(stream, answer) else { continue };
                 kept.0.lock().unwrap().push(body);
@@ -71,6 +73,8 @@ pub fn texts(content: &Value) -> String {
 fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut length = 0;
+    let mut first = String::new();
+    reader.read_line(&mut first).ok()?;
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -83,10 +87,37 @@ fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    if first.starts_with("GET ") {
+        let list = json!({"object": "list", "data": [{"id": "story-embed"}, {"id": "story:8b"}]});
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+        write!(&stream, "{head}{list}").ok()?;
+        return None;
+    }
+    let events = if first.contains("/chat/completions") { chunks(answer) } else { events(answer) };
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_story\r\nconnection: close\r\n\r\n";
     let mut stream = stream;
-    stream.write_all((head.to_owned() + &events(answer)).as_bytes()).ok()?;
+    stream.write_all((head.to_owned() + &events).as_bytes()).ok()?;
     serde_json::from_slice(&body).ok()
+}
+
+/// Content blocks as the stream of a local server: calls without index or identifier, whole, and `stop` for a reason.
+fn chunks(blocks: &Value) -> String {
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+        format!("data: {}\n\n", json!({"model": "story", "choices": [choice]}))
+    };
+    let block = |block: &Value| {
+        if block["type"] == "tool_use" {
+            let function = json!({"name": block["name"], "arguments": block["input"]});
+            json!({"tool_calls": [{"type": "function", "function": function}]})
+        } else {
+            json!({"role": "assistant", "content": block["text"]})
+        }
+    };
+    let blocks = blocks.as_array().into_iter().flatten();
+    let mut stream: String = blocks.map(|it| chunk(block(it), Value::Null)).collect();
+    stream.push_str(&chunk(json!({}), json!("stop")));
+    stream + "data: [DONE]\n\n"
 }
 
 /// Content blocks as the event stream of the Messages API.

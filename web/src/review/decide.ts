@@ -4,7 +4,7 @@ import { getCurrent } from '../editor/current.ts'
 import { hasCapability, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResponse, Hunk, HunkResponse } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResponse, Hunk, HunkResponse, HunkState } from '../wire/types.ts'
 import { asItIs } from './field.ts'
 import { currentText, isOpen } from './hunk.ts'
 import { announced, useReview } from './store.ts'
@@ -13,7 +13,8 @@ import { announced, useReview } from './store.ts'
 export const useBusy = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
 
 interface Accepted { request_id: string; hunks: string[] }
-let lastAccept: Accepted | null = null
+/** What Ctrl+Z takes back; known from the click on, because the words can change on screen before the answer comes. */
+let lastAccept: Promise<Accepted | null> | null = null
 
 export function acceptHunk(hunk: Hunk, text?: string): Promise<boolean> {
   const response: HunkResponse = { id: hunk.id, decision: 'accept', ...(text !== undefined && { text }), ...seen(hunk) }
@@ -61,11 +62,14 @@ async function decide(ids: string[], response: ApprovalResponse, done: string): 
   if (keys.some((id) => useBusy.getState().ids.has(id))) return false
   const shown = useReview.getState().requests[response.request_id]?.preview_hash
   busy(keys, true)
+  const answer = wire.call('tool_approval_response', { ...response, ...(shown && { preview_hash: shown }) })
+  if (response.approved) remember(answer.then(({ hunks }) => landed(response.request_id, ids, hunks), () => null))
   try {
-    const { approvals, hunks } = await wire.call('tool_approval_response', { ...response, ...(shown && { preview_hash: shown }) })
+    const { approvals, hunks } = await answer
+    const accepted = landed(response.request_id, ids, hunks)
     const counted = approvals.need > 1 && hunks.some((hunk) => ids.includes(hunk.id) && isOpen(hunk.status))
     if (counted && response.approved) toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
-    else if (response.approved) afterAccept({ request_id: response.request_id, hunks: ids }, done)
+    else if (accepted && hasCapability('undo')) offerUndo(accepted, done)
     return true
   } catch (error) {
     explain(error)
@@ -75,13 +79,23 @@ async function decide(ids: string[], response: ApprovalResponse, done: string): 
   }
 }
 
+/** The changes of a decision that are in the text now. */
+function landed(request_id: string, asked: readonly string[], now: readonly HunkState[]): Accepted | null {
+  const hunks = now.filter((hunk) => asked.includes(hunk.id) && hunk.status === 'accepted').map((hunk) => hunk.id)
+  return hunks.length > 0 ? { request_id, hunks } : null
+}
+
+/** Where nothing landed, Ctrl+Z is about the accept before. */
+function remember(accept: Promise<Accepted | null>): void {
+  const before = lastAccept
+  lastAccept = hasCapability('undo') ? accept.then((accepted) => accepted ?? before) : null
+}
+
 function busy(keys: readonly string[], on: boolean): void {
   useBusy.setState(({ ids }) => ({ ids: on ? new Set([...ids, ...keys]) : new Set([...ids].filter((id) => !keys.includes(id))) }))
 }
 
-function afterAccept(accept: Accepted, done: string): void {
-  if (!hasCapability('undo')) return
-  lastAccept = accept
+function offerUndo(accept: Accepted, done: string): void {
   const many = accept.hunks.length > 1 ? `${accept.hunks.length} changes accepted.` : done
   toast(many, { action: { label: 'Undo', run: () => void undoAccept(accept) }, about: 'accept' })
 }
@@ -99,7 +113,8 @@ export function forgetLastAccept(): void {
 /** For Ctrl+Z right after accepting. */
 export function undoLastAccept(): boolean {
   if (!lastAccept) return false
-  void undoAccept(lastAccept)
+  void lastAccept.then((accept) => accept && undoAccept(accept))
+  lastAccept = null
   return true
 }
 

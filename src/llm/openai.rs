@@ -1,0 +1,212 @@
+//! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp, and many more.
+//!
+//! No two of these servers are alike. What is sent starts from what they all take, and what a server refuses by name
+//! is left out from then on ([`Dialect`]); what comes back is read as forgivingly as is safe ([`stream`]).
+
+mod calls;
+mod errors;
+mod opening;
+mod request;
+mod stream;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::stream::BoxStream;
+use reqwest::Client;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{self, Outlet};
+use super::retry::{self, Patience};
+use super::{AssistantMessage, Delta, Model, ModelError, Request, transport};
+
+use request::{Dialect, Limit};
+
+/// Where the API is when nobody says otherwise.
+pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// The model asked for at `OpenAI` itself when nobody names one.
+pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
+
+/// How to reach the server.
+pub struct Settings {
+    /// With its version, as `OPENAI_BASE_URL` has it; `/v1` is added to a bare host.
+    pub base_url: String,
+    /// Sent as a bearer token; never logged. Local servers need none.
+    pub api_key: Option<String>,
+    /// Any string the server knows; without one, the first that it lists.
+    pub model: Option<String>,
+    /// Retries and pauses.
+    pub patience: Patience,
+}
+
+/// A model behind chat completions.
+pub struct OpenAi {
+    name: String,
+    api: Arc<Api>,
+}
+
+struct Api {
+    client: Client,
+    base: String,
+    model: OnceCell<String>,
+    dialect: Mutex<Dialect>,
+    patience: Patience,
+}
+
+impl OpenAi {
+    /// Prepares the client; nothing is sent yet. Fails when the key cannot be a header.
+    pub fn new(settings: Settings) -> Result<Self, ModelError> {
+        let Settings { base_url, api_key, model, patience } = settings;
+        let client = transport::client(api_key.as_deref())?;
+        let base = base(&base_url);
+        let original = host(&base).ends_with("openai.com");
+        let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
+        let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
+        // Reasoning models of OpenAI refuse the old name, and local servers do not know the new one.
+        let limit = if original { Limit::MaxCompletionTokens } else { Limit::MaxTokens };
+        let dialect = Mutex::new(Dialect { limit, ..Dialect::default() });
+        let model = OnceCell::new_with(model);
+        Ok(Self { name, api: Arc::new(Api { client, base, model, dialect, patience }) })
+    }
+}
+
+/// The address that `/chat/completions` is appended to.
+fn base(url: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    if rest.contains('/') { url.to_owned() } else { format!("{url}/v1") }
+}
+
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', ':']).next().unwrap_or(rest)
+}
+
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let api = Arc::clone(&self.api);
+        answer::answer(cancel, |outlet| async move {
+            retry::persist(api.patience, &outlet, || api.ask(&request, &outlet)).await
+        })
+    }
+}
+
+impl Api {
+    /// Asks once; again at once as long as the server names something that it does not take.
+    async fn ask(
+        &self,
+        request: &Request,
+        outlet: &Outlet,
+    ) -> Result<AssistantMessage, ModelError> {
+        loop {
+            let spoken = *self.dialect();
+            let end = self.try_once(request, spoken, outlet).await;
+            let Err(ModelError::Api { status: Some(400 | 422), message, .. }) = &end else {
+                return end;
+            };
+            let Some(simpler) = spoken.without_what(message) else { return end };
+            tracing::info!(message, "the server is asked again without what it does not take");
+            *self.dialect() = simpler;
+        }
+    }
+
+    async fn try_once(
+        &self,
+        request: &Request,
+        dialect: Dialect,
+        outlet: &Outlet,
+    ) -> Result<AssistantMessage, ModelError> {
+        let model = if request.model.is_empty() { self.model().await? } else { &request.model };
+        let body = request::body(request, model, dialect);
+        let url = format!("{}/chat/completions", self.base);
+        let opened = transport::send(self.client.post(url).json(&body), errors::read).await?;
+        let request_id = opened.request_id.clone();
+        let answer = match opened.content_type().as_str() {
+            "text/event-stream" => stream::read(opened.bytes(), model, outlet).await,
+            // Some gateways answer in one piece whatever they are asked for.
+            "application/json" => stream::read_whole(opened.json().await?, model, outlet).await,
+            kind => {
+                let message = format!("{kind} instead of a stream of events");
+                Err(ModelError::Malformed { message })
+            }
+        };
+        match &answer {
+            Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
+                request_id,
+                model,
+                stop_reason = stop_reason.as_str(),
+                input_tokens = usage.input_tokens,
+                cache_read_input_tokens = usage.cache_read_input_tokens,
+                output_tokens = usage.output_tokens,
+                "the model answered"
+            ),
+            Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
+        }
+        answer
+    }
+
+    /// The model asked for when the request names none: the configured one, or the first that the server lists.
+    async fn model(&self) -> Result<&str, ModelError> {
+        let first = || async {
+            let names = self.list().await?;
+            names.into_iter().next().ok_or_else(|| ModelError::Api {
+                status: None,
+                kind: "not_found".into(),
+                message: "the server lists no model".into(),
+                retry_after: None,
+                retryable: false,
+            })
+        };
+        self.model.get_or_try_init(first).await.map(String::as_str)
+    }
+
+    /// The models that can talk, in the server's order.
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        let request = self.client.get(format!("{}/models", self.base));
+        let list = transport::send(request, errors::read).await?.json().await?;
+        // `data` is the standard; `models` is what some local servers have besides or instead.
+        let entries = ["data", "models"].iter().find_map(|key| list[key].as_array());
+        let names = entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| ["id", "name", "model"].iter().find_map(|key| entry[key].as_str()));
+        Ok(names.filter(|name| talks(name)).map(str::to_owned).collect())
+    }
+
+    fn dialect(&self) -> std::sync::MutexGuard<'_, Dialect> {
+        // A dialect is one value: it is whole between any two statements.
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lists hold models for other purposes too.
+fn talks(name: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "audio",
+        "babbage",
+        "dall-e",
+        "davinci",
+        "embed",
+        "image",
+        "moderation",
+        "realtime",
+        "sora",
+        "transcribe",
+        "tts",
+        "whisper",
+    ];
+    let name = name.to_ascii_lowercase();
+    !OTHERS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Puts calls together from pieces that may lack identifiers, repeat indices, or hold objects. Pure.
+
+use serde_json::{Map, Value};
+
+use crate::llm::ModelError;
+use crate::llm::answer::mint_call_id;
+use crate::wire::messages::ContentBlock;
+
+/// Identifiers shorter than this are counters that begin anew in every answer.
+const SHORTEST_ID: usize = 4;
+
+/// The calls of one answer.
+#[derive(Default)]
+pub(super) struct Calls(Vec<Open>);
+
+/// A call being written.
+struct Open {
+    /// The server's `index`.
+    place: Option<u64>,
+    /// The server's identifier.
+    given: Option<String>,
+    /// The identifier everybody else knows.
+    id: String,
+    name: String,
+    arguments: String,
+    /// That it begins was told.
+    begun: bool,
+    /// `arguments[told..]` was not told yet.
+    told: usize,
+}
+
+/// What a piece of a call adds.
+pub(super) enum Told {
+    Begins { id: String, name: String },
+    Grows(String),
+}
+
+/// One element of `tool_calls`.
+struct Piece {
+    place: Option<u64>,
+    id: Option<String>,
+    name: Option<String>,
+    arguments: String,
+    /// The arguments came as an object, so there is no more of them.
+    whole: bool,
+}
+
+impl Piece {
+    fn read(piece: &Value) -> Self {
+        let function = &piece["function"];
+        let word = |value: &Value| match value {
+            Value::String(word) if !word.trim().is_empty() => Some(word.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let (arguments, whole) = match &function["arguments"] {
+            Value::String(text) => (text.clone(), false),
+            Value::Null => (String::new(), false),
+            object => (object.to_string(), true),
+        };
+        let (place, id) = (piece["index"].as_u64(), word(&piece["id"]));
+        Self { place, id, name: word(&function["name"]), arguments, whole }
+    }
+}
+
+impl Calls {
+    /// Takes a piece; answers the number of the call that it belongs to.
+    pub(super) fn grow(&mut self, piece: &Value) -> usize {
+        let piece = Piece::read(piece);
+        let number = self.belongs(&piece).unwrap_or_else(|| self.open(&piece));
+        let call = &mut self.0[number];
+        // Some servers repeat the name in every piece.
+        if let Some(name) = piece.name.filter(|_| call.name.is_empty()) {
+            call.name = name;
+        }
+        call.given = call.given.take().or(piece.id);
+        call.arguments.push_str(&piece.arguments);
+        number
+    }
+
+    /// The call that a piece goes on with; `None` if it begins a new one.
+    fn belongs(&self, piece: &Piece) -> Option<usize> {
+        if piece.place.is_none() && piece.id.is_some() {
+            let same = self.0.iter().rposition(|call| call.given == piece.id);
+            if same.is_some() {
+                return same;
+            }
+        }
+        let number = match piece.place {
+            Some(_) => self.0.iter().rposition(|call| call.place == piece.place)?,
+            None => self.0.len().checked_sub(1)?,
+        };
+        let call = &self.0[number];
+        let begins = match (&piece.id, &call.given) {
+            (Some(id), Some(given)) if id == given => false,
+            // Every call has index 0 there. But a server may also make up an identifier for each piece.
+            (Some(_), Some(_)) => piece.name.is_some() || call.is_whole(),
+            _ if piece.place.is_none() => piece.name.is_some(),
+            _ => {
+                let other = piece.name.as_ref().is_some_and(|name| *name != call.name);
+                let again = piece.name.is_some() && !piece.arguments.is_empty() && call.is_whole();
+                (other && !call.name.is_empty())
+                    || again
+                    || (piece.whole && !call.arguments.is_empty())
+            }
+        };
+        (!begins).then_some(number)
+    }
+
+    fn open(&mut self, piece: &Piece) -> usize {
+        let usable =
+            |id: &String| id.len() >= SHORTEST_ID && !self.0.iter().any(|call| call.id == *id);
+        let id = piece.id.clone().filter(usable).unwrap_or_else(mint_call_id);
+        self.0.push(Open {
+            place: piece.place,
+            given: piece.id.clone(),
+            id,
+            name: String::new(),
+            arguments: String::new(),
+            begun: false,
+            told: 0,
+        });
+        self.0.len() - 1
+    }
+
+    /// What is new of a call since it was asked last; nothing before its name is known.
+    pub(super) fn news(&mut self, number: usize) -> Vec<Told> {
+        let Some(call) = self.0.get_mut(number).filter(|call| !call.name.is_empty()) else {
+            return Vec::new();
+        };
+        let mut news = Vec::new();
+        if !std::mem::replace(&mut call.begun, true) {
+            news.push(Told::Begins { id: call.id.clone(), name: call.name.clone() });
+        }
+        if call.told < call.arguments.len() {
+            news.push(Told::Grows(call.arguments[call.told..].to_owned()));
+            call.told = call.arguments.len();
+        }
+        news
+    }
+
+    /// The finished call; `None` for what turned out to be none. A call without a name cannot even be refused.
+    pub(super) fn close(&mut self, number: usize) -> Result<Option<ContentBlock>, ModelError> {
+        let Some(call) = self.0.get_mut(number) else { return Ok(None) };
+        let arguments = std::mem::take(&mut call.arguments);
+        match (call.name.is_empty(), arguments.trim().is_empty()) {
+            (true, true) => Ok(None),
+            (true, false) => Err(ModelError::Malformed { message: "a call without a name".into() }),
+            (false, _) => {
+                let (id, name) = (call.id.as_str(), call.name.as_str());
+                Ok(Some(ContentBlock::tool_use(id, name, input(&arguments))))
+            }
+        }
+    }
+}
+
+impl Open {
+    fn is_whole(&self) -> bool {
+        serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
+    }
+}
+
+/// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.
+fn input(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(Value::Null) => Value::Object(Map::new()),
+        Ok(object @ Value::Object(_)) => object,
+        // Written as a string in a string.
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(object @ Value::Object(_)) => object,
+            _ => Value::String(inner),
+        },
+        _ if arguments.trim().is_empty() => Value::Object(Map::new()),
+        _ => Value::String(arguments.to_owned()),
+    }
+}

@@ -1,0 +1,72 @@
+//! The errors of chat completions, as many servers write them. Pure.
+
+use serde_json::Value;
+
+use crate::llm::ModelError;
+use crate::llm::retry;
+use crate::wire::messages::ApiError;
+
+/// Reads the body of an error.
+pub(super) fn read(text: &str) -> Option<ApiError> {
+    let body: Value = serde_json::from_str(text).ok()?;
+    // llama.cpp and vLLM wrap it or not, depending on their age; a web framework in front says `detail`.
+    let error = body.get("error").filter(|it| !it.is_null()).unwrap_or(&body);
+    let message = [error, &error["message"], &error["detail"], &body["detail"]]
+        .into_iter()
+        .find_map(words)?;
+    let kind = [&error["code"], &error["type"]].into_iter().find_map(Value::as_str);
+    let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("api_error").to_owned();
+    Some(ApiError { kind, message, details: None })
+}
+
+/// What a message of a stream says went wrong, if it does.
+pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
+    let error = chunk.get("error").filter(|it| !it.is_null());
+    let bare = (chunk["object"] == "error").then_some(chunk);
+    let error = error.or(bare)?;
+    let api = read(&error.to_string())?;
+    let status = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+    let retryable = match status {
+        Some(status) => retry::status_is_retryable(status) && !retry::is_spend_limit(&api),
+        None => retry::kind_is_retryable(&api),
+    };
+    let ApiError { kind, message, details: _ } = api;
+    Some(ModelError::Api { status, kind, message, retry_after: None, retryable })
+}
+
+fn words(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_server_words_its_errors_differently() {
+        let cases = [
+            (
+                r#"{"error":{"message":"The model `x` does not exist","type":"invalid_request_error","param":null,"code":"model_not_found"}}"#,
+                ("model_not_found", "The model `x` does not exist"),
+            ),
+            (r#"{"error":"model 'x' not found"}"#, ("api_error", "model 'x' not found")),
+            (
+                r#"{"object":"error","message":"too long","type":"BadRequestError","code":400}"#,
+                ("BadRequestError", "too long"),
+            ),
+            (
+                r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
+                ("unavailable_error", "Loading model"),
+            ),
+            (r#"{"detail":"Not Found"}"#, ("api_error", "Not Found")),
+        ];
+        for (body, (kind, message)) in cases {
+            let error = read(body).expect(body);
+            assert_eq!((error.kind.as_str(), error.message.as_str()), (kind, message));
+        }
+        for nothing in ["", "<html>", "{}", "[]", r#"{"error":null}"#, r#"{"error":{"message":7}}"#]
+        {
+            assert_eq!(read(nothing), None, "{nothing}");
+        }
+    }
+}

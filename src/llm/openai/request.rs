@@ -1,0 +1,234 @@
+//! A request in the words of chat completions. Pure.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::llm::{DEFAULT_MAX_TOKENS, Request};
+use crate::wire::messages::{ContentBlock, Message, Role, ToolDefinition};
+
+/// What a server takes, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// How it calls the bound of output tokens.
+    pub limit: Limit,
+    /// Whether it takes `stream_options`.
+    pub stream_options: StreamOptions,
+}
+
+/// How a server calls the bound of output tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The old name, which local servers know.
+    MaxTokens,
+    /// The new name, which `OpenAI`'s reasoning models insist on.
+    MaxCompletionTokens,
+    /// None is given: it takes none, or less than we would allow.
+    Left,
+}
+
+/// Whether the counts of tokens can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamOptions {
+    Taken,
+    Refused,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { limit: Limit::MaxTokens, stream_options: StreamOptions::Taken }
+    }
+}
+
+impl Dialect {
+    /// The dialect to try after an error of 400 or 422 that says `message`; `None` if it complains of something else.
+    pub(super) fn without_what(self, message: &str) -> Option<Self> {
+        let says = |word| message.contains(word);
+        if says("stream_options") && self.stream_options == StreamOptions::Taken {
+            return Some(Self { stream_options: StreamOptions::Refused, ..self });
+        }
+        let limit = match self.limit {
+            Limit::MaxTokens if says("max_completion_tokens") && says("instead") => {
+                Limit::MaxCompletionTokens
+            }
+            Limit::MaxTokens | Limit::MaxCompletionTokens
+                if ["max_tokens", "max_completion_tokens", "maximum context length"]
+                    .into_iter()
+                    .any(says) =>
+            {
+                Limit::Left
+            }
+            Limit::MaxTokens | Limit::MaxCompletionTokens | Limit::Left => return None,
+        };
+        Some(Self { limit, ..self })
+    }
+}
+
+/// The body of `POST …/chat/completions`.
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<Value>,
+}
+
+/// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
+/// conversation: servers reuse what they have computed of an equal beginning.
+pub(super) fn body<'a>(request: &Request, model: &'a str, dialect: Dialect) -> Body<'a> {
+    let limit = if request.max_tokens == 0 { DEFAULT_MAX_TOKENS } else { request.max_tokens };
+    let usage = json!({"include_usage": true});
+    Body {
+        model,
+        messages: messages(&request.system, &request.messages),
+        tools: request.tools.iter().map(tool).collect(),
+        max_tokens: (dialect.limit == Limit::MaxTokens).then_some(limit),
+        max_completion_tokens: (dialect.limit == Limit::MaxCompletionTokens).then_some(limit),
+        stream: true,
+        stream_options: (dialect.stream_options == StreamOptions::Taken).then_some(usage),
+    }
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    let ToolDefinition { name, description, input_schema, strict } = tool;
+    let mut function =
+        json!({"name": name, "description": description, "parameters": input_schema});
+    if let Some(strict) = strict {
+        function["strict"] = json!(strict);
+    }
+    json!({"type": "function", "function": function})
+}
+
+fn messages(system: &str, conversation: &[Message]) -> Vec<Value> {
+    let mut all = Vec::new();
+    if !system.is_empty() {
+        all.push(json!({"role": "system", "content": system}));
+    }
+    for Message { role, content } in conversation {
+        match role {
+            Role::Assistant => all.extend(assistant(content)),
+            Role::User => {
+                // Results come first, each a message of its own, right after the calls they answer.
+                all.extend(content.iter().filter_map(result));
+                say(&mut all, "user", &texts(content, "\n\n"));
+            }
+            Role::System => say(&mut all, "system", &texts(content, "\n\n")),
+        }
+    }
+    all
+}
+
+/// Adds what is said to the message before if it is of the same side: many chat templates insist on taking turns.
+fn say(all: &mut Vec<Value>, role: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if let Some(last) = all.last_mut().filter(|last| last["role"] == role)
+        && let Some(said) = last["content"].as_str()
+    {
+        last["content"] = json!(format!("{said}\n\n{text}"));
+        return;
+    }
+    all.push(json!({"role": role, "content": text}));
+}
+
+/// Text and calls; reasoning is not sent back.
+fn assistant(content: &[ContentBlock]) -> Option<Value> {
+    let text = texts(content, "\n");
+    let calls: Vec<Value> = content.iter().filter_map(call).collect();
+    let text = if text.is_empty() { Value::Null } else { json!(text) };
+    match (calls.is_empty(), text.is_null()) {
+        (true, true) => None,
+        (true, false) => Some(json!({"role": "assistant", "content": text})),
+        (false, _) => Some(json!({"role": "assistant", "content": text, "tool_calls": calls})),
+    }
+}
+
+fn call(block: &ContentBlock) -> Option<Value> {
+    let ContentBlock::ToolUse { id, name, input } = block else { return None };
+    // An input that is no object is one that could not be read: it goes back as it came.
+    let arguments = input.as_str().map_or_else(|| input.to_string(), str::to_owned);
+    Some(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+}
+
+fn result(block: &ContentBlock) -> Option<Value> {
+    let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else { return None };
+    let text = texts(content, "\n");
+    // The protocol has no other place to say so.
+    let text = if *is_error { format!("ERROR: {text}") } else { text };
+    Some(json!({"role": "tool", "tool_call_id": tool_use_id, "content": text}))
+}
+
+fn texts(content: &[ContentBlock], between: &str) -> String {
+    let texts: Vec<_> = content.iter().filter_map(ContentBlock::as_text).collect();
+    texts.join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_keeps_its_order_and_loses_only_its_reasoning() {
+        let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
+        let conversation = [
+            Message::user("Tighten it."),
+            Message::assistant(vec![
+                thinking.clone(),
+                ContentBlock::text("Two changes."),
+                ContentBlock::tool_use("call_1", "a", json!({"x": 1})),
+                ContentBlock::tool_use("call_2", "b", json!("{not json")),
+            ]),
+            Message::results(vec![
+                ContentBlock::tool_result("call_1", "Applied"),
+                ContentBlock::tool_error("call_2", "User rejected: no"),
+                ContentBlock::text("And now?"),
+            ]),
+            Message::assistant(vec![thinking]),
+            Message::user("Well?"),
+        ];
+        let call = |id, name, arguments| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+        let expected = [
+            json!({"role": "system", "content": "Rules."}),
+            json!({"role": "user", "content": "Tighten it."}),
+            json!({"role": "assistant", "content": "Two changes.", "tool_calls": [
+                call("call_1", "a", r#"{"x":1}"#), call("call_2", "b", "{not json")]}),
+            json!({"role": "tool", "tool_call_id": "call_1", "content": "Applied"}),
+            json!({"role": "tool", "tool_call_id": "call_2", "content": "ERROR: User rejected: no"}),
+            json!({"role": "user", "content": "And now?\n\nWell?"}),
+        ];
+        assert_eq!(messages("Rules.", &conversation), expected);
+    }
+
+    #[test]
+    fn a_server_is_asked_again_without_what_it_names() {
+        let old = Dialect::default();
+        let refusals = [
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "max_tokens is too large: 32000. This model supports at most 16384 completion tokens",
+            "This model's maximum context length is 8192 tokens. However, you requested 36000 tokens",
+        ];
+        let limits: Vec<_> = refusals
+            .iter()
+            .filter_map(|words| old.without_what(words).map(|it| it.limit))
+            .collect();
+        assert_eq!(limits, [Limit::MaxCompletionTokens, Limit::Left, Limit::Left]);
+        let none = Dialect { limit: Limit::Left, ..old };
+        assert_eq!(
+            none.without_what(refusals[2]),
+            None,
+            "then it is the conversation that is too long"
+        );
+        let bare = old.without_what("Unrecognized request argument supplied: stream_options");
+        let refused = Some(StreamOptions::Refused);
+        assert_eq!(bare.map(|it| it.stream_options), refused);
+        assert_eq!(bare.and_then(|it| it.without_what("stream_options")), None);
+        assert_eq!(old.without_what("the model `x` does not exist"), None);
+    }
+}

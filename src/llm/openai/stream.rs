@@ -1,0 +1,299 @@
+//! Reads a streamed answer of chat completions, as many kinds of servers send it.
+//!
+//! An answer is complete when the server names a `finish_reason` or says `[DONE]`; without either it was cut. Whether
+//! calls are to be run is told by the calls, not by the word of the reason, unless that says that they may be cut.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::errors;
+use crate::llm::answer::{self, Outlet};
+use crate::llm::events::{Event, Splitter};
+use crate::llm::openai::calls::{Calls, Told};
+use crate::llm::openai::opening::Opening;
+use crate::llm::{AssistantMessage, Delta, ModelError};
+use crate::wire::messages::{ContentBlock, StopReason, Usage};
+
+/// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// How long the counts may take after the answer is complete. Some servers keep the connection open instead.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Reads `bytes` until the answer of `model` is complete, and tells every delta on the way.
+pub(super) async fn read(
+    bytes: impl Stream<Item = Result<Bytes, ModelError>>,
+    model: &str,
+    outlet: &Outlet,
+) -> Result<AssistantMessage, ModelError> {
+    let mut bytes = pin!(bytes);
+    let mut left = MAX_ANSWER_BYTES;
+    let mut splitter = Splitter::default();
+    let mut reader = Reader::new(model);
+    loop {
+        let piece = if reader.reason.is_none() {
+            bytes.next().await.transpose()?
+        } else {
+            // What breaks now breaks after the answer.
+            timeout(LAST_WORDS, bytes.next()).await.ok().flatten().and_then(Result::ok)
+        };
+        let Some(piece) = piece else { break };
+        left = left.checked_sub(piece.len()).ok_or_else(|| malformed("more than 64 MiB"))?;
+        let mut events = Vec::new();
+        let fed = splitter.feed(&piece, &mut events);
+        for event in &events {
+            reader.hear(event, outlet).await?;
+            if reader.done {
+                return reader.finish(outlet).await;
+            }
+        }
+        fed?;
+    }
+    // The last event may lack its empty line; half of one is no event.
+    if let Ok(Some(event)) = splitter.rest()
+        && (event.data.trim() == DONE || serde_json::from_str::<Value>(&event.data).is_ok())
+    {
+        reader.hear(&event, outlet).await?;
+    }
+    reader.finish(outlet).await
+}
+
+/// Reads an answer that came in one piece.
+pub(super) async fn read_whole(
+    answer: Value,
+    model: &str,
+    outlet: &Outlet,
+) -> Result<AssistantMessage, ModelError> {
+    let mut reader = Reader::new(model);
+    if !answer["choices"].is_array() && errors::mid_stream(&answer).is_none() {
+        return Err(malformed("an answer without choices"));
+    }
+    let mut deltas = Vec::new();
+    reader.chunk(&answer, &mut deltas)?;
+    reader.done = true;
+    tell(deltas, outlet).await;
+    reader.finish(outlet).await
+}
+
+const DONE: &str = "[DONE]";
+
+async fn tell(deltas: Vec<Delta>, outlet: &Outlet) {
+    for delta in deltas {
+        outlet.send(delta).await;
+    }
+}
+
+/// An answer being read.
+struct Reader {
+    model: String,
+    opening: Opening,
+    blocks: Vec<Block>,
+    calls: Calls,
+    /// The server's word for why the answer is over.
+    reason: Option<String>,
+    /// `[DONE]` was said.
+    done: bool,
+    /// The model said that it will not.
+    refused: bool,
+    usage: Usage,
+}
+
+/// A block of the answer, in the order in which they began.
+enum Block {
+    Text(String),
+    /// The call of this number.
+    Call(usize),
+}
+
+impl Reader {
+    fn new(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            opening: Opening::default(),
+            blocks: Vec::new(),
+            calls: Calls::default(),
+            reason: None,
+            done: false,
+            refused: false,
+            usage: Usage::default(),
+        }
+    }
+
+    async fn hear(&mut self, event: &Event, outlet: &Outlet) -> Result<(), ModelError> {
+        let mut deltas = Vec::new();
+        let heard = self.event(event, &mut deltas);
+        tell(deltas, outlet).await;
+        heard
+    }
+
+    fn event(&mut self, event: &Event, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if let Ok(chunk) = serde_json::from_str::<Value>(&event.data) {
+            let failed = event.name == "error" && chunk.get("error").is_none();
+            let chunk = if failed { serde_json::json!({"error": chunk}) } else { chunk };
+            return self.chunk(&chunk, deltas);
+        }
+        // Servers have been seen to send two messages as one event, or an event with nothing in it.
+        for line in event.data.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if line == DONE {
+                self.done = true;
+                return Ok(());
+            }
+            match serde_json::from_str(line) {
+                Ok(chunk) => self.chunk(&chunk, deltas)?,
+                // Events of another name mean something to somebody else.
+                Err(_) if event.name != "message" => {}
+                Err(error) => return Err(malformed(&format!("a chunk: {error}"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn chunk(&mut self, chunk: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if let Some(error) = errors::mid_stream(chunk) {
+            return Err(error);
+        }
+        if let Some(model) = chunk["model"].as_str().filter(|name| !name.is_empty()) {
+            model.clone_into(&mut self.model);
+        }
+        if let Some(usage) = usage(chunk) {
+            self.usage = usage;
+        }
+        let choices = chunk["choices"].as_array().into_iter().flatten();
+        // Only one answer was asked for; a server that does not count its answers has one.
+        for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
+            let said = ["delta", "message"].into_iter().find_map(|key| choice.get(key));
+            if let Some(said) = said.filter(|said| said.is_object()) {
+                self.said(said, deltas);
+            }
+            let reason = choice["finish_reason"].as_str().filter(|word| !word.trim().is_empty());
+            if let Some(reason) = reason {
+                self.reason = Some(reason.trim().to_ascii_lowercase());
+            }
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, said: &Value, deltas: &mut Vec<Delta>) {
+        match &said["content"] {
+            Value::String(text) => self.text(text, deltas),
+            Value::Array(parts) => {
+                for text in parts.iter().filter_map(|part| part["text"].as_str()) {
+                    self.text(text, deltas);
+                }
+            }
+            _ => {}
+        }
+        if let Some(refusal) = said["refusal"].as_str().filter(|words| !words.is_empty()) {
+            self.refused = true;
+            self.text(refusal, deltas);
+        }
+        let calls = said["tool_calls"].as_array().into_iter().flatten();
+        for piece in calls.filter(|piece| piece.is_object()) {
+            self.call(piece, deltas);
+        }
+        if said["function_call"].is_object() {
+            // The predecessor of `tool_calls`: one call, without an identifier.
+            let piece = serde_json::json!({"index": 0, "function": said["function_call"]});
+            self.call(&piece, deltas);
+        }
+    }
+
+    fn text(&mut self, piece: &str, deltas: &mut Vec<Delta>) {
+        let text = self.opening.pass(piece);
+        self.say(text, deltas);
+    }
+
+    fn say(&mut self, text: String, deltas: &mut Vec<Delta>) {
+        match self.blocks.last_mut() {
+            _ if text.is_empty() => return,
+            Some(Block::Text(whole)) => whole.push_str(&text),
+            // The line ends that some models write around their calls.
+            Some(Block::Call(_)) if text.trim().is_empty() => return,
+            Some(Block::Call(_)) | None => self.blocks.push(Block::Text(text.clone())),
+        }
+        deltas.push(Delta::Text(text));
+    }
+
+    fn call(&mut self, piece: &Value, deltas: &mut Vec<Delta>) {
+        let number = self.calls.grow(piece);
+        let known =
+            self.blocks.iter().position(|it| matches!(it, Block::Call(no) if *no == number));
+        let index = known.unwrap_or_else(|| {
+            self.blocks.push(Block::Call(number));
+            self.blocks.len() - 1
+        });
+        for told in self.calls.news(number) {
+            deltas.push(match told {
+                Told::Begins { id, name } => Delta::ToolUse { index, id, name },
+                Told::Grows(partial_json) => Delta::ToolInput { index, partial_json },
+            });
+        }
+    }
+
+    async fn finish(mut self, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+        if self.reason.is_none() && !self.done {
+            return Err(ModelError::CutOff);
+        }
+        let mut deltas = Vec::new();
+        let held = self.opening.rest();
+        self.say(held, &mut deltas);
+        tell(deltas, outlet).await;
+        let stop_reason = self.stop_reason()?;
+        let mut content = Vec::new();
+        for block in std::mem::take(&mut self.blocks) {
+            match block {
+                Block::Text(text) if text.trim().is_empty() => {}
+                Block::Text(text) => content.push(ContentBlock::text(text)),
+                Block::Call(number) => content.extend(self.calls.close(number)?),
+            }
+        }
+        let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+        let stop_reason = match stop_reason {
+            Some(stopped) => stopped,
+            None if calls => StopReason::ToolUse,
+            None => StopReason::EndTurn,
+        };
+        Ok(answer::complete(content, stop_reason, self.usage, self.model))
+    }
+
+    /// Why the model stopped, if the server's word matters: most say `stop` for calls, or `tool_calls` for none.
+    fn stop_reason(&self) -> Result<Option<StopReason>, ModelError> {
+        match self.reason.as_deref().unwrap_or_default() {
+            "length" | "max_tokens" | "model_length" => Ok(Some(StopReason::MaxTokens)),
+            "content_filter" | "safety" | "recitation" | "refusal" => Ok(Some(StopReason::Refusal)),
+            "abort" | "cancelled" | "error" | "insufficient_system_resource" => {
+                Err(ModelError::CutOff)
+            }
+            _ if self.refused => Ok(Some(StopReason::Refusal)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The counts, which may come in any chunk and are always of the whole answer.
+fn usage(chunk: &Value) -> Option<Usage> {
+    let usage =
+        [&chunk["usage"], &chunk["x_groq"]["usage"]].into_iter().find(|it| it.is_object())?;
+    let cached =
+        [&usage["prompt_tokens_details"]["cached_tokens"], &usage["prompt_cache_hit_tokens"]];
+    let cached = cached.into_iter().find_map(Value::as_u64).unwrap_or_default();
+    let prompt = usage["prompt_tokens"].as_u64().unwrap_or_default();
+    Some(Usage {
+        input_tokens: prompt.saturating_sub(cached),
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: cached.min(prompt),
+        output_tokens: usage["completion_tokens"].as_u64().unwrap_or_default(),
+    })
+}
+
+fn malformed(message: &str) -> ModelError {
+    ModelError::Malformed { message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

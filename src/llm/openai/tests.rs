@@ -1,0 +1,199 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::llm::testing::{Provider, asks, hear, refusal, stream, told};
+use crate::wire::messages::StopReason;
+
+fn settings(provider: &Provider) -> Settings {
+    Settings {
+        base_url: provider.url.clone(),
+        api_key: None,
+        model: Some("qwen3:8b".into()),
+        patience: Patience { first_pause: Duration::ZERO, ..Patience::default() },
+    }
+}
+
+fn model(provider: &Provider) -> OpenAi {
+    OpenAi::new(settings(provider)).expect("a client")
+}
+
+fn text() -> Vec<u8> {
+    stream("openai/plain-text")
+}
+
+/// An answer of JSON.
+fn json_answer(body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn complaint(message: &str) -> Vec<u8> {
+    refusal(400, "", &json!({"error": {"message": message, "type": "BadRequest"}}).to_string())
+}
+
+#[tokio::test]
+async fn the_request_is_what_every_server_takes() {
+    let provider = Provider::answering([text()]).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
+    assert_eq!(said.text(), "Good morning 🦀.");
+    assert_eq!(said.message().model, "m-1");
+    let asked = provider.asked().await.pop().expect("one request");
+    assert!(asked.head.starts_with("post /v1/chat/completions http/1.1"), "{}", asked.head);
+    assert!(!asked.head.contains("authorization"), "no key, no header: {}", asked.head);
+    let tool = |name| {
+        let function = json!({"name": name, "description": format!("{name}."), "parameters": {"type": "object"}});
+        json!({"type": "function", "function": function})
+    };
+    let tools = ["update_full_document", "update_selection", "respond_conversation_only"].map(tool);
+    let expected = json!({
+        "model": "qwen3:8b", "max_tokens": 1024, "stream": true,
+        "stream_options": {"include_usage": true}, "tools": tools,
+        "messages": [
+            {"role": "system", "content": "You edit documents."},
+            {"role": "user", "content": "Hello"},
+        ],
+    });
+    assert_eq!(asked.body, expected);
+}
+
+#[tokio::test]
+async fn a_key_is_sent_and_never_shown() {
+    let provider = Provider::answering([refusal(401, "", r#"{"error":"bad key"}"#)]).await;
+    let keyed = Settings { api_key: Some("sk-secret".into()), ..settings(&provider) };
+    let keyed = OpenAi::new(keyed).expect("a client");
+    let error = hear(&keyed, asks("Hello")).await.end.expect_err("refused");
+    assert_eq!(error.to_string(), "bad key (api_error, HTTP 401)");
+    assert!(!format!("{error:?}").contains("sk-secret"));
+    let asked = provider.asked().await;
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].head.contains("authorization: bearer sk-secret"));
+}
+
+#[tokio::test]
+async fn results_follow_their_calls_one_message_each() {
+    let provider = Provider::answering([stream("openai/two-calls"), text()]).await;
+    let model = model(&provider);
+    let first = hear(&model, asks("Read both")).await;
+    assert_eq!(first.message().stop_reason, StopReason::ToolUse);
+    hear(&model, told(asks("Read both"), first.message(), "!User rejected: no")).await;
+    let messages = provider.asked().await[1].body["messages"].clone();
+    let roles: Vec<_> = messages.as_array().expect("a list").iter().map(|it| &it["role"]).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+    assert_eq!(messages[2]["tool_calls"][1]["function"]["arguments"], r#"{"file_path":"b"}"#);
+    let rejected =
+        json!({"role": "tool", "tool_call_id": "call_abc2", "content": "ERROR: User rejected: no"});
+    assert_eq!(messages[4], rejected);
+}
+
+#[tokio::test]
+async fn what_a_server_does_not_take_is_left_out_from_then_on() {
+    let provider = Provider::answering([
+        complaint("Unrecognized request argument supplied: stream_options"),
+        complaint("'max_tokens' is too large: 1024. This model's maximum context length is 512"),
+        text(),
+        text(),
+    ])
+    .await;
+    let model = model(&provider);
+    let said = hear(&model, asks("Hello")).await;
+    assert_eq!((said.text().as_str(), said.deltas.len()), ("Good morning 🦀.", 2));
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    let bodies: Vec<_> = provider.asked().await.into_iter().map(|it| it.body).collect();
+    let has =
+        |body: &Value| (body.get("stream_options").is_some(), body.get("max_tokens").is_some());
+    let sent: Vec<_> = bodies.iter().map(has).collect();
+    assert_eq!(sent, [(true, true), (false, true), (false, false), (false, false)]);
+}
+
+#[tokio::test]
+async fn a_complaint_about_something_else_is_final() {
+    let words = "registry.ollama.ai/library/gemma:2b does not support tools";
+    let provider = Provider::answering([complaint(words)]).await;
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
+    assert_eq!(error.to_string(), format!("{words} (BadRequest, HTTP 400)"));
+    assert_eq!(provider.asked().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_loading_or_breaks_off_is_asked_again() {
+    let loading = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
+    let provider =
+        Provider::answering([refusal(503, "", loading), stream("openai/cut-in-words"), text()])
+            .await;
+    let said = hear(&model(&provider), asks("Hello")).await;
+    assert!(said.deltas.contains(&Delta::Reset));
+    assert_eq!(said.streamed_text(), "Good morning 🦀.");
+}
+
+#[tokio::test]
+async fn an_empty_purse_is_final() {
+    let spent = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
+    let provider = Provider::answering([refusal(429, "", &spent.to_string())]).await;
+    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
+    assert!(!error.retryable());
+    assert_eq!(provider.asked().await.len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_name_the_first_model_that_talks_is_asked() {
+    let list = json!({"object": "list", "data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}]});
+    let provider = Provider::answering([json_answer(&list), text(), text()]).await;
+    let nameless = Settings { model: None, ..settings(&provider) };
+    let nameless = OpenAi::new(nameless).expect("a client");
+    assert_eq!(nameless.name(), "openai");
+    hear(&nameless, asks("Hello")).await.end.expect("an answer");
+    hear(&nameless, asks("Hello")).await.end.expect("an answer");
+    let asked = provider.asked().await;
+    assert!(asked[0].head.starts_with("get /v1/models"), "{}", asked[0].head);
+    assert_eq!([&asked[1].body["model"], &asked[2].body["model"]], ["qwen3:8b", "qwen3:8b"]);
+}
+
+#[tokio::test]
+async fn a_server_without_models_says_so() {
+    let provider = Provider::answering([json_answer(&json!({"models": []}))]).await;
+    let nameless = Settings { model: None, ..settings(&provider) };
+    let nameless = OpenAi::new(nameless).expect("a client");
+    let error = hear(&nameless, asks("Hello")).await.end.expect_err("nobody");
+    assert_eq!(error.to_string(), "the server lists no model (not_found)");
+}
+
+#[tokio::test]
+async fn a_gateway_may_answer_in_one_piece() {
+    let message = json!({"role": "assistant", "content": "Good morning."});
+    let whole = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let provider = Provider::answering([json_answer(&whole)]).await;
+    assert_eq!(hear(&model(&provider), asks("Hello")).await.text(), "Good morning.");
+}
+
+#[test]
+fn addresses_are_read_as_people_write_them() {
+    let cases = [
+        ("http://localhost:11434", "http://localhost:11434/v1"),
+        ("http://localhost:11434/", "http://localhost:11434/v1"),
+        ("http://localhost:8000/v1/", "http://localhost:8000/v1"),
+        ("https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1"),
+    ];
+    for (written, meant) in cases {
+        assert_eq!(base(written), meant);
+    }
+    assert_eq!(host("https://api.openai.com/v1"), "api.openai.com");
+    assert_eq!(host("http://localhost:11434/v1"), "localhost");
+}
+
+#[test]
+fn openai_itself_has_a_default_and_the_new_name_of_the_limit() {
+    let settings = |base_url: &str| Settings {
+        base_url: base_url.into(),
+        api_key: Some("k".into()),
+        model: None,
+        patience: Patience::default(),
+    };
+    let original = OpenAi::new(settings(DEFAULT_BASE_URL)).expect("a client");
+    assert_eq!(original.name(), format!("openai:{DEFAULT_MODEL}"));
+    assert_eq!(original.api.dialect().limit, Limit::MaxCompletionTokens);
+    let local = OpenAi::new(settings("http://localhost:8000")).expect("a client");
+    assert_eq!(local.api.dialect().limit, Limit::MaxTokens);
+}

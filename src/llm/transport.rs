@@ -1,0 +1,186 @@
+//! HTTP to a provider: one client, and every way a provider says no as a [`ModelError`].
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::redirect;
+use reqwest::{Client, RequestBuilder, Response};
+
+use super::ModelError;
+use super::retry;
+use crate::wire::messages::ApiError;
+
+/// A connection that says nothing for this long, not even `ping`, is dead.
+const SILENCE_LIMIT: Duration = Duration::from_mins(5);
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// More than any error body or list of models.
+const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
+
+/// Reads the body of an error; `None` if it is nothing the provider's API says.
+pub(super) type ReadError = fn(&str) -> Option<ApiError>;
+
+/// A client that sends `key`, if there is one, as a bearer token. Fails when it cannot be a header.
+pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
+    let agent = HeaderValue::from_static(concat!("copydesk/", env!("CARGO_PKG_VERSION")));
+    let mut headers = HeaderMap::from_iter([(USER_AGENT, agent)]);
+    if let Some(key) = key {
+        let mut key = HeaderValue::try_from(format!("Bearer {key}"))
+            .map_err(|_| internal("the API key has characters that no key has"))?;
+        key.set_sensitive(true);
+        headers.insert(AUTHORIZATION, key);
+    }
+    Client::builder()
+        .default_headers(headers)
+        // A redirect would carry the document to another host.
+        .redirect(redirect::Policy::none())
+        .connect_timeout(CONNECT_LIMIT)
+        .read_timeout(SILENCE_LIMIT)
+        .build()
+        .map_err(|error| internal(&error.to_string()))
+}
+
+/// An answer that has begun.
+pub(super) struct Opened {
+    response: Response,
+    /// To quote to the provider; `none` if it gave none.
+    pub(super) request_id: String,
+}
+
+/// Sends a request; anything but success is an error.
+pub(super) async fn send(
+    request: RequestBuilder,
+    read_error: ReadError,
+) -> Result<Opened, ModelError> {
+    let response = request.send().await.map_err(network)?;
+    let id = ["request-id", "x-request-id"];
+    let request_id = id.into_iter().find_map(|name| header(response.headers(), name));
+    let request_id = request_id.unwrap_or("none").to_owned();
+    if response.status().is_success() {
+        return Ok(Opened { response, request_id });
+    }
+    let error = refusal(response, read_error).await;
+    tracing::warn!(request_id, %error, "the model's provider refused");
+    Err(error)
+}
+
+impl Opened {
+    /// What the body is, such as `text/event-stream`, without parameters.
+    pub(super) fn content_type(&self) -> String {
+        let kind = header(self.response.headers(), "content-type").unwrap_or("nothing");
+        kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
+    }
+
+    /// The body as it comes.
+    pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
+        self.response.bytes_stream().map_err(network)
+    }
+
+    /// The body as one JSON value, at most 4 MiB.
+    pub(super) async fn json(self) -> Result<serde_json::Value, ModelError> {
+        let body = small_body(self.response).await?;
+        serde_json::from_slice(&body)
+            .map_err(|error| ModelError::Malformed { message: error.to_string() })
+    }
+}
+
+async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(network)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_SMALL_BODY {
+            return Err(ModelError::Malformed { message: "a body of more than 4 MiB".into() });
+        }
+    }
+    Ok(body)
+}
+
+/// What an answer without success says.
+async fn refusal(response: Response, read_error: ReadError) -> ModelError {
+    let status = response.status().as_u16();
+    let should_retry =
+        header(response.headers(), "x-should-retry").and_then(|flag| flag.parse().ok());
+    let retry_after = retry_after(response.headers(), Timestamp::now());
+    // A body that breaks off still belongs to this status.
+    let body = small_body(response).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&body);
+    let error = read_error(&text).unwrap_or_else(|| ApiError {
+        kind: "http_error".into(),
+        message: excerpt(&text),
+        details: None,
+    });
+    let passes = retry::status_is_retryable(status) && !retry::is_spend_limit(&error);
+    let retryable = should_retry.unwrap_or(passes);
+    let ApiError { kind, message, details: _ } = error;
+    ModelError::Api { status: Some(status), kind, message, retry_after, retryable }
+}
+
+/// `retry-after-ms`, or `retry-after` in seconds or as a date; `None` when absent or in the past.
+pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    if let Some(ms) = header(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+    }
+    let value = header(headers, "retry-after")?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = rfc2822::parse(value).ok()?.timestamp();
+    Duration::try_from(date.duration_since(now)).ok()
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Enough of a page that is no API answer to recognise it.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() { "no details".into() } else { line.chars().take(200).collect() }
+}
+
+/// What the transport said, with its causes: the first line alone says only "error sending request".
+fn network(error: reqwest::Error) -> ModelError {
+    let error = error.without_url();
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(next) = cause {
+        message = format!("{message}: {next}");
+        cause = next.source();
+    }
+    ModelError::Network { message }
+}
+
+/// A fault of this program or of how it was set up.
+pub(super) fn internal(message: &str) -> ModelError {
+    ModelError::Internal { message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_read_in_every_form() {
+        let now: Timestamp = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let wait = |headers: &[(&'static str, &'static str)]| {
+            let map = headers.iter().map(|(name, value)| {
+                (name.parse().expect("a name"), HeaderValue::from_static(value))
+            });
+            retry_after(&map.collect(), now)
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(wait(&[("retry-after", "2")]), Some(ms(2000)));
+        assert_eq!(wait(&[("retry-after", "0.5")]), Some(ms(500)));
+        assert_eq!(wait(&[("retry-after", "9"), ("retry-after-ms", "250")]), Some(ms(250)));
+        assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 10:00:07 GMT")]), Some(ms(7000)));
+        assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT")]), None);
+        assert_eq!(wait(&[("retry-after", "-1")]), None);
+        assert_eq!(wait(&[("retry-after", "soon")]), None);
+        assert_eq!(wait(&[]), None);
+    }
+}
