@@ -88,6 +88,7 @@ impl ToolPolicy {
 
 impl Policy {
     /// The policy for one request where `self` is the document's and `others` may tighten it: the strictest wins.
+    #[must_use]
     pub fn of(self, request: &Request, others: &[ToolPolicy]) -> Self {
         let matching = others.iter().filter(|other| other.is_for(request));
         matching.map(|other| other.policy).fold(self, Self::max)
