@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::ids::RequestId;
+use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
 use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::hooks::audit::Line;
 use crate::tools::registry::Ground;
-use crate::tools::told::{self, Difference};
+use crate::tools::told;
 use crate::tools::{Call, Context};
 use crate::wire::messages::ContentBlock;
 
@@ -21,7 +21,7 @@ use super::models::Chosen;
 use super::prompt::{Briefing, SYSTEM};
 use super::queue::Job;
 use super::record::{self, About, Run, State};
-use super::selection::locate;
+use super::selection::{allowed, follow, locate};
 use super::session::Shared;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
@@ -97,6 +97,8 @@ struct Driver<'a> {
     selection: Option<(usize, usize)>,
     /// The document as the model knew it when it made the calls of this turn.
     base: Option<Reading>,
+    /// What was selected in that.
+    base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
     prompt: Vec<ContentBlock>,
     /// Marks text of the document as data.
@@ -132,6 +134,7 @@ impl<'a> Driver<'a> {
             known: None,
             selection: None,
             base: None,
+            base_selection: None,
             prompt: Vec::new(),
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
@@ -188,14 +191,8 @@ impl<'a> Driver<'a> {
         if self.ground() == Ground::Document {
             self.known = Some(self.voice.room.read().await?);
         }
+        self.find_selection().await?;
         let ask = &self.run.ask;
-        if let (Some(selected), Some(document)) = (&ask.selection, &self.known) {
-            self.selection = locate(document, selected);
-            // After a restart the words may be gone because an accepted change replaced them.
-            if self.selection.is_none() && !selected.is_caret() && !self.taken_up {
-                return Err(Failure::Selection);
-            }
-        }
         let news = self.news().await?;
         let tools = self.shared.tools.occasions(self.ground());
         let briefing = Briefing {
@@ -211,6 +208,39 @@ impl<'a> Driver<'a> {
         self.prompt = briefing.blocks();
         self.base = self.base_of_calls().await?;
         Ok(())
+    }
+
+    /// After a restart from where it was, because an accepted change may have replaced the words.
+    async fn find_selection(&mut self) -> Result<(), Failure> {
+        let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
+            return Ok(());
+        };
+        if let Some(base) = self.run.base {
+            self.base_selection = self.run.selection;
+            self.selection = self.moved(self.run.selection, base, known.version).await;
+            return Ok(());
+        }
+        self.selection = locate(known, selected);
+        if self.selection.is_none() && !selected.is_caret() {
+            return Err(Failure::Selection);
+        }
+        Ok(())
+    }
+
+    /// Where a range of version `from` is in version `to`; `None`: nobody knows any more.
+    async fn moved(
+        &self,
+        range: Option<(usize, usize)>,
+        from: Version,
+        to: Version,
+    ) -> Option<(usize, usize)> {
+        let range = range?;
+        if from == to {
+            return Some(range);
+        }
+        let updates = self.voice.room.catch_up(from).await.ok()?.missed;
+        let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
+        follow(range, updates.get(..count)?)
     }
 
     /// Decisions that were taken back, or taken at last, since the model was told of them.
@@ -260,6 +290,7 @@ impl<'a> Driver<'a> {
                 let calls = content.iter().filter_map(Call::of);
                 self.run.calls = calls.map(|_| RequestId::generate()).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
+                self.run.selection = self.base_selection;
                 batch.push(self.run.put(State::Running)?);
             }
             Kept::Results { .. } => {
@@ -283,6 +314,7 @@ impl<'a> Driver<'a> {
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
+        self.base_selection = self.selection;
         let ask = &self.run.ask;
         let entries = transcript::recent(self.entries.clone(), &ask.run, CONVERSATION_LIMIT);
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
@@ -316,7 +348,7 @@ impl<'a> Driver<'a> {
             None => tools.call(&context, call, &self.cancel).await,
         };
         if let Some(now) = finished.now {
-            self.learn(now);
+            self.learn(now).await;
         }
         self.audit.extend(finished.audit.map(|line| (request, line)));
         self.voice.show(Shown::tool_result(&finished.outcome)).await;
@@ -325,10 +357,9 @@ impl<'a> Driver<'a> {
     }
 
     /// The model has been told how the document reads now; the selection goes with its words.
-    fn learn(&mut self, now: Reading) {
-        if let (Some(before), Some(range)) = (&self.known, self.selection) {
-            let difference = Difference::between(&before.text.to_string(), &now.text.to_string());
-            self.selection = Some(difference.map_or(range, |it| it.map(range)));
+    async fn learn(&mut self, now: Reading) {
+        if let Some(before) = &self.known {
+            self.selection = self.moved(self.selection, before.version, now.version).await;
         }
         self.known = Some(now);
     }
@@ -339,7 +370,8 @@ impl<'a> Driver<'a> {
             room: self.voice.room.clone(),
             base: self.base.clone(),
             shown: self.known.clone(),
-            selection: self.selection,
+            selection: self.base_selection,
+            allowed: allowed(ask.selection.as_ref(), self.base_selection),
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),

@@ -161,6 +161,17 @@ async fn the_model_hears_at_its_next_turn_of_what_was_taken_back() {
 }
 
 #[tokio::test]
+async fn a_hook_that_panics_denies_the_call() {
+    let hooks = Hooks { proposed: &[|_| panic!("on purpose")], ..HOOKS };
+    let mut stage = Stage::with_tools("Old.", Registry::default().with_hooks(hooks)).await;
+    stage.model.plays([rewrites("New."), says("Sorry.")]);
+    stage.ask("Rewrite").await;
+    stage.response().await;
+    let told = "This call could not be checked; it was not executed".to_owned();
+    assert_eq!(stage.model.told(), [(told, true)]);
+}
+
+#[tokio::test]
 async fn a_hook_that_fails_denies_the_call() {
     let hooks = Hooks { before: &[|_| Err(Denial("Not today".into()))], ..HOOKS };
     let mut stage = Stage::with_tools("Old.", Registry::default().with_hooks(hooks)).await;

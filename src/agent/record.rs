@@ -18,6 +18,9 @@ pub struct Run {
     pub created_ms: u64,
     /// The version of the document the model had read when it made its latest calls.
     pub base: Option<Version>,
+    /// What was selected in that version.
+    #[serde(default)]
+    pub selection: Option<(usize, usize)>,
     /// The names of the requests of those calls, in block order.
     pub calls: Vec<RequestId>,
     /// What it works on.
@@ -59,7 +62,14 @@ impl Run {
         };
         // The server's text of a shared document counts, not the client's.
         let content = ask.content.filter(|_| about == About::Content);
-        Self { ask: Ask { content, ..ask }, created_ms, base: None, calls: Vec::new(), about }
+        Self {
+            ask: Ask { content, ..ask },
+            created_ms,
+            base: None,
+            selection: None,
+            calls: Vec::new(),
+            about,
+        }
     }
 
     /// The write that keeps it.

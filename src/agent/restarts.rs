@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::review::{Decision, Verdict};
 use crate::room::event::{ResponseUpdate, Saying};
 
-use super::stage::{Play, Stage, calls, owner, rewrites, says, selection};
+use super::stage::{Play, Stage, calls, owner, replaces, rewrites, says, selection};
 use super::{Ask, AskError, Conversation};
 
 fn results(stage: &Stage) -> usize {
@@ -130,6 +130,23 @@ async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model
     let told = format!("{:?}", asked.messages[2].content);
     assert!(prompt.contains("xOne. Two. Three."), "{}", prompt.len());
     assert!(told.contains("Try again with the text as it reads now"), "{told}");
+}
+
+#[tokio::test]
+async fn only_the_selection_may_differ_also_after_a_restart() {
+    let mut stage = Stage::with("One two three.").await;
+    stage.model.plays([replaces(4, 7, "zwei")]);
+    stage.ask_about(4, 7, "Translate").await;
+    let request = stage.request().await;
+    stage.agents.shutdown().await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.model.plays([rewrites("Eins zwei drei."), replaces(4, 8, "dos"), says("Done.")]);
+    stage.restart().await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, "One dos three.");
+    assert_eq!(stage.model.asked().len(), 4, "the rewrite of everything was denied");
 }
 
 #[tokio::test]

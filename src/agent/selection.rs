@@ -1,6 +1,10 @@
 //! Finds the words a person selected, also when people typed in the meantime. Pure.
 
+use std::sync::Arc;
+
+use crate::document::{Assoc, Update};
 use crate::room::command::Reading;
+use crate::tools::Allowed;
 
 use super::Selected;
 
@@ -17,6 +21,33 @@ pub fn locate(document: &Reading, selected: &Selected) -> Option<(usize, usize)>
         (Some(there), Some(words)) if there == words => Some((start, end)),
         (_, Some(words)) => nearest(&document.text.to_string(), &words, start),
         (None, None) => None,
+    }
+}
+
+/// Where a range is after `updates`. What was accepted of the AI in it belongs to it; what people type at its edges stays
+/// outside. `None`: the updates cannot be read.
+pub fn follow<'a>(
+    (mut start, mut end): (usize, usize),
+    updates: impl IntoIterator<Item = &'a Arc<Update>>,
+) -> Option<(usize, usize)> {
+    for update in updates {
+        let change = update.change_set().ok()?;
+        let (left, right) = match update.origin {
+            Some(_) => (Assoc::Before, Assoc::After),
+            None => (Assoc::After, Assoc::Before),
+        };
+        start = change.map_pos(start, left);
+        end = change.map_pos(end, right).max(start);
+    }
+    Some((start, end))
+}
+
+/// What of the document calls may change, if `found` is where the selected words are.
+pub fn allowed(selected: Option<&Selected>, found: Option<(usize, usize)>) -> Allowed {
+    match (selected.filter(|selected| !selected.is_caret()), found) {
+        (None, _) => Allowed::Everything,
+        (Some(_), Some((start, end))) => Allowed::Only(start, end),
+        (Some(_), None) => Allowed::Nothing,
     }
 }
 
@@ -56,6 +87,34 @@ mod tests {
         assert_eq!(found("two, 😀 one two", 4, 7, Some("two")), Some((0, 3)));
         assert_eq!(found("two, 😀 one two", 9, 12, Some("two")), Some((12, 15)));
         assert_eq!(found("one\ntwo", 90, 99, Some("one\r\ntwo")), Some((0, 7)));
+    }
+
+    fn update(changes: &str, origin: Option<&str>) -> Arc<Update> {
+        let origin = origin.map(Into::into);
+        Arc::new(Update { client: "c".into(), changes: changes.into(), origin })
+    }
+
+    #[test]
+    fn a_selection_follows_its_words_and_what_the_ai_made_of_them() {
+        let typed_at_its_start = update(r#"[4,[0,"x"],9]"#, None);
+        assert_eq!(follow((4, 7), [&typed_at_its_start]), Some((5, 8)));
+        let typed_at_its_end = update(r#"[7,[0,"x"],6]"#, None);
+        assert_eq!(follow((4, 7), [&typed_at_its_end]), Some((4, 7)));
+        let rewritten = update(r#"[4,[3,"zwei"],6]"#, Some("req"));
+        assert_eq!(follow((4, 7), [&rewritten]), Some((4, 8)));
+        let both = [&typed_at_its_start, &update(r#"[5,[3,"zwei"],6]"#, Some("req"))];
+        assert_eq!(follow((4, 7), both), Some((5, 9)));
+        let deleted = update("[2,[7],4]", None);
+        assert_eq!(follow((4, 7), [&deleted]), Some((2, 2)));
+    }
+
+    #[test]
+    fn only_a_selection_of_words_forbids_anything() {
+        let selected = |start, end| Selected { start, end, text: None };
+        assert_eq!(allowed(None, None), Allowed::Everything);
+        assert_eq!(allowed(Some(&selected(4, 4)), None), Allowed::Everything);
+        assert_eq!(allowed(Some(&selected(4, 7)), Some((5, 8))), Allowed::Only(5, 8));
+        assert_eq!(allowed(Some(&selected(4, 7)), None), Allowed::Nothing);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use serde_json::json;
 
+use crate::ids::Version;
 use crate::llm::ModelError;
 use crate::review::{Choice, Decision, HunkVerdict, Verdict};
+use crate::room::command::Configure;
 use crate::room::event::{Response, ResponseUpdate, Saying};
+use crate::room::settings::OwnSettings;
 use crate::tools::hooks::validate::CONTENT_LIMIT;
 
 use super::stage::{Play, Stage, calls, owner, replaces, rewrites, says, selection};
@@ -95,12 +98,69 @@ async fn a_selection_is_replaced_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn another_range_than_the_selected_one_is_flagged() {
+async fn whatever_tool_is_used_only_the_selection_may_differ() {
     let mut stage = Stage::with("One two three.").await;
-    stage.model.plays([replaces(0, 3, "Uno")]);
+    stage.model.plays([
+        replaces(0, 3, "Uno"),
+        rewrites("One zwei drei."),
+        rewrites("One zwei three."),
+        says("Done."),
+    ]);
     stage.ask_about(4, 7, "Translate").await;
-    let warnings = &stage.request().await.proposal.preview.warnings;
-    assert_eq!(warnings[0].code, "outside_selection");
+    stage.decide(Verdict::Approve).await;
+    assert_eq!(full(&stage.response().await), "One zwei three.");
+    let denials: Vec<_> = results(&stage).take(2).cloned().collect();
+    for denial in denials {
+        let reason = denial["content"].as_str().unwrap();
+        assert!(reason.contains("only the selected text may be changed"), "{reason}");
+        assert_eq!(
+            (&denial["is_error"], &denial["permissionDecision"]),
+            (&json!(true), &json!("deny"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_caret_forbids_nothing() {
+    let mut stage = Stage::with("One two three.").await;
+    stage.model.plays([rewrites("Uno dos tres."), says("Done.")]);
+    stage.ask_about(4, 4, "Translate").await;
+    stage.decide(Verdict::Approve).await;
+    assert_eq!(full(&stage.response().await), "Uno dos tres.");
+}
+
+#[tokio::test]
+async fn the_selection_grows_with_what_was_accepted_of_it_and_not_with_what_people_type() {
+    let mut stage = Stage::with("One two three.").await;
+    stage.model.plays([
+        replaces(4, 7, "twenty-two"),
+        replaces(0, 6, "Null Eins "),
+        replaces(10, 20, "zweiundzwanzig"),
+        says("Done."),
+    ]);
+    stage.ask_about(4, 7, "Bigger, then translate").await;
+    let request = stage.request().await;
+    stage.types_first("Zero. ").await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.decide(Verdict::Approve).await;
+    assert_eq!(full(&stage.response().await), "Zero. One zweiundzwanzig three.");
+    let told = results(&stage).filter(|it| it["permissionDecision"] == "deny").count();
+    assert_eq!(told, 1);
+}
+
+#[tokio::test]
+async fn a_change_of_frozen_words_is_denied_with_the_words_and_nobody_is_asked() {
+    let mut stage = Stage::with("One. Two.").await;
+    let frozen = Some((Version(0), vec![(0, 4)]));
+    stage.room.configure(Configure { own: OwnSettings::default(), frozen }, owner()).await.unwrap();
+    stage.model.plays([rewrites("Uno. Dos."), rewrites("One. Dos."), says("Done.")]);
+    stage.ask("Translate").await;
+    stage.decide(Verdict::Approve).await;
+    assert_eq!(full(&stage.response().await), "One. Dos.");
+    let denial = results(&stage).next().unwrap();
+    assert!(denial["content"].as_str().unwrap().ends_with("- units 0 to 4: \"One.\""), "{denial}");
+    assert_eq!(denial["permissionDecision"], "deny");
 }
 
 #[tokio::test]

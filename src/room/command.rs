@@ -54,6 +54,8 @@ pub enum Command {
     Delete(Principal, Reply<()>),
     /// Read the document as it is.
     Read(Reply<Reading>),
+    /// Read the document, and what happened to it since a version.
+    CatchUp(Version, Reply<CaughtUp>),
     /// The requests people can still decide.
     Requests(Reply<Vec<Arc<Request>>>),
     /// Bring a private document to this text, by diff.
@@ -84,6 +86,7 @@ impl Command {
             | Self::Configure(..)
             | Self::Delete(..)
             | Self::Read(..)
+            | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
             | Self::Say(..) => None,
@@ -119,6 +122,7 @@ impl Command {
             Self::Rules(reply) => reply.send(Err(error)),
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
+            Self::CatchUp(_, reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),
         }
     }
@@ -267,6 +271,15 @@ pub struct Reading {
     pub text: Text,
     /// The settings in force.
     pub settings: DocumentSettings,
+}
+
+/// The document as it is, and how it came to be so.
+#[derive(Clone, Debug)]
+pub struct CaughtUp {
+    /// The document as it is.
+    pub now: Reading,
+    /// Every update since the version that was asked about, oldest first.
+    pub missed: Vec<Arc<Update>>,
 }
 
 /// What somebody who comes in is told.

@@ -15,12 +15,12 @@ use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Policy;
 use crate::store::StoreError;
 
-use super::command::{Command, Positions, Reply, Settled};
+use super::command::{CaughtUp, Command, Positions, Reply, Settled};
 use super::event::Event;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, requests, time};
+use super::{RoomError, RoomHandle, loading, proposals, requests, time};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -230,6 +230,14 @@ impl Driver {
             Command::Propose(new, reply) => {
                 let result = self.propose(*new, step).await;
                 step.answer(reply, result);
+            }
+            Command::CatchUp(since, reply) => {
+                let older = self.older(since, step).await;
+                let now = self.now();
+                let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
+                let caught =
+                    missed.map(|missed| CaughtUp { now: self.state.reading(&now), missed });
+                step.answer(reply, self.state.exists().and(caught));
             }
             command => self.state.apply(command, &self.now(), step),
         }

@@ -43,8 +43,8 @@ use crate::store::StoreError;
 use crate::who::Principal;
 
 use command::{
-    Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading, Reply, Settled,
-    Undo,
+    CaughtUp, Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading,
+    Reply, Settled, Undo,
 };
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
@@ -284,6 +284,11 @@ impl RoomHandle {
     /// Read the document as it is.
     pub async fn read(&self) -> Result<Reading, RoomError> {
         self.ask(Command::Read).await
+    }
+
+    /// Read the document, and what happened to it since a version; [`RoomError::Resync`]: too long ago.
+    pub async fn catch_up(&self, since: Version) -> Result<CaughtUp, RoomError> {
+        self.ask(|reply| Command::CatchUp(since, reply)).await
     }
 
     /// The requests people can still decide.

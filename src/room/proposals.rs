@@ -1,6 +1,5 @@
 //! A tool wants to change the text: the change is held for people to decide, or goes back to the model. Pure.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::document::{ChangeSet, Update};
@@ -11,15 +10,13 @@ use crate::review::{
 use crate::who::{Principal, Role};
 
 use super::command::{Gate, NewRequest, Proposed};
-use super::settings::{Approvals, DocumentSettings, frozen_by};
+use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::{RoomError, decisions, requests, rules};
 
 /// Requests a document may have open.
 pub(super) const MOST_OPEN: usize = 64;
-/// Frozen words are quoted up to this length.
-const QUOTE_CHARS: usize = 120;
 
 /// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
 /// the log at hand; `None`: they are no longer to be had. `people` are those who may decide now, if there are rules.
@@ -40,6 +37,8 @@ pub(super) fn propose(
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
     let missed = missed(state, new.base_version, older)?;
+    let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
+    let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
     let gate = new.gate;
     let settings = state.in_force(now);
@@ -71,20 +70,18 @@ fn proposed(state: &RoomState, request: Arc<Request>, now: &Now) -> Proposed {
 }
 
 /// The updates since the version the tool read.
-fn missed(
+pub(super) fn missed(
     state: &RoomState,
     base: Version,
     older: Option<Vec<Arc<Update>>>,
-) -> Result<Vec<ChangeSet>, RoomError> {
+) -> Result<Vec<Arc<Update>>, RoomError> {
     if base > state.version() {
         return Err(RoomError::Ahead { asked: base, newest: state.version() });
     }
     let older = older.ok_or(RoomError::Resync)?;
     let start = state.document.tail_start().max(base);
     let newer = state.document.since(start).ok_or(RoomError::Resync)?;
-    let updates = older.into_iter().chain(newer.map(Arc::new));
-    let missed = updates.map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
-    let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let missed: Vec<_> = older.into_iter().chain(newer.map(Arc::new)).collect();
     if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
 }
 
@@ -161,17 +158,10 @@ fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
     if touched.is_empty() {
         return None;
     }
-    let mut told = "Nothing was proposed: these words are frozen, no tool may change them. \
-                    Leave them exactly as they are."
-        .to_owned();
-    for (from, to) in touched {
-        let words = state.document.text().slice(from..to).unwrap_or_default();
-        let quoted: String = words.chars().take(QUOTE_CHARS).collect();
-        let more = if quoted.len() < words.len() { "…" } else { "" };
-        // Writing to a string cannot fail.
-        let _ = write!(told, "\n- units {from} to {to}: {quoted:?}{more}");
-    }
-    Some(told)
+    let words = touched
+        .into_iter()
+        .map(|range| (range, state.document.text().slice(range.0..range.1).unwrap_or_default()));
+    Some(frozen_words(words))
 }
 
 /// Approvals are off, or the run was started with `bypassPermissions`: applied at once; logged, shown and undoable all

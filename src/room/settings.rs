@@ -1,9 +1,14 @@
 //! A document's review settings, and the server's for documents that say nothing themselves.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Assoc, ChangeSet};
 use crate::review::{Policy, Request, ToolPolicy};
+
+/// Frozen words are quoted up to this length.
+const QUOTE_CHARS: usize = 120;
 
 /// The server's defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,14 +112,25 @@ pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
 }
 
 /// The first of the frozen `ranges` that a change of `[from, to)` would touch. At its edges is outside.
-pub(super) fn frozen_by(
-    ranges: &[(usize, usize)],
-    (from, to): (usize, usize),
-) -> Option<(usize, usize)> {
+pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Option<(usize, usize)> {
     let touches = |(start, end): &&(usize, usize)| {
         if from == to { *start < from && from < *end } else { from < *end && *start < to }
     };
     ranges.iter().find(touches).copied()
+}
+
+/// What the model is told if its change would touch frozen words; each range with its words.
+pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>) -> String {
+    let mut told = "Nothing was proposed: these words are frozen, no tool may change them. \
+                    Leave them exactly as they are."
+        .to_owned();
+    for ((from, to), words) in touched {
+        let quoted: String = words.chars().take(QUOTE_CHARS).collect();
+        let more = if quoted.len() < words.len() { "…" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = write!(told, "\n- units {from} to {to}: {quoted:?}{more}");
+    }
+    told
 }
 
 #[cfg(test)]

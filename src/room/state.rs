@@ -255,7 +255,10 @@ impl RoomState {
             | Command::Undo(..)
             | Command::Reopen(..) => requests::apply(self, command, now, step),
             // The driver hands these over with what it fetched for them.
-            Command::Open(..) | Command::Propose(..) | Command::Await(..) => {}
+            Command::Open(..)
+            | Command::Propose(..)
+            | Command::CatchUp(..)
+            | Command::Await(..) => {}
         }
     }
 

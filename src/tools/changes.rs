@@ -7,7 +7,7 @@ use crate::document::diff::{DiffLimits, HunkDraft, diff};
 use crate::review::{Preview, Warning};
 use crate::room::command::Reading;
 
-use super::{Proposal, ToolError};
+use super::{Allowed, Proposal, ToolError};
 
 /// How long small changes are looked for; a very long text is then left with fewer, larger ones.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -41,6 +41,17 @@ pub async fn propose(
         Proposal { hunks, text, preview }
     })
     .await
+}
+
+/// A rewrite of the whole document that changes nothing outside of what may be changed, as a change of that range alone:
+/// where words repeat, the comparison of whole texts could find the change elsewhere.
+pub fn confined(base: &Text, text: &Text, allowed: Allowed) -> Option<Replaced> {
+    let Allowed::Only(start, end) = allowed else { return None };
+    let (before, old) = (base.slice(0..start).ok()?, base.slice(start..end).ok()?);
+    let after = base.slice(end..base.len()).ok()?;
+    let new = text.to_string();
+    let new = new.strip_prefix(&before)?.strip_suffix(&after)?.to_owned();
+    Some(Replaced { start, old, new })
 }
 
 fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {

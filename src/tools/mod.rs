@@ -81,8 +81,10 @@ pub struct Context {
     pub base: Option<Reading>,
     /// The document as the model was told of it last; differs from `base` after a call of the same turn.
     pub shown: Option<Reading>,
-    /// What the person has selected, in UTF-16 units of `base`.
+    /// What the person has selected, or where their caret is, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
+    /// What of the document a call may change, in UTF-16 units of `base`.
+    pub allowed: Allowed,
     /// The name of the request, if there will be one; made before anything happens, so that a restart finds it again.
     pub request: RequestId,
     /// The session that asked.
@@ -101,6 +103,17 @@ pub struct Context {
     pub tag: Arc<str>,
     /// What time it is.
     pub clock: Clock,
+}
+
+/// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`hooks::freeze`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Everything: nothing was selected.
+    Everything,
+    /// Only this range, which the person selected; words may also be put at its edges.
+    Only(usize, usize),
+    /// Nothing: something was selected, and can no longer be found.
+    Nothing,
 }
 
 impl Context {

@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::wire::messages::ToolDefinition;
 
-use super::hooks::{Activity, HOOKS, Hooks, Subject, approval};
+use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
 use super::respond_conversation_only::RespondConversationOnly;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
-    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Tool, ToolError, Verdict, told,
+    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Proposal, Tool, ToolError, Verdict,
+    told,
 };
 
 /// Every tool there is, one line each.
@@ -132,15 +133,13 @@ impl Registry {
         }
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
-            hook(&subject).map_err(|denial| ToolError::Denied(denial.0))?;
+            hooks::ask(|| hook(&subject))?;
         }
         let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
         match (tool.effect, prepared) {
             (Effect::Safe, Prepared::Answer(answer)) => Ok(answer.into()),
             (Effect::Proposes, Prepared::Propose(proposal)) => {
-                for hook in self.hooks.proposed {
-                    hook(&proposal.text).map_err(|denial| ToolError::Denied(denial.0))?;
-                }
+                self.look_over(context, &proposal).await?;
                 let verdict =
                     approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
                         .await?;
@@ -151,6 +150,14 @@ impl Registry {
                 Err(ToolError::Effect(tool.name))
             }
         }
+    }
+
+    /// Asks the hooks that know what the call would do.
+    async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
+        let base = context.document()?;
+        let caught_up = context.room.catch_up(base.version).await?;
+        let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
+        self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
     fn tool(&self, name: &str) -> Result<&Entry, ToolError> {

@@ -38,6 +38,7 @@ impl Tool for UpdateFullDocument {
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        changes::propose(base, text, None, Vec::new()).await.map(Prepared::Propose)
+        let range = changes::confined(&base.text, &text, context.allowed);
+        changes::propose(base, text, range, Vec::new()).await.map(Prepared::Propose)
     }
 }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::document::Text;
-use crate::review::Warning;
 
 use super::changes::{self, Replaced};
 use super::{Context, Effect, Prepared, Tool, ToolError};
@@ -44,7 +43,7 @@ pub struct Range {
 impl Tool for UpdateSelection {
     const NAME: &'static str = "update_selection";
     const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
-         selected text, or another range of the document if the request is about other words.";
+         selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
     const EFFECT: Effect = Effect::Proposes;
     type Input = Input;
@@ -59,24 +58,12 @@ impl Tool for UpdateSelection {
         let after = base.text.slice(end..base.text.len()).map_err(denied)?;
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
-        let warnings = elsewhere(context.selection, (start, end)).into_iter().collect();
         let range = Replaced { start, old, new };
-        changes::propose(base, text, Some(range), warnings).await.map(Prepared::Propose)
+        changes::propose(base, text, Some(range), Vec::new()).await.map(Prepared::Propose)
     }
 
     fn scope(input: &Value) -> Option<(usize, usize)> {
         let Range { start, end } = Range::deserialize(input.get("selection_range")?).ok()?;
         Some((start, end))
     }
-}
-
-/// The model may name another range than the person selected, but not unnoticed.
-fn elsewhere(selection: Option<(usize, usize)>, range: (usize, usize)) -> Option<Warning> {
-    let (from, to) =
-        selection.filter(|&selection| selection != range && selection.0 != selection.1)?;
-    let (start, end) = range;
-    Some(Warning {
-        code: "outside_selection".into(),
-        text: format!("Changes units {start} to {end}; selected were {from} to {to}."),
-    })
 }

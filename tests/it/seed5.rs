@@ -367,6 +367,56 @@ fn no_tool_touches_a_frozen_range() {
 }
 
 #[test]
+fn the_model_is_told_which_frozen_words_it_tried_to_change() {
+    let script = Script::rewriting("Uno. Dos.\n");
+    let desk = Desk::scripted(script);
+    let owner = desk.owner();
+    let document = owner.creates("One. Two.\n");
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
+    let run = owner.asks("Translate");
+    owner.answer(&run);
+    let told = &owner.told(&run)[0];
+    assert_eq!((&told["is_error"], &told["permissionDecision"]), (&json!(true), &json!("deny")));
+    assert!(told["content"].as_str().unwrap().contains("units 5 to 9: \"Two.\""), "{told}");
+    assert!(owner.saw("tool_approval_request").is_empty());
+}
+
+#[test]
+fn whatever_tool_the_model_uses_only_the_selection_may_differ() {
+    let script = Script::default()
+        .answering(".", "update_full_document", &full("It was dark. She slept.\n"))
+        .turn(json!({"when": {"tool_result": "only the selected text may be changed, units 0 to 20"}, "content": [
+            {"type": "tool_use", "name": "update_full_document", "input": full("It was dark. The keeper slept.\n")}]}))
+        .closing("Done.");
+    let desk = Desk::scripted(script);
+    let ana = desk.editor("Ana");
+    ana.creates(OPENING);
+    let selected = json!({"text": "It was a dark night.", "start": 0, "end": 20});
+    let context = json!({"documentId": ana.document(), "selection": selected});
+    let run = ana.asks_about("Shorter", &context);
+    ana.accepts_all(&ana.sees_request());
+    ana.answer(&run);
+    let told = ana.told(&run);
+    assert_eq!((&told[0]["is_error"], &told[1]["is_error"]), (&json!(true), &json!(false)));
+    assert_eq!(ana.text(), "It was dark. The keeper slept.\n");
+    assert_eq!(ana.saw("tool_approval_request").len(), 1);
+}
+
+#[test]
+fn a_caret_is_no_selection() {
+    let desk = Desk::scripted(Script::rewriting("Night fell.\n"));
+    let ana = desk.editor("Ana");
+    ana.creates(OPENING);
+    let caret = json!({"text": "", "start": 3, "end": 3});
+    let context = json!({"documentId": ana.document(), "selection": caret});
+    let run = ana.asks_about("Shorter", &context);
+    ana.accepts_all(&ana.sees_request());
+    ana.answer(&run);
+    assert_eq!(ana.text(), "Night fell.\n");
+}
+
+#[test]
 fn a_selection_that_is_out_of_date_is_refused_at_once() {
     let desk = Desk::quiet();
     let ana = desk.editor("Ana");

@@ -1,23 +1,27 @@
 //! What surrounds every call, in an order that is written once, here. A hook that fails denies the call.
 //!
-//! schema → **validate** (input) → prepare → **validate** (result) → **approval** → finish → **format** → **audit**
+//! schema → **validate** (input) → prepare → **validate** (result) → **freeze** → **approval** → finish → **format** → **audit**
 
 pub mod approval;
 pub mod audit;
 pub mod format;
+pub mod freeze;
 pub mod validate;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 
 use crate::document::Text;
 use crate::ids::{RunId, SessionId};
+use crate::room::command::{CaughtUp, Reading};
 
-use super::{Call, Finished};
+use super::{Allowed, Call, Finished, Proposal, ToolError};
 
 /// Before the call is prepared.
 pub type Before = fn(&Subject<'_>) -> Result<(), Denial>;
 /// Before anybody is asked to approve what the call would do.
-pub type Proposed = fn(&Text) -> Result<(), Denial>;
+pub type Proposed = fn(&Outlook<'_>) -> Result<(), Denial>;
 /// After the call, whatever came of it.
 pub type After = fn(&Activity<'_>, &mut Finished);
 
@@ -26,7 +30,7 @@ pub type After = fn(&Activity<'_>, &mut Finished);
 pub struct Hooks {
     /// On the input.
     pub before: &'static [Before],
-    /// On the text that would result.
+    /// On what would be proposed.
     pub proposed: &'static [Proposed],
     /// On the outcome.
     pub after: &'static [After],
@@ -35,7 +39,7 @@ pub struct Hooks {
 /// What every server runs.
 pub const HOOKS: Hooks = Hooks {
     before: &[validate::range, validate::content_size],
-    proposed: &[validate::result_size],
+    proposed: &[validate::result_size, freeze::frozen, freeze::selection],
     after: &[format::stamp, audit::log],
 };
 
@@ -55,6 +59,27 @@ impl Subject<'_> {
     pub fn takes(&self, field: &str) -> bool {
         self.schema["properties"].get(field).is_some()
     }
+}
+
+/// What a call would do, before anybody is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook<'a> {
+    /// The change, in positions of `base`, and the text that would result.
+    pub proposal: &'a Proposal,
+    /// The document the model was shown.
+    pub base: &'a Reading,
+    /// The document as it is, and what happened to it since.
+    pub caught_up: &'a CaughtUp,
+    /// What of `base` may be changed.
+    pub allowed: Allowed,
+}
+
+/// Asks one hook; one that panics denies.
+pub fn ask(hook: impl FnOnce() -> Result<(), Denial>) -> Result<(), ToolError> {
+    // A hook only reads, so nothing can be left half done.
+    let answer = catch_unwind(AssertUnwindSafe(hook));
+    let unchecked = || Err(Denial("This call could not be checked; it was not executed".into()));
+    answer.unwrap_or_else(|_| unchecked()).map_err(|denial| ToolError::Denied(denial.0))
 }
 
 /// Why a hook denied a call; the model and the people are told these words.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::{Denial, Subject};
+use super::{Denial, Outlook, Subject};
 
 /// Unicode scalars that a tool may write, and that a document may have after a tool's change.
 pub const CONTENT_LIMIT: usize = 100_000;
@@ -37,7 +37,11 @@ pub fn content_size(subject: &Subject<'_>) -> Result<(), Denial> {
 }
 
 /// The document would not become too long.
-pub fn result_size(text: &Text) -> Result<(), Denial> {
+pub fn result_size(outlook: &Outlook<'_>) -> Result<(), Denial> {
+    fits(&outlook.proposal.text)
+}
+
+fn fits(text: &Text) -> Result<(), Denial> {
     if text.scalars() > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
 }
 
@@ -105,7 +109,7 @@ mod tests {
         };
         assert_eq!(subject(&content), Ok(()));
         assert_eq!(subject(&(content.clone() + "x")), Err(Denial("Content too large".into())));
-        assert_eq!(result_size(&Text::new(&content)), Ok(()));
-        assert!(result_size(&Text::new(&(content + "x"))).is_err());
+        assert_eq!(fits(&Text::new(&content)), Ok(()));
+        assert!(fits(&Text::new(&(content + "x"))).is_err());
     }
 }
