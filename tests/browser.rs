@@ -23,6 +23,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
     tell("together", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/ledger.json");
+    tell("rules", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

@@ -10,6 +10,7 @@ import './app/library.css'
 import './chat/panel.css'
 import './editor/editor.css'
 import './review/review.css'
+import './rules/rules.css'
 import { start } from './session/store.ts'
 
 start()

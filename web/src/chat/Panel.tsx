@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { usePanel } from '../review/panel.ts'
 import { isWaiting, useReview } from '../review/store.ts'
+import { Rules } from '../rules/Rules.tsx'
 import { useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest } from '../wire/types.ts'
@@ -20,6 +21,7 @@ export function Panel() {
     <aside className={`panel ${open ? 'is-open' : ''}`} aria-label="Suggestions">
       <div className="panel-head">
         <h2>Suggestions</h2>
+        <Rules />
         <button type="button" className="icon-button close-sheet" aria-label="Close suggestions" onClick={() => usePanel.setState({ open: false })}>
           <Icon name="cross" />
         </button>

@@ -1,25 +1,23 @@
 /** One question and everything that came of it. */
 import { memo } from 'react'
-import { proposeAgain } from '../review/decide.ts'
+import { canDecide, useDocument } from '../editor/store.ts'
+import { proposeAgain, undoRequest } from '../review/decide.ts'
 import { ProposalCard } from '../review/ProposalCard.tsx'
 import { isWaiting, tally, useReview } from '../review/store.ts'
-import { useCapability } from '../session/store.ts'
+import { whoseRule } from '../rules/wording.ts'
+import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ago, many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import type { Entry, Run } from './store.ts'
-
-const TOOLS: Record<string, string> = {
-  update_full_document: 'Rewrite', update_selection: 'Rewrite of a selection', respond_conversation_only: 'Answer', insert_at_cursor: 'Insertion',
-  find_and_replace: 'Find and replace', suggest_improvements: 'Suggestions',
-}
+import { toolName } from './tools.ts'
 
 export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
   const writing = useReview((state) => Object.values(state.writing).at(-1))
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
   const running = run.status === 'running'
   const waiting = requests.some(isWaiting)
-  const kind = tool?.kind === 'tool' ? (TOOLS[tool.name] ?? tool.name) : 'Answer'
+  const kind = tool?.kind === 'tool' ? toolName(tool.name) : 'Answer'
   return (
     <article className={`card ${requests.length === 0 ? 'is-answer' : ''}`} aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}>
       <div className="card-head">
@@ -70,7 +68,7 @@ function Outcome({ request }: { request: ApprovalRequest }) {
   const canReopen = useCapability('reopen')
   const { accepted, rejected, expired } = tally(request.hunks)
   // Several changes may have been decided by several people; the request only knows who was last.
-  const by = request.by && request.hunks.length <= 1 ? ` by ${request.by.name}` : ''
+  const by = request.by && request.rule === null && request.hunks.length <= 1 ? ` by ${request.by.name}` : ''
   const parts = [accepted > 0 && `${accepted} accepted`, rejected > 0 && `${rejected} rejected`, expired > 0 && `${expired} expired`].filter(Boolean)
   const words: Partial<Record<ApprovalRequest['status'], string>> = { cancelled: 'Cancelled', failed: 'Could not be applied', expired: 'Expired before anybody decided' }
   const what = parts.length > 0 ? `${many(request.hunks.length, 'change')}: ${parts.join(', ')}` : (words[request.status] ?? request.status)
@@ -81,6 +79,7 @@ function Outcome({ request }: { request: ApprovalRequest }) {
         <Icon name={request.status === 'approved' || request.status === 'partly' ? 'check' : 'cross'} size={13} />
         <span>{what}{by}{request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
+      {request.rule !== null && <Automatic request={request} />}
       {canReopen && (request.status === 'rejected' || request.status === 'expired') && (
         <button type="button" className="button" style={{ marginTop: 8 }} onClick={() => proposeAgain(request)}>Propose again</button>
       )}
@@ -91,6 +90,21 @@ function Outcome({ request }: { request: ApprovalRequest }) {
         </details>
       )}
     </>
+  )
+}
+
+/** Nobody was asked: a rule of somebody accepted it, and anybody who may decide can take it back. */
+function Automatic({ request }: { request: ApprovalRequest }) {
+  const canUndo = useCapability('undo')
+  const mayDecide = useDocument((state) => canDecide(state.role))
+  const { link, me } = useSession()
+  return (
+    <p className="by-rule">
+      <span className="badge is-rule"><Icon name="clock" size={12} /> Accepted by {whoseRule(request.by, me?.user.id)}</span>
+      {canUndo && mayDecide && tally(request.hunks).accepted > 0 && (
+        <button type="button" className="button" disabled={link !== 'online'} onClick={() => undoRequest(request)}>Undo</button>
+      )}
+    </p>
   )
 }
 

@@ -1,9 +1,10 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
 import { canDecide, useDocument } from '../editor/store.ts'
+import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
-import type { ApprovalRequest } from '../wire/types.ts'
+import type { ApprovalRequest, Role } from '../wire/types.ts'
 import { Countdown } from './Countdown.tsx'
 import { acceptAll, acceptanceOfAll, rejectAll, rejectionOfAll } from './decide.ts'
 import { HunkRow } from './HunkRow.tsx'
@@ -15,10 +16,10 @@ import { toldOnAcceptAll, toldOnRejectAll } from './told.ts'
 
 export function ProposalCard({ request }: { request: ApprovalRequest }) {
   const { hunks: all, active, role } = useDocument()
-  const mayDecide = canDecide(role)
+  const me = useSession((session) => session.me?.user.id)
+  const mayDecide = canDecide(role) && admits(request, role, me)
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
   const focus = useReview((state) => state.focus[request.request_id])
-  const me = useSession((session) => session.me?.user.id)
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const { open, total } = tally(request.hunks)
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
@@ -29,6 +30,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
       <div className="meta">
         <span>{open === total ? many(total, 'change') : `${open} of ${many(total, 'change')} left`}</span>
         {conflicts > 0 && <span className="badge">{conflicts} {conflicts === 1 ? 'needs' : 'need'} a look</span>}
+        {request.policy !== 'any' && <span className="badge">{WHO_DECIDES[request.policy] ?? request.policy}</span>}
         {request.approvals.need > 1 && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
         <Words request={request} />
       </div>
@@ -48,6 +50,14 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
       </div>
     </div>
   )
+}
+
+/** Who may decide, where that is not anybody who reviews. */
+const WHO_DECIDES: Record<string, string> = { not_requester: 'Somebody else decides', two: 'Two people decide', owner: 'An owner decides' }
+
+/** The server checks it again; here it is about which buttons make sense. */
+function admits({ policy, author }: ApprovalRequest, role: Role, me: string | undefined): boolean {
+  return policy === 'owner' ? role === 'owner' : policy !== 'not_requester' || author.id !== me
 }
 
 function Words({ request }: { request: ApprovalRequest }) {
@@ -86,6 +96,7 @@ function All({ request, ready, open }: { request: ApprovalRequest; ready: number
       <button type="button" className="button" disabled={offline} onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}>
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
+      {ready > 0 && ready === open && <RememberOffer request={request} accept={accept} />}
     </>
   )
 }

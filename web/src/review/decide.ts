@@ -4,7 +4,7 @@ import { getCurrent } from '../editor/current.ts'
 import { hasCapability, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResponse, Hunk, HunkResponse, HunkState } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResponse, Hunk, HunkResponse, HunkState, Remember } from '../wire/types.ts'
 import { asItIs } from './field.ts'
 import { currentText, isOpen } from './hunk.ts'
 import { announced, useReview } from './store.ts'
@@ -37,8 +37,8 @@ export function rejection(hunk: Hunk, feedback: string): ApprovalResponse {
   return { request_id: hunk.request_id, approved: false, hunks: [{ id: hunk.id, decision: 'reject' }], ...(feedback && { feedback }) }
 }
 
-export function acceptAll(request: ApprovalRequest, note = ''): Promise<boolean> {
-  return decide(openIds(request), acceptanceOfAll(request, note), 'Accepted.')
+export function acceptAll(request: ApprovalRequest, note = '', wish?: Remember): Promise<boolean> {
+  return decide(openIds(request), { ...acceptanceOfAll(request, note), ...(wish && { remember: wish }) }, 'Accepted.')
 }
 
 /** What {@link acceptAll} sends. */
@@ -108,6 +108,11 @@ export function proposeAgain(request: ApprovalRequest): void {
 /** Something was typed since: Ctrl+Z is about that again. */
 export function forgetLastAccept(): void {
   lastAccept = null
+}
+
+/** Takes back everything that was accepted of a request, however long ago. */
+export function undoRequest(request: ApprovalRequest): void {
+  void undoAccept({ request_id: request.request_id, hunks: request.hunks.filter((hunk) => hunk.status === 'accepted').map((hunk) => hunk.id) })
 }
 
 /** For Ctrl+Z right after accepting. */

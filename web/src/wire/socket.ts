@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
-  DocumentChanged, DocumentLine, DocumentUpdates, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionRegistered, Told, WireError,
+  DocumentChanged, DocumentLine, DocumentUpdates, Opened, PresencePeers, PresenceUpdate, RequestStatus, Rule, RulesChanged, SessionRegistered, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -15,6 +15,7 @@ export interface ServerEvents {
   tool_approval_request: ApprovalRequest
   tool_approval_update: ApprovalUpdate
   tool_approval_resolved: ApprovalResolved
+  'rules:changed': RulesChanged
   claudeStreamStart: ClaudeStream
   claudeStreamChunk: ClaudeStream
   claudeStreamEnd: ClaudeStream
@@ -40,6 +41,8 @@ export interface Calls {
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
   'approval:reopen': [{ request_id: string }, { status: RequestStatus }]
+  'rules:list': [{ documentId?: string }, { rules: Rule[] }]
+  'rules:revoke': [{ id: string }, object]
   'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
 }
 

@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, PeerCaret, Person, PresenceUpdate, Told, Update, Warning, WholeDocument, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, PeerCaret, Remember, Rule, RulesChanged, Person, PresenceUpdate, Told, Update, Warning, WholeDocument, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
