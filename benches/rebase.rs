@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
-use copydesk::document::diff::{DraftPart, HunkDraft};
+use copydesk::document::diff::DraftPart;
 use copydesk::document::{ChangeSet, Edit, Text};
 use copydesk::ids::Version;
 use copydesk::review::{
@@ -94,7 +94,7 @@ fn request(count: usize, text: &Text) -> Request {
         base: "lorem".into(),
         insert: "LOREM".into(),
     };
-    let drafts = (0..count).map(|n| HunkDraft { parts: vec![part(n * step)] }).collect();
+    let drafts = (0..count).map(|n| vec![part(n * step)].into()).collect();
     let id = "req_1".into();
     let arrival = Arrival::map(&id, drafts, text, []).expect("the drafts fit the text");
     let proposal = Proposal {

@@ -19,8 +19,8 @@ fn every_case_moves_as_the_editor_moved_it() {
 fn replay(case: &Value) -> usize {
     let seed = &case["seed"];
     let mut text = Text::new(case["text"].as_str().unwrap());
-    let parts = case["parts"].as_array().unwrap().iter().map(part).collect();
-    let mut hunk = Hunk::new(&"req".into(), 1, HunkDraft { parts }, &text).unwrap();
+    let parts: Vec<_> = case["parts"].as_array().unwrap().iter().map(part).collect();
+    let mut hunk = Hunk::new(&"req".into(), 1, HunkDraft::from(parts), &text).unwrap();
     let steps = case["steps"].as_array().unwrap();
     for (number, step) in steps.iter().enumerate() {
         let change = ChangeSet::parse(&step["changes"].to_string(), &Limits::NONE).unwrap();

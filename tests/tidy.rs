@@ -51,7 +51,7 @@ const WALLS: [(&str, &str); 29] = [
     ("harper_core", "llm"),
     ("open", "app.rs"),
     ("pulldown_cmark", "export"),
-    ("regex", "llm"),
+    ("regex", "llm tools/find_and_replace.rs"),
     ("reqwest", "llm"),
     ("ropey", "document"),
     ("schemars", "tools"),

@@ -10,8 +10,9 @@ use crate::llm::{DocumentView, Request, Selection};
 use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
 use crate::store::{AuditEntry, Batch, Op};
+use crate::tools::Ground;
+use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
-use crate::tools::registry::Ground;
 use crate::tools::told;
 use crate::tools::{Call, Context};
 use crate::wire::messages::ContentBlock;
@@ -107,6 +108,8 @@ struct Driver<'a> {
     told: usize,
     /// Lines for the audit log that wait to be kept with their results.
     audit: Vec<(RequestId, Line)>,
+    /// What the model has read of other documents.
+    read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
 }
@@ -138,6 +141,7 @@ impl<'a> Driver<'a> {
             prompt: Vec::new(),
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
+            read: Arc::default(),
             audit: Vec::new(),
             taken_up: false,
         };
@@ -350,6 +354,9 @@ impl<'a> Driver<'a> {
         if let Some(now) = finished.now {
             self.learn(now).await;
         }
+        if let Some((document, reading)) = finished.read {
+            Arc::make_mut(&mut self.read).insert(document, reading);
+        }
         self.audit.extend(finished.audit.map(|line| (request, line)));
         self.voice.show(Shown::tool_result(&finished.outcome)).await;
         self.told += 1;
@@ -368,6 +375,9 @@ impl<'a> Driver<'a> {
         let ask = &self.run.ask;
         Context {
             room: self.voice.room.clone(),
+            rooms: self.shared.rooms.clone(),
+            elsewhere: None,
+            read: Arc::clone(&self.read),
             base: self.base.clone(),
             shown: self.known.clone(),
             selection: self.base_selection,

@@ -18,6 +18,8 @@ mod turn;
 mod voice;
 
 #[cfg(test)]
+mod editing;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod restarts;

@@ -40,7 +40,7 @@ pub struct Agents {
 pub(super) struct Shared {
     pub store: Store,
     pub clock: Clock,
-    rooms: Rooms,
+    pub rooms: Rooms,
     pub models: Models,
     pub tools: Registry,
     pub limits: Limits,

@@ -236,8 +236,11 @@ async fn an_unknown_tool_is_told_what_there_is() {
     stage.ask("Fly").await;
     stage.response().await;
     let told = stage.model.told();
-    let tools = "update_full_document, update_selection, respond_conversation_only";
-    assert_eq!(told[0].0, format!("Unknown tool: fly. Available tools: {tools}"));
+    let said = &told[0].0;
+    assert!(
+        said.starts_with("Unknown tool: fly. Available tools: update_full_document, "),
+        "{said}"
+    );
     assert!(
         told[1].0.starts_with("Invalid input for update_full_document: invalid type"),
         "{told:?}"

@@ -174,7 +174,8 @@ impl Shown {
 
     /// A call of the model.
     pub fn tool_use(call: &Call) -> Self {
-        let Call { id, name, input } = call;
+        let Call { id, name, .. } = call;
+        let input = call.shown_input();
         Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
     }
 

@@ -49,6 +49,14 @@ pub struct DraftPart {
 pub struct HunkDraft {
     /// The words that change together.
     pub parts: Vec<DraftPart>,
+    /// Why this one, if a reason was given for it alone.
+    pub explanation: Option<String>,
+}
+
+impl From<Vec<DraftPart>> for HunkDraft {
+    fn from(parts: Vec<DraftPart>) -> Self {
+        Self { parts, explanation: None }
+    }
 }
 
 /// The changes that turn `old` into `new`, in order and disjoint; empty if the texts are equal.

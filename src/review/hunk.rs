@@ -138,7 +138,8 @@ impl Hunk {
         draft: HunkDraft,
         base: &Text,
     ) -> Result<Self, PositionError> {
-        let parts: Vec<Part> = draft.parts.into_iter().map(Part::from).collect();
+        let HunkDraft { parts, explanation } = draft;
+        let parts: Vec<Part> = parts.into_iter().map(Part::from).collect();
         let gaps = parts.windows(2).map(|pair| base.slice(pair[0].to..pair[1].from));
         let gaps = gaps.collect::<Result<_, _>>()?;
         Ok(Self {
@@ -146,7 +147,7 @@ impl Hunk {
             parts,
             status: HunkStatus::Pending,
             reason: None,
-            explanation: None,
+            explanation,
             decided: None,
             votes: Vec::new(),
             gaps,

@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use crate::document::Text;
 use crate::ids::{DocumentId, SessionId, Version};
 use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store};
-use crate::who::Principal;
+use crate::who::{Action, Principal};
 
 use super::clock::Clock;
 use super::driver::Driver;
@@ -52,6 +52,12 @@ pub struct NewDocument {
     pub unlisted_owner: Option<SessionId>,
 }
 
+impl std::fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rooms").field("open", &self.count()).finish()
+    }
+}
+
 impl Rooms {
     /// No room is open yet. Events of all rooms leave through `outlet`.
     pub fn new(
@@ -90,6 +96,13 @@ impl Rooms {
         open.insert(document.clone(), room.clone());
         self.0.tasks.spawn(driver.run());
         Ok(room)
+    }
+
+    /// The documents that a person may open, last changed first: ids and titles.
+    pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
+        let records = self.0.store.documents().await.map_err(RoomError::store)?;
+        let allowed = records.into_iter().filter(|it| of.may(Action::Read, Some(&it.id)));
+        Ok(allowed.map(|record| (record.id, record.title)).collect())
     }
 
     /// How many rooms are open.

@@ -18,6 +18,21 @@ pub struct Call {
 }
 
 impl Call {
+    /// The input as everyone in the conversation's document may see it: the words of another document stay with
+    /// those who may read that.
+    pub fn shown_input(&self) -> Value {
+        let mut input = self.input.clone();
+        let elsewhere = input.get("document_id").is_some()
+            || input
+                .get("path")
+                .and_then(Value::as_str)
+                .is_some_and(|path| path.starts_with("/documents/"));
+        if let Some(fields) = input.as_object_mut().filter(|_| elsewhere) {
+            fields.retain(|name, _| ["document_id", "path", "command", "range"].contains(&&**name));
+        }
+        input
+    }
+
     /// The call in a block, if it is one.
     pub fn of(block: &ContentBlock) -> Option<Self> {
         match block {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::document::Text;
 use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::document::{PositionError, Text};
 use crate::review::{Preview, Warning};
 use crate::room::command::Reading;
 
@@ -43,6 +43,42 @@ pub async fn propose(
     .await
 }
 
+/// The document `base` with these changes, each of them a hunk of its own: in order, and disjoint.
+pub async fn compose(
+    base: &Reading,
+    hunks: Vec<HunkDraft>,
+    warnings: Vec<Warning>,
+) -> Result<Proposal, ToolError> {
+    let Reading { title, text: before, .. } = base.clone();
+    let composed = blocking(move |limits| {
+        let new = replaced(&before, &hunks)?;
+        let old = before.to_string();
+        let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
+        Ok(Proposal { hunks, text: Text::new(&new), preview })
+    });
+    composed.await?
+}
+
+fn replaced(before: &Text, hunks: &[HunkDraft]) -> Result<String, ToolError> {
+    let mut new = String::new();
+    let mut at = 0;
+    let outside = |error: PositionError| ToolError::Internal(error.to_string());
+    for part in hunks.iter().flat_map(|hunk| &hunk.parts) {
+        new.push_str(&before.slice(at..part.from).map_err(outside)?);
+        new.push_str(&part.insert);
+        at = part.to;
+    }
+    new.push_str(&before.slice(at..before.len()).map_err(outside)?);
+    Ok(new)
+}
+
+/// `old`, which stands at `offset`, becomes `new`: the words that differ, as one change.
+pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>) -> HunkDraft {
+    let hunks = shifted(diff(old, new, &DiffLimits::default()), offset);
+    let parts = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
+    HunkDraft { parts, explanation }
+}
+
 /// A rewrite of the whole document that changes nothing outside of what may be changed, as a change of that range alone:
 /// where words repeat, the comparison of whole texts could find the change elsewhere.
 pub fn confined(base: &Text, text: &Text, allowed: Allowed) -> Option<Replaced> {
@@ -62,7 +98,8 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
     hunks
 }
 
-async fn blocking<T: Send + 'static>(
+/// Runs `work` where it holds up nobody.
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {
     let limited = move || work(&DiffLimits { deadline: Some(Instant::now() + DEADLINE) });

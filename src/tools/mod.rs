@@ -4,13 +4,22 @@
 //! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
 //! the room commits what was accepted at the moment of the decision, and `finish` only reports.
 
+pub mod elsewhere;
 pub mod hooks;
 pub mod registry;
 pub mod told;
 
 mod call;
 mod changes;
+mod find_and_replace;
+mod insert_at_cursor;
+mod list_documents;
+mod read_document;
 mod respond_conversation_only;
+mod span;
+mod str_replace_based_edit_tool;
+mod suggest_improvements;
+mod update_document_by_id;
 mod update_full_document;
 mod update_selection;
 
@@ -21,11 +30,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::document::Text;
-use crate::ids::{RequestId, RunId, SessionId};
+use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::review::{HunkDraft, Preview, Resolution};
 use crate::room::clock::Clock;
 use crate::room::command::{Gate, Reading};
-use crate::room::{RoomError, RoomHandle};
+use crate::room::{RoomError, RoomHandle, Rooms};
 use crate::who::Principal;
 
 pub use call::{Call, Change, ChangedRange, Outcome};
@@ -41,6 +50,8 @@ pub trait Tool: 'static {
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
+    /// What it needs to be of use.
+    const GROUND: Ground = Ground::Document;
     /// Its input; the schema the model gets is made from it.
     type Input: DeserializeOwned + JsonSchema + Send;
 
@@ -51,7 +62,12 @@ pub trait Tool: 'static {
     ) -> impl Future<Output = Result<Prepared, ToolError>> + Send;
 
     /// The range of the document that an input is about; `None`: all of it.
-    fn scope(_input: &Value) -> Option<(usize, usize)> {
+    fn scope(_context: &Context, _input: &Value) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// The document that an input names; `None`: the conversation's own.
+    fn target(_input: &Value) -> Option<DocumentId> {
         None
     }
 
@@ -72,11 +88,26 @@ pub enum Effect {
     Acts,
 }
 
+/// What a conversation is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A document.
+    Document,
+    /// Nothing but the conversation.
+    Conversation,
+}
+
 /// What a call works with.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// The room of the document, or the session's private one.
     pub room: RoomHandle,
+    /// All rooms, for calls about other documents.
+    pub rooms: Rooms,
+    /// The other document that the call is about.
+    pub elsewhere: Option<DocumentId>,
+    /// What the model has read of other documents.
+    pub read: Arc<elsewhere::Read>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
     pub base: Option<Reading>,
     /// The document as the model was told of it last; differs from `base` after a call of the same turn.
@@ -119,8 +150,25 @@ pub enum Allowed {
 impl Context {
     /// The document as the model was shown it.
     pub fn document(&self) -> Result<&Reading, ToolError> {
-        self.base.as_ref().ok_or(ToolError::NoDocument)
+        self.base.as_ref().ok_or(match self.elsewhere {
+            Some(_) => ToolError::Unread,
+            None => ToolError::NoDocument,
+        })
     }
+
+    /// The document as it is at this moment.
+    pub async fn read_now(&self) -> Result<Reading, ToolError> {
+        // The room of a conversation without a document is not for models to read.
+        if self.elsewhere.is_none() {
+            self.document()?;
+        }
+        Ok(self.room.read().await?)
+    }
+}
+
+/// The document that an input names as `document_id`.
+fn named_document(input: &Value) -> Option<DocumentId> {
+    input.get("document_id")?.as_str().map(DocumentId::from)
 }
 
 /// What a call would do.
@@ -135,8 +183,12 @@ pub enum Prepared {
 /// The answer of a tool that changes nothing.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What the model is told.
+    /// What the model and the people are told.
     pub text: String,
+    /// What only the model is told besides.
+    pub note: Option<String>,
+    /// The document, if the model was told how it reads now.
+    pub now: Option<Reading>,
     /// What is said to the person.
     pub said: Option<String>,
 }
@@ -176,6 +228,8 @@ pub struct Finished {
     pub outcome: Outcome,
     /// The document, if the model was told how it reads now.
     pub now: Option<Reading>,
+    /// Another document, if the model was told how that reads now.
+    pub read: Option<(DocumentId, Reading)>,
     /// The line for the audit log.
     pub audit: Option<hooks::audit::Line>,
 }
@@ -207,6 +261,9 @@ pub enum ToolError {
     /// There is no document to change.
     #[error("There is no document in this conversation; answer in words instead")]
     NoDocument,
+    /// The model wants to change another document that it has not read in this run.
+    #[error("Read that document first with read_document; nothing was proposed")]
+    Unread,
     /// The text already reads like that.
     #[error("Nothing to change: the document already reads like this")]
     Unchanged,

@@ -7,15 +7,23 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::ids::DocumentId;
 use crate::wire::messages::ToolDefinition;
 
+use super::find_and_replace::FindAndReplace;
 use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
+use super::insert_at_cursor::InsertAtCursor;
+use super::list_documents::ListDocuments;
+use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
+use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use super::suggest_improvements::SuggestImprovements;
+use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::{
-    Answer, Call, Context, Effect, Finished, Outcome, Prepared, Proposal, Tool, ToolError, Verdict,
-    told,
+    Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Proposal, Tool, ToolError,
+    Verdict, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -23,6 +31,13 @@ fn all() -> Vec<Entry> {
     vec![
         Entry::of::<UpdateFullDocument>(),
         Entry::of::<UpdateSelection>(),
+        Entry::of::<InsertAtCursor>(),
+        Entry::of::<FindAndReplace>(),
+        Entry::of::<SuggestImprovements>(),
+        Entry::of::<StrReplaceBasedEditTool>(),
+        Entry::of::<ReadDocument>(),
+        Entry::of::<ListDocuments>(),
+        Entry::of::<UpdateDocumentById>(),
         Entry::of::<RespondConversationOnly>(),
     ]
 }
@@ -40,9 +55,11 @@ struct Entry {
     description: &'static str,
     when: &'static str,
     effect: Effect,
+    ground: Ground,
     schema: Value,
     prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
-    scope: fn(&Value) -> Option<(usize, usize)>,
+    scope: fn(&Context, &Value) -> Option<(usize, usize)>,
+    target: fn(&Value) -> Option<DocumentId>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
@@ -79,7 +96,7 @@ impl Registry {
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         self.tools.iter().filter(move |tool| match ground {
             Ground::Document => true,
-            Ground::Conversation => tool.effect != Effect::Proposes,
+            Ground::Conversation => tool.ground == Ground::Conversation,
         })
     }
 
@@ -91,11 +108,21 @@ impl Registry {
         call: &Call,
         cancel: &CancellationToken,
     ) -> Finished {
-        let finished = match self.gate(context, call, cancel).await {
-            Ok(finished) => finished,
+        let finished = match self.enter(context, call).await {
+            Ok(context) => match self.gate(&context, call, cancel).await {
+                Ok(finished) => elsewhere::discreet(&context, finished),
+                Err(error) => elsewhere::discreet(&context, refused(&context, &error).await),
+            },
             Err(error) => refused(context, &error).await,
         };
         self.sign_off(context, call, finished)
+    }
+
+    /// The call in the room of the document it names.
+    async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
+        let tool = self.tool(&call.name)?;
+        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
+        Ok(other.unwrap_or_else(|| context.clone()))
     }
 
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
@@ -106,12 +133,14 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        let scope = (tool.scope)(&call.input);
-        let finished = match approval::resume(context, call, scope, cancel).await? {
-            Ok(verdict) => (tool.finish)(context, &verdict),
-            Err(error) => refused(context, &error).await,
+        // If the other document cannot be opened any more, the call is made again, and says so.
+        let entered = self.enter(context, call).await.ok()?;
+        let scope = (tool.scope)(&entered, &call.input);
+        let finished = match approval::resume(&entered, call, scope, cancel).await? {
+            Ok(verdict) => (tool.finish)(&entered, &verdict),
+            Err(error) => refused(&entered, &error).await,
         };
-        Some(self.sign_off(context, call, finished))
+        Some(self.sign_off(context, call, elsewhere::discreet(&entered, finished)))
     }
 
     async fn gate(
@@ -128,27 +157,28 @@ impl Registry {
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
         let text = context.base.as_ref().map(|reading| &reading.text);
-        if tool.effect == Effect::Proposes && text.is_none() {
-            return Err(ToolError::NoDocument);
-        }
         let subject = Subject { schema: &tool.schema, input: &call.input, text };
         for hook in self.hooks.before {
             hooks::ask(|| hook(&subject))?;
         }
         let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
         match (tool.effect, prepared) {
-            (Effect::Safe, Prepared::Answer(answer)) => Ok(answer.into()),
+            // To answer is less than to propose.
+            (Effect::Safe | Effect::Proposes, Prepared::Answer(answer)) => Ok(answer.into()),
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 self.look_over(context, &proposal).await?;
-                let verdict =
-                    approval::ask(context, call, (tool.scope)(&call.input), proposal, cancel)
-                        .await?;
+                let verdict = approval::ask(
+                    context,
+                    call,
+                    (tool.scope)(context, &call.input),
+                    proposal,
+                    cancel,
+                )
+                .await?;
                 Ok((tool.finish)(context, &verdict))
             }
             (Effect::Safe | Effect::Acts, Prepared::Propose(_))
-            | (Effect::Proposes | Effect::Acts, Prepared::Answer(_)) => {
-                Err(ToolError::Effect(tool.name))
-            }
+            | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
         }
     }
 
@@ -182,20 +212,11 @@ impl Registry {
     }
 }
 
-/// What a conversation is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
-    /// A document.
-    Document,
-    /// Nothing but the conversation.
-    Conversation,
-}
-
 impl From<Answer> for Finished {
-    fn from(Answer { text, said }: Answer) -> Self {
-        let mut outcome = Outcome { text, said, ..Outcome::default() };
+    fn from(Answer { text, note, now, said }: Answer) -> Self {
+        let mut outcome = Outcome { text, note, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now: None, audit: None }
+        Self { outcome, now, ..Self::default() }
     }
 }
 
@@ -206,9 +227,11 @@ impl Entry {
             description: T::DESCRIPTION,
             when: T::WHEN,
             effect: T::EFFECT,
+            ground: T::GROUND,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             scope: T::scope,
+            target: T::target,
             finish: T::finish,
         }
     }
@@ -290,7 +313,7 @@ async fn refused(context: &Context, error: &ToolError) -> Finished {
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), reason.as_str().into());
     }
-    let mut finished = Finished { outcome, now: None, audit: None };
+    let mut finished = Finished { outcome, ..Finished::default() };
     told::refresh(context, &mut finished).await;
     finished
 }
@@ -307,7 +330,18 @@ mod tests {
         let names: Vec<_> = definitions.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
-            ["update_full_document", "update_selection", "respond_conversation_only"]
+            [
+                "update_full_document",
+                "update_selection",
+                "insert_at_cursor",
+                "find_and_replace",
+                "suggest_improvements",
+                "str_replace_based_edit_tool",
+                "read_document",
+                "list_documents",
+                "update_document_by_id",
+                "respond_conversation_only",
+            ]
         );
         assert_eq!(
             definitions[1].input_schema,
@@ -321,8 +355,8 @@ mod tests {
                         "description": "The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.",
                         "additionalProperties": false,
                         "properties": {
-                            "start": {"type": "integer", "minimum": 0, "description": "First unit to replace."},
-                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit to replace."},
+                            "start": {"type": "integer", "minimum": 0, "description": "First unit."},
+                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit."},
                         },
                         "required": ["start", "end"],
                     },
@@ -337,10 +371,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_document_only_talking_is_offered() {
+    fn without_a_document_there_are_only_talking_and_other_documents() {
         let occasions = Registry::default().occasions(Ground::Conversation);
-        let expected = ("respond_conversation_only", "Use for questions, discussions, no edits");
-        assert_eq!(occasions, [expected]);
+        let names: Vec<_> = occasions.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            [
+                "str_replace_based_edit_tool",
+                "read_document",
+                "list_documents",
+                "update_document_by_id",
+                "respond_conversation_only",
+            ]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Prepared, Tool, ToolError};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError};
 
 /// Just talk.
 pub struct RespondConversationOnly;
@@ -22,10 +22,12 @@ impl Tool for RespondConversationOnly {
          discussions. The person reads `response` as your answer.";
     const WHEN: &'static str = "Use for questions, discussions, no edits";
     const EFFECT: Effect = Effect::Safe;
+    const GROUND: Ground = Ground::Conversation;
     type Input = Input;
 
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
         let text = "The person has read your response.".to_owned();
-        Ok(Prepared::Answer(Answer { text, said: Some(input.response) }))
+        let said = Some(input.response);
+        Ok(Prepared::Answer(Answer { text, note: None, now: None, said }))
     }
 }

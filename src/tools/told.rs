@@ -44,7 +44,7 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
         outcome.about.insert("selectionRange".into(), selection);
     }
     outcome.change = Some(change);
-    Finished { outcome, now: Some(now.clone()), audit: None }
+    Finished { outcome, now: Some(now.clone()), ..Finished::default() }
 }
 
 /// Adds to a refusal how the document reads now, if it changed since the model saw it.

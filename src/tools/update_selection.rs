@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::document::Text;
 
 use super::changes::{self, Replaced};
+use super::span::Span;
 use super::{Context, Effect, Prepared, Tool, ToolError};
 
 /// Rewrite a range.
@@ -21,7 +22,7 @@ pub struct Input {
     /// The text that replaces the range.
     new_text: String,
     /// The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.
-    selection_range: Range,
+    selection_range: Span,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
     #[expect(
@@ -29,15 +30,6 @@ pub struct Input {
         reason = "read from the stored input, which is what counts after a restart"
     )]
     explanation: String,
-}
-
-/// A half-open range.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-pub struct Range {
-    /// First unit to replace.
-    start: usize,
-    /// One past the last unit to replace.
-    end: usize,
 }
 
 impl Tool for UpdateSelection {
@@ -50,7 +42,7 @@ impl Tool for UpdateSelection {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let base = context.document()?;
-        let Range { start, end } = input.selection_range;
+        let Span { start, end } = input.selection_range;
         // The hook has checked the range; a hook that is missing must not become a panic.
         let denied = |_| ToolError::Denied("Invalid selection range".into());
         let old = base.text.slice(start..end).map_err(denied)?;
@@ -62,8 +54,8 @@ impl Tool for UpdateSelection {
         changes::propose(base, text, Some(range), Vec::new()).await.map(Prepared::Propose)
     }
 
-    fn scope(input: &Value) -> Option<(usize, usize)> {
-        let Range { start, end } = Range::deserialize(input.get("selection_range")?).ok()?;
+    fn scope(_: &Context, input: &Value) -> Option<(usize, usize)> {
+        let Span { start, end } = Span::deserialize(input.get("selection_range")?).ok()?;
         Some((start, end))
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> 
         };
         match hunks.last_mut() {
             Some(hunk) if joined => hunk.parts.push(part),
-            _ => hunks.push(HunkDraft { parts: vec![part] }),
+            _ => hunks.push(vec![part].into()),
         }
     }
     hunks

@@ -338,7 +338,7 @@ fn words_to_be_added_between_accepted_deletions_keep_their_place() {
         insert: insert.to_owned(),
     };
     let drafts = [part(0, 8, "One is. ", ""), part(8, 8, "", "New. "), part(8, 16, "Two is. ", "")];
-    let drafts = drafts.map(|part| HunkDraft { parts: vec![part] }).to_vec();
+    let drafts = drafts.map(|part| HunkDraft::from(vec![part])).to_vec();
     desk.request.hunks = Arrival::map(&id, drafts, &text, []).unwrap().hunks;
     desk.request.announced = desk.request.preview_hash();
     let accept = |i: usize| HunkVerdict::plain(desk.id(i), Choice::Accept);
@@ -353,8 +353,9 @@ fn words_to_be_added_never_go_into_words_that_were_deleted_and_typed_again() {
     for together in [true, false] {
         let mut desk = Desk::proposing("End\nabc.", "End\nnew abx.");
         let (text, id) = (desk.text.clone(), desk.request.id().clone());
-        let part = |from, to, base: &str, insert: &str| HunkDraft {
-            parts: vec![DraftPart { from, to, base: base.to_owned(), insert: insert.to_owned() }],
+        let part = |from, to, base: &str, insert: &str| {
+            let (base, insert) = (base.to_owned(), insert.to_owned());
+            HunkDraft::from(vec![DraftPart { from, to, base, insert }])
         };
         let drafts = vec![part(4, 4, "", "new "), part(4, 7, "abc", "abx")];
         desk.request.hunks = Arrival::map(&id, drafts, &text, []).unwrap().hunks;

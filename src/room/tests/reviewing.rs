@@ -164,7 +164,7 @@ async fn an_accept_that_would_make_the_text_too_long_is_refused_and_changes_noth
     };
     let mut new =
         super::desk::new_request("req_1".into(), &now, "", crate::room::command::Gate::Bypass);
-    new.hunks = vec![crate::review::HunkDraft { parts: vec![draft] }];
+    new.hunks = vec![vec![draft].into()];
     let proposed = desk.room.propose(new).await.unwrap();
     let crate::room::command::Proposed::Waiting(request) = proposed else { panic!() };
     let refused = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;

@@ -1,0 +1,74 @@
+//! Other documents than the one a conversation is about: who asks may open them, and their words stay with their people.
+//!
+//! A call that names another document works in that document's room, so its people see and decide the request.
+//! The people of the asking document are told the title and what came of it, never its words: they may not be
+//! allowed to read them.
+
+use std::collections::HashMap;
+
+use crate::ids::DocumentId;
+use crate::room::command::Reading;
+use crate::who::Action;
+
+use super::{Allowed, Context, Effect, Finished, ToolError};
+
+/// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
+pub type Read = HashMap<DocumentId, Reading>;
+
+/// The same call in the room of the document it names, or `None` if that is the conversation's own.
+pub(super) async fn enter(
+    context: &Context,
+    document: Option<DocumentId>,
+    effect: Effect,
+) -> Result<Option<Context>, ToolError> {
+    let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
+    let unknown =
+        || ToolError::Denied(format!("There is no document {id} that the person may open"));
+    let action = if effect == Effect::Safe { Action::Read } else { Action::Ask };
+    if !context.requester.may(Action::Read, Some(&id)) {
+        return Err(unknown());
+    }
+    if !context.requester.may(action, Some(&id)) {
+        return Err(ToolError::Denied(
+            "The person may not ask for changes of that document".into(),
+        ));
+    }
+    let room = context.rooms.open(&id).await.map_err(|_| unknown())?;
+    if room.unlisted_owner().is_some() {
+        return Err(unknown());
+    }
+    let base = context.read.get(&id).cloned();
+    Ok(Some(Context {
+        room,
+        shown: base.clone(),
+        base,
+        // What is selected here says nothing about the words there.
+        selection: None,
+        allowed: Allowed::Everything,
+        elsewhere: Some(id),
+        ..context.clone()
+    }))
+}
+
+/// What the people of the asking document are told of a call about another one.
+pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
+    let Some(id) = &context.elsewhere else { return finished };
+    let title = finished.now.as_ref().or(context.base.as_ref()).map_or("?", |it| &it.title);
+    let outcome = &mut finished.outcome;
+    let became = match outcome.change.take() {
+        Some(change) => change.status,
+        None if outcome.is_error => "not possible".to_owned(),
+        None => "read".to_owned(),
+    };
+    let told = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
+    outcome.note = Some(match outcome.note.take() {
+        Some(note) => format!("{told}\n{note}"),
+        None => told,
+    });
+    outcome.about.insert("updateType".into(), "none".into());
+    outcome.about.insert("document_id".into(), id.as_str().into());
+    outcome.about.remove("selectionRange");
+    outcome.explanation = None;
+    finished.read = finished.now.take().map(|now| (id.clone(), now));
+    finished
+}

@@ -1,0 +1,50 @@
+//! Which other documents there are for the person who asks.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError};
+
+/// Documents that are listed at most.
+const MOST_LISTED: usize = 200;
+
+/// List.
+pub struct ListDocuments;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Only documents whose title contains this, whatever the case.
+    title_contains: Option<String>,
+}
+
+impl Tool for ListDocuments {
+    const NAME: &'static str = "list_documents";
+    const DESCRIPTION: &'static str =
+        "List the documents that the person may open: ids and titles, last changed first.";
+    const WHEN: &'static str = "Use to find the id of another document";
+    const EFFECT: Effect = Effect::Safe;
+    const GROUND: Ground = Ground::Conversation;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let wanted = input.title_contains.unwrap_or_default().to_lowercase();
+        let mut listed = context.rooms.listed(&context.requester).await?;
+        listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
+        let found = listed.len();
+        let mut told = format!("{found} documents (data):");
+        for (id, title) in listed.iter().take(MOST_LISTED) {
+            // Writing to a string cannot fail.
+            let _ = write!(told, "\n- {id}: {title:?}");
+        }
+        if found > MOST_LISTED {
+            let _ = write!(told, "\n… and {} more; narrow `title_contains`", found - MOST_LISTED);
+        }
+        let text = format!("Listed {found} documents.");
+        // Others in the document may not be allowed to see all titles.
+        Ok(Prepared::Answer(Answer { text, note: Some(told), now: None, said: None }))
+    }
+}

@@ -1,0 +1,31 @@
+//! A range of a document, as models name it.
+
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::Text;
+
+use super::ToolError;
+
+/// A half-open range of UTF-16 code units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct Span {
+    /// First unit.
+    pub start: usize,
+    /// One past the last unit.
+    pub end: usize,
+}
+
+impl Span {
+    /// That it lies in the text, in order, and cuts no character in two.
+    pub fn within(self, text: &Text) -> Result<Range<usize>, ToolError> {
+        let Self { start, end } = self;
+        if start <= end && text.is_boundary(start) && text.is_boundary(end) {
+            Ok(start..end)
+        } else {
+            Err(ToolError::Denied("Invalid range".into()))
+        }
+    }
+}
