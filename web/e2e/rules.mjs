@@ -19,7 +19,7 @@ await story(async (keep) => {
   const bo = await Writer.open(chromium, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
 
   await ana.ask('The first word, please')
-  const offer = ana.page.getByRole('button', { name: /don’t ask again for small corrections/ })
+  const offer = ana.page.getByRole('button', { name: /Don’t ask again for small corrections/ })
   await offer.click()
   const wish = ana.page.getByRole('dialog')
   await wish.getByText(/This suggestion changes 6/).waitFor()

@@ -16,7 +16,7 @@ export function RememberOffer({ request, accept }: Props) {
   return (
     <>
       <button type="button" className="button is-quiet remember-open" disabled={offline} aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        {accept} and don’t ask again for small corrections…
+        Don’t ask again for small corrections…
       </button>
       {open && <Wish request={request} accept={accept} onClose={() => setOpen(false)} />}
     </>
