@@ -29,7 +29,7 @@ use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
-use crate::{http, socket};
+use crate::{failpoint, http, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
@@ -53,11 +53,16 @@ pub async fn run(cli: Cli) -> Result<()> {
 
 /// Runs the server until it is told to stop.
 async fn serve(config: Config) -> Result<()> {
+    #[cfg(feature = "failpoints")]
+    if let Some(walk) = crate::config::failpoints().filter(|walk| !failpoint::arm(walk)) {
+        bail!("there is no such failpoint: {walk}");
+    }
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     let bound = listener.local_addr()?;
     let house = House::build(&config).await?;
+    failpoint::pass("app.opened");
     house.welcome().await?;
     house.agents.resume().await?;
     let (router, io) = house.doors(&config, bound);

@@ -250,6 +250,12 @@ impl File {
     }
 }
 
+/// Where a test wants this process to die.
+#[cfg(feature = "failpoints")]
+pub fn failpoints() -> Option<String> {
+    variable("COPYDESK_FAILPOINTS")
+}
+
 /// A variable that is set to something.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())

@@ -8,7 +8,7 @@
 //! 4. [`room`]: one task owns one document, its requests and the people in it.
 //! 5. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 6. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
-//! 7. [`config`], [`cli`], [`app`]: what is composed, from which options.
+//! 7. [`config`], [`cli`], [`app`]: what is composed, from which options. [`failpoint`]: where tests let it die.
 
 pub mod ids;
 pub mod who;
@@ -33,4 +33,5 @@ pub mod wire;
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod failpoint;
 pub mod telemetry;

@@ -12,18 +12,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 18] = [
+const ROOMS: [(&str, &str); 19] = [
+    ("failpoint", ""),
     ("ids", ""),
     ("who", "ids"),
     ("document", "ids"),
     ("review", "ids who document"),
     ("export", "ids who document review"),
-    ("store", "ids who"),
+    ("store", "ids who failpoint"),
     ("auth", "ids who store"),
-    ("room", "ids who document review store"),
+    ("room", "ids who document review store failpoint"),
     ("llm", "wire::messages"),
-    ("tools", "ids who document review room wire::messages"),
-    ("agent", "ids who document review store room llm tools wire::messages"),
+    ("tools", "ids who document review room wire::messages failpoint"),
+    ("agent", "ids who document review store room llm tools wire::messages failpoint"),
     ("wire", "ids who"),
     ("socket", "all !http !app !cli !config"),
     ("http", "all !socket !app !cli !config"),
@@ -69,8 +70,8 @@ const WALLS: [(&str, &str); 29] = [
     ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store"),
     // `copydesk export --out FILE`.
     ("tokio::fs", "app.rs store"),
-    // The lock of a data directory names its process.
-    ("std::process", "main.rs store/files.rs"),
+    // The lock of a data directory names its process; a failpoint ends it.
+    ("std::process", "main.rs store/files.rs failpoint.rs"),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store.
     (
         "tokio::spawn",

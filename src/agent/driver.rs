@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::failpoint;
 use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
 use crate::room::RoomError;
@@ -292,6 +293,7 @@ impl<'a> Driver<'a> {
         match &entry.kept {
             Kept::Answer { content, .. } => {
                 let calls = content.iter().filter_map(Call::of);
+                failpoint::pass("agent.answering");
                 self.run.calls = calls.map(|_| RequestId::generate()).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
@@ -304,6 +306,11 @@ impl<'a> Driver<'a> {
             Kept::Prompt { .. } | Kept::End { .. } => {}
         }
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
+        failpoint::pass(match entry.kept {
+            Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
+            Kept::Answer { .. } => "agent.answered",
+            Kept::Results { .. } => "agent.reported",
+        });
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
             self.voice.show(shown).await;
         }

@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::clock::Clock;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
@@ -133,6 +134,7 @@ impl Agents {
                     let key = (run.ask.session.clone(), run.ask.document.clone());
                     let worker = self.shared.queues().enter_again(run);
                     self.employ(worker, key);
+                    failpoint::pass("agent.resuming");
                     count += 1;
                 }
                 Err(error) => {
@@ -224,6 +226,7 @@ impl Shared {
         if let Err(error) = self.keep_end(&run, &entry, &said).await {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
         }
+        failpoint::pass("agent.ended");
         self.queues().done(&ask.session, &ask.run);
         said.push(entry);
         let room = match self.room(&run).await {

@@ -62,6 +62,11 @@ impl Log {
         self.end
     }
 
+    /// How many of the newest updates it holds at least.
+    pub fn keeps(&self) -> usize {
+        self.keep
+    }
+
     /// Memory held by the blocks; origins and client names are not counted.
     pub fn size_bytes(&self) -> usize {
         let fixed = self.blocks.capacity() * size_of::<Block>();

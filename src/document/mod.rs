@@ -65,6 +65,12 @@ pub enum PushError {
         /// The oldest version that can be rebased.
         tail_start: Version,
     },
+    /// There are more updates than the log is sure to hold, so that not all of them could be told.
+    #[error("a push has at most {most} updates")]
+    TooMany {
+        /// How many it may have.
+        most: usize,
+    },
     /// An update is not a change of the text it was made on.
     #[error("update {index}: {source}")]
     Invalid {
@@ -150,6 +156,10 @@ impl Document {
         limits: &Limits,
     ) -> Result<impl ExactSizeIterator<Item = Update> + use<'_>, PushError> {
         let version = self.version();
+        let most = self.log.keeps();
+        if updates.len() > most {
+            return Err(PushError::TooMany { most });
+        }
         if !self.push_typed(base, updates, limits) {
             self.push_any(base, updates, limits)?;
         }

@@ -144,6 +144,22 @@ fn limits_hold_for_typing_and_for_everything_else() {
 }
 
 #[test]
+fn more_updates_than_the_log_holds_are_refused_together() {
+    for (tail, count) in [(3, 4), (1, 2), (600, 601), (0, 1)] {
+        let mut document = Document::with_tail(Text::new("abc"), Version(7), tail);
+        let updates = vec![("a", "[3]"); count];
+        let error = push(&mut document, 7, &updates).unwrap_err();
+        assert!(matches!(error, PushError::TooMany { most } if most == tail), "{error}");
+        assert_eq!(document.version(), Version(7));
+        // One less is told completely, however full the log was before.
+        for base in 0..3 {
+            let base = 7 + base * tail as u64;
+            assert_eq!(push(&mut document, base, &updates[1..]).unwrap().len(), tail);
+        }
+    }
+}
+
+#[test]
 fn versions_outside_the_log_are_refused() {
     let mut document = Document::with_tail(Text::new("abc"), Version(7), 3);
     let error = push(&mut document, 8, &[("a", "[3]")]).unwrap_err();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
@@ -79,6 +80,7 @@ pub(super) fn carry_out(
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));
     tell(state, &request, &outcome.decided, Some(by), now, step);
+    failpoint::pass("room.decided");
     Ok(request)
 }
 

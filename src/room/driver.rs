@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::document::Update;
+use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Policy;
 use crate::store::StoreError;
@@ -331,12 +332,15 @@ impl Driver {
             self.state.snapshot_if_due(&mut step);
         }
         let (batch, outputs) = step.into_parts();
+        failpoint::pass("room.keeping");
         if let Err(error) = self.shared.store.commit(batch).await {
             return Err(self.take_back(outputs, Arc::new(error)).await);
         }
+        failpoint::pass("room.kept");
         for output in outputs {
             self.carry_out(output);
         }
+        failpoint::pass("room.told");
         if self.broken.is_none() {
             self.told = self.state.version();
         }

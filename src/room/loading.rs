@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::document::Update;
+use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::review::Request;
 use crate::store::{LoadedDocument, Scope, Store};
@@ -29,6 +30,7 @@ pub(super) async fn load(
     let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
     let loaded =
         if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
+    failpoint::pass("room.loading");
     let mut state = restore::room(loaded, open)?;
     let rules = store.rules(Scope::Document(id)).await.map_err(RoomError::store)?;
     for rule in rules.into_iter().map(restore::rule) {

@@ -20,6 +20,8 @@ mod loading;
 mod presence;
 mod proposals;
 mod recovery;
+#[cfg(feature = "rehearsal")]
+pub mod rehearsal;
 mod requests;
 mod restore;
 mod rooms;

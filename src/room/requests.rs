@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::document::{Assoc, ChangeSet, Text};
+use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId};
 use crate::review::{DecisionError, Hunk, Request};
 use crate::store::{Op, RequestRecord};
@@ -57,6 +58,7 @@ pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now,
     step.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     step.tell(Event::Requested(Arc::clone(request)));
+    failpoint::pass("room.proposed");
 }
 
 /// A request as it is kept.

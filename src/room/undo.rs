@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Request, Touched, UndoScope};
 use crate::who::Principal;
@@ -43,6 +44,7 @@ pub(super) fn undo(
     }
     let detail = json!({ "hunks": outcome.put, "force": wish.force });
     step.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
+    failpoint::pass("room.undone");
     Ok(open_again(state, request, &outcome.put, by, now, step))
 }
 

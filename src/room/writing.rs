@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{ChangeSet, Incoming, Limits, PushError, Text, Update};
+use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
 use crate::review::Hunk;
 use crate::store::{Op, UpdateRecord};
@@ -92,6 +93,7 @@ impl RoomState {
         let touched = self.follow_all(before, from, &updates, now);
         step.tell(Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
         self.tell_touched(touched, now, step);
+        failpoint::pass("room.pushed");
         Ok(self.version())
     }
 
@@ -275,6 +277,7 @@ impl RoomState {
             self.record.settings = self.settings_as_kept();
             step.keep(Op::PutDocument(self.record.clone()));
         }
+        failpoint::pass("room.snapshot");
     }
 }
 
@@ -284,5 +287,6 @@ fn push_error(error: PushError) -> RoomError {
         // The client asks for what it missed and sends its updates again on top of that.
         PushError::TooOld { .. } | PushError::NotTheSame { .. } => RoomError::Resync,
         PushError::Invalid { index, source } => RoomError::BadUpdate { index, source },
+        PushError::TooMany { .. } => RoomError::Invalid(error.to_string()),
     }
 }

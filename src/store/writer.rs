@@ -8,6 +8,7 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Batch, StoreError, apply, updates};
+use crate::failpoint;
 
 /// Batches that may wait; with more, `commit` waits for a place.
 const QUEUE: usize = 1_024;
@@ -92,6 +93,7 @@ impl Writer {
                 }
             }
             let outcomes = self.write(&batches).await;
+            failpoint::pass("store.committed");
             self.counters.count(&outcomes);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Whoever stopped waiting does not need the answer; the batch stands.
@@ -157,6 +159,7 @@ impl Writer {
         connection: &mut SqliteConnection,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        failpoint::pass("store.written");
         let result = match result {
             Ok(value) => match sqlx::query("COMMIT").execute(&mut *connection).await {
                 Ok(_) => {
@@ -209,6 +212,9 @@ async fn save_each(
         }
         sqlx::query("RELEASE SAVEPOINT batch").execute(&mut *connection).await?;
         outcomes.push(outcome);
+        if outcomes.len() < batches.len() {
+            failpoint::pass("store.grouped");
+        }
     }
     Ok(outcomes)
 }

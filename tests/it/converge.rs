@@ -1,7 +1,8 @@
 //! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its own socket.io client, which
 //! type at the same time, hear late, send twice and lose connections, while changes are proposed and decided and the server is killed.
 //!
-//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them; `COPYDESK_SEED=7` plays that one, or from there on.
+//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them, `COPYDESK_SIMULATION_SECONDS=150` goes on for so long;
+//! `COPYDESK_SEED=7` plays that one, or from there on.
 //! What a session must come to is in `support/converge/ledger.mjs`.
 
 use std::io::{BufRead, BufReader, Write};
@@ -16,6 +17,8 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/con
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scripts/converge.json");
 /// Some seconds on two busy cores.
 const SESSIONS: u64 = 100;
+/// Sessions in which everything happens at once and the server is killed up to three times.
+const CUT_SESSIONS: u64 = 6;
 /// Half of the sessions of the wrong client go wrong, and the first that does ends them.
 const WRONG_SESSIONS: u64 = 20;
 
@@ -26,6 +29,16 @@ enum Client {
     OneByOne,
     /// All at once, as in CodeMirror's example.
     AllAtOnce,
+}
+
+/// Which sessions to play.
+struct Play {
+    seeds: Range<u64>,
+    /// Further ones until so many seconds are over.
+    seconds: u64,
+    client: Client,
+    /// What all of them are about, if not what their seeds say.
+    kind: Value,
 }
 
 /// The process in which the editors live.
@@ -77,15 +90,15 @@ fn peopled() -> (Desk, Value) {
     (desk, json!([OWNER, ana, ben]))
 }
 
-/// Plays the sessions; what happened how often, and what failed.
-fn play(seeds: Range<u64>, client: Client) -> (Value, Vec<Value>) {
+/// Plays the sessions; what happened how often, and what failed. The data of the server that was killed must be whole.
+fn play(Play { seeds, seconds, client, kind }: Play) -> (Value, Vec<Value>) {
     let mut editors = Editors::start();
     let (desk, people) = peopled();
     let (mut fragile, fragile_people) = peopled();
     let stock = matches!(client, Client::AllAtOnce);
     editors.say(&json!({
         "url": desk.url(), "tokens": people, "cut": {"url": fragile.url(), "tokens": fragile_people},
-        "script": SCRIPT, "seeds": seeds.collect::<Vec<_>>(), "stock": stock,
+        "script": SCRIPT, "seeds": seeds.collect::<Vec<_>>(), "seconds": seconds, "stock": stock, "kind": kind,
     }));
     loop {
         let line = editors.hear();
@@ -95,6 +108,8 @@ fn play(seeds: Range<u64>, client: Client) -> (Value, Vec<Value>) {
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();
+        assert!(fragile.stops().success(), "{}", fragile.complaints());
+        fragile.is_whole();
         return (line["done"]["count"].clone(), failures);
     }
 }
@@ -126,20 +141,48 @@ fn tell(failure: &Value) -> String {
 #[test]
 fn editors_far_from_each_other_always_come_to_the_same_text() {
     let seeds = chosen();
-    let (count, failures) = play(seeds.clone(), Client::OneByOne);
-    println!("seeds {seeds:?}: {count}");
+    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let play_all =
+        Play { seeds: seeds.clone(), seconds, client: Client::OneByOne, kind: Value::Null };
+    let (count, failures) = play(play_all);
+    println!("seeds {seeds:?} and {seconds} s more: {count}");
     let told: Vec<_> = failures.iter().map(tell).collect();
     assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
     let happened = |what: &str| count[what].as_u64().is_some_and(|times| times > 0);
-    let everything =
-        ["updates", "resent", "lost", "resyncs", "proposals", "decisions", "cuts", "parted"];
+    let everything = [
+        "updates",
+        "resent",
+        "lost",
+        "resyncs",
+        "proposals",
+        "decisions",
+        "undone",
+        "cuts",
+        "parted",
+    ];
     let missing: Vec<_> = everything.into_iter().filter(|it| !happened(it)).collect();
     assert!(missing.is_empty() || seeds.count() < 50, "{missing:?} never happened: {count}");
+}
+
+/// Typing, asking, deciding and undoing go on while the server is killed, at any moment.
+#[test]
+fn whatever_is_acknowledged_survives_a_server_that_is_killed_at_any_moment() {
+    let first = setting("COPYDESK_SEED").unwrap_or(10_000);
+    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let kind = json!({"cut": true, "reviewed": true, "racing": true, "undoes": true});
+    let seeds = first..first + CUT_SESSIONS;
+    let (count, failures) = play(Play { seeds, seconds, client: Client::OneByOne, kind });
+    println!("from seed {first}: {count}");
+    let told: Vec<_> = failures.iter().map(tell).collect();
+    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
+    assert!(count["cuts"].as_u64() >= Some(CUT_SESSIONS), "{count}");
 }
 
 /// The sessions are hard enough to find what they are for.
 #[test]
 fn a_client_that_takes_all_updates_at_once_is_found_out() {
-    let (count, failures) = play(0..WRONG_SESSIONS, Client::AllAtOnce);
+    let seeds = 0..WRONG_SESSIONS;
+    let (count, failures) =
+        play(Play { seeds, seconds: 0, client: Client::AllAtOnce, kind: Value::Null });
     assert!(!failures.is_empty(), "nobody noticed: {count}");
 }

@@ -15,6 +15,7 @@ mod approvals;
 mod bad_input;
 mod collab;
 mod converge;
+mod crash;
 mod documents;
 mod doors;
 mod durability;

@@ -1,96 +1,116 @@
 //! What people and agents come up with.
 
-use copydesk::document::Text;
-use copydesk::ids::{UserId, Version};
-use copydesk::review::{
-    Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Person, Policy, Preview, Proposal,
-    Request, Verdict,
-};
+use copydesk::document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
+use copydesk::document::{Edit, Text};
 use copydesk::who::{Principal, Role};
 use fastrand::Rng;
 
 const WORDS: [&str; 12] =
     ["the", "a", "cat", "sat", "😀", "naïve", "recieve", "then", "東京", "x", "more", "ö"];
 
-/// A decision that may make sense.
-pub fn decision(random: &mut Rng, request: &Request, text: &Text) -> Decision {
-    let verdict = if random.u8(0..3) == 0 { Verdict::Reject } else { Verdict::Approve };
-    let mut decision = Decision::plain(verdict);
-    if random.u8(0..3) > 0 {
-        let open: Vec<&Hunk> = request.hunks.iter().filter(|h| h.status.is_open()).collect();
-        let count = random.usize(1..=2);
-        let picked = random.choose_multiple(open, count);
-        decision.hunks = Some(picked.into_iter().map(|h| hunk_verdict(random, h, text)).collect());
-        decision.finish =
-            [None, None, Some(Finish::Accept), Some(Finish::Reject)][random.usize(0..4)];
-    }
-    decision
-}
+/// Longer texts only shrink, so that histories stay quick.
+const LONG: usize = 220;
 
-fn hunk_verdict(random: &mut Rng, hunk: &Hunk, text: &Text) -> HunkVerdict {
-    let choice = if random.u8(0..4) == 0 { Choice::Reject } else { Choice::Accept };
-    let mut verdict = HunkVerdict::plain(hunk.id.clone(), choice);
-    if choice == Choice::Accept {
-        verdict.text = (random.u8(0..3) == 0).then(|| words(random, 3));
-        if hunk.status == HunkStatus::Conflict && random.bool() {
-            verdict.force = true;
-            verdict.seen = Some(text.slice(hunk.range()).unwrap());
-        }
-    }
-    verdict
-}
-
-/// One of three editors.
-pub fn person(random: &mut Rng) -> Principal {
-    let name = random.choice(["ann", "bob", "cem"]).unwrap();
-    Principal {
-        user: UserId::from(name),
-        name: name.to_owned(),
-        role: Role::Editor,
-        document: None,
-    }
+/// Somebody by name: the first letter says what they may.
+pub fn person(name: &str) -> Principal {
+    let role = match name {
+        "ana" => Role::Owner,
+        "rex" => Role::Reviewer,
+        "vic" => Role::Viewer,
+        _ => Role::Editor,
+    };
+    Principal { user: name.into(), name: name.to_owned(), role, document: None }
 }
 
 /// A few words, perhaps with the end of a sentence or a paragraph.
 pub fn words(random: &mut Rng, most: usize) -> String {
-    let count = random.usize(1..=most);
-    let words: Vec<&str> = (0..count).map(|_| random.choice(WORDS).unwrap()).collect();
-    words.join(" ") + random.choice(["", "", " ", ". ", "\n", "\n\n"]).unwrap()
+    let mut words = String::new();
+    for _ in 0..random.usize(1..=most) {
+        words.push_str(WORDS[random.usize(..WORDS.len())]);
+        words.push(' ');
+    }
+    match random.u8(0..8) {
+        0 => words.push('\n'),
+        1..4 => words.truncate(words.len() - 1),
+        _ => {}
+    }
+    words
 }
 
-/// A rewrite of a text.
-pub fn rewrite(random: &mut Rng, old: &str) -> String {
-    let mut pieces: Vec<String> = old.split_inclusive(' ').map(str::to_owned).collect();
-    for _ in 0..random.usize(1..=6) {
-        let at = random.usize(0..=pieces.len());
-        match random.u8(0..3) {
-            0 => pieces.insert(at, words(random, 2) + " "),
-            1 if at < pieces.len() => drop(pieces.remove(at)),
-            _ if at < pieces.len() => pieces[at] = words(random, 1) + " ",
-            _ => {}
+/// The next place that is not inside a surrogate pair.
+pub fn boundary(text: &Text, at: usize) -> usize {
+    if at >= text.len() {
+        text.len()
+    } else if text.is_boundary(at) {
+        at
+    } else {
+        at + 1
+    }
+}
+
+/// One or two edits, mostly near a place where it is interesting.
+pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    for _ in 0..random.usize(1..=2) {
+        let near = if places.is_empty() || random.u8(0..4) == 0 {
+            random.usize(at..=text.len().max(at))
+        } else {
+            (places[random.usize(..places.len())] + random.usize(0..5)).saturating_sub(2)
+        };
+        let from = boundary(text, near.max(at));
+        let to = if random.bool() { from } else { boundary(text, from + random.usize(1..10)) };
+        let long = text.len() > LONG;
+        let insert =
+            if long || to > from && random.bool() { String::new() } else { words(random, 2) };
+        if from < at || (from == to && insert.is_empty()) {
+            continue;
+        }
+        at = to;
+        edits.push(Edit { from, to, insert });
+    }
+    edits
+}
+
+/// Changes an agent wants in a text: now and then by a real comparison, mostly drawn, which is harder on the rules.
+pub fn drafts(random: &mut Rng, text: &Text) -> Vec<HunkDraft> {
+    if random.u8(0..16) == 0 {
+        let old = text.to_string();
+        let new = old
+            .replacen("recieve", "receive", 1)
+            .replacen("the ", "The ", 2)
+            .replacen("  ", " ", 1);
+        return diff(&old, &new, &DiffLimits::default());
+    }
+    let (mut hunks, mut at) = (Vec::new(), 0);
+    for _ in 0..random.usize(1..=4) {
+        let mut parts: Vec<DraftPart> = Vec::new();
+        for _ in 0..[1, 1, 1, 2, 3][random.usize(..5)] {
+            let from = boundary(text, at + random.usize(0..16));
+            let to =
+                if random.u8(0..4) == 0 { from } else { boundary(text, from + random.usize(1..9)) };
+            let base = text.slice(from..to).unwrap();
+            let insert = if base.is_empty() || random.u8(0..4) > 0 {
+                words(random, 2)
+            } else {
+                String::new()
+            };
+            // Parts that touch each other would be one.
+            let apart = parts.last().is_none_or(|last| last.to < from);
+            if apart && base != insert {
+                at = to + 1;
+                parts.push(DraftPart { from, to, base, insert });
+            }
+            if at >= text.len() {
+                break;
+            }
+        }
+        if !parts.is_empty() {
+            hunks.push(HunkDraft::from(parts));
+        }
+        if at >= text.len() {
+            break;
         }
     }
-    pieces.concat()
-}
-
-/// What an agent wants; Ann asked for it.
-pub fn proposal(id: &str, policy: Policy) -> Proposal {
-    Proposal {
-        id: id.into(),
-        tool: "update_full_document".to_owned(),
-        input: serde_json::json!({}),
-        tool_use: "toolu_1".into(),
-        session: "ses_1".into(),
-        run: "run_1".into(),
-        document: None,
-        requester: Person { user: "ann".into(), name: "Ann".to_owned() },
-        prompt: String::new(),
-        base_version: Version(0),
-        scope: None,
-        explanation: String::new(),
-        preview: Preview::generic(),
-        touched: None,
-        source: String::new(),
-        policy,
-    }
+    hunks
 }

@@ -7,7 +7,6 @@ mod proposing;
 mod reviewing;
 mod rules;
 mod settings;
-mod simulation;
 mod timing;
 mod undoing;
 mod writing;

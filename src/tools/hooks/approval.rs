@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::failpoint;
 use crate::review::RequestStatus;
 use crate::room::RoomError;
 use crate::room::command::{NewRequest, Proposed, Settled};
@@ -39,6 +40,7 @@ pub async fn ask(
         source: context.source.to_owned(),
         gate: context.gate,
     };
+    failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
         Proposed::Waiting(_) => wait(context, cancel).await?,
         Proposed::Resolved(settled) => *settled,
@@ -82,6 +84,7 @@ fn verdict(
     scope: Option<(usize, usize)>,
     settled: Settled,
 ) -> Verdict {
+    failpoint::pass("tools.settled");
     let applied = applied(settled.resolution.status);
     let range = scope.map(|scope| standing(context, scope, &settled));
     let explanation = explanation(call).map(str::to_owned);

@@ -1,5 +1,6 @@
 // Editors far from each other: seeded sessions of real CodeMirror states with real socket.io clients against a running server.
-//   node converge.mjs MODULES < one line {url, tokens, cut: {url, tokens}, script, seeds, stock}
+//   node converge.mjs MODULES < one line {url, tokens, cut: {url, tokens}, script, seeds, seconds, stock, kind}
+// After its seeds it plays the following ones until the seconds are over. Where a kind is given, all sessions are of it.
 // Out, as JSON lines: {cut: true} asks for the second server to be killed and started again, which is answered by {url}; at the
 // end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
@@ -40,21 +41,34 @@ async function attempt(what, name, play) {
 }
 
 async function lane(seeds, on) {
-  for (let seed; (seed = seeds.shift()) !== undefined && (failures.length === 0 || !told.stock); ) {
-    const session = new Session({ seed, desk: on, stock: told.stock });
+  for (let seed; (seed = seeds()) !== undefined && (failures.length === 0 || !told.stock); ) {
+    const session = new Session({ seed, desk: on, stock: told.stock, kind: told.kind && { ...kind(seed), ...told.kind } });
     await attempt(session, `${seed}`, () => session.run());
   }
 }
 
-if (!told.stock) {
+if (!told.stock && !told.kind) {
   for (const [name, play] of Object.entries(cases)) {
     const session = new Session({ seed: 0, desk, kind: CALM });
     await attempt(session, name, () => session.run(play));
   }
 }
-if (told.seeds.length > 1 && !told.stock) told.seeds.push(...Object.keys(FOUND).map(Number));
-const upright = told.seeds.filter((seed) => !kind(seed).cut);
-const cut = told.seeds.filter((seed) => kind(seed).cut);
-await Promise.all([lane(cut, fragile), ...Array.from({ length: ABREAST }, () => lane(upright, desk))]);
+if (told.seeds.length > 1 && !told.stock && !told.kind) told.seeds.push(...Object.keys(FOUND).map(Number));
+const isCut = (seed) => told.kind?.cut ?? kind(seed).cut;
+const until = performance.now() + 1000 * (told.seconds ?? 0);
+
+/** The seeds that are about this, one after the other. */
+function deal(cut) {
+  const given = told.seeds.filter((seed) => isCut(seed) === cut);
+  let next = Math.max(...told.seeds) + 1;
+  return () => {
+    if (given.length > 0 || performance.now() >= until) return given.shift();
+    while (isCut(next) !== cut) next++;
+    return next++;
+  };
+}
+
+const upright = deal(false), cut = deal(true);
+await Promise.all([lane(cut, fragile), ...(told.kind?.cut ? [] : Array.from({ length: ABREAST }, () => lane(upright, desk)))]);
 // Not before everything is written: sockets of sessions that failed would keep the process.
 say({ done: { count, failures } }, () => process.exit(0));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use copydesk::store::{Access, Store};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -192,6 +193,30 @@ impl Desk {
     /// SIGTERM.
     pub fn stops(&mut self) -> ExitStatus {
         self.server.stop()
+    }
+
+    /// Starts on the same data, to die at a failpoint; nothing if it died before it could serve.
+    pub fn starts_to_die_at(&mut self, walk: &str) -> Option<()> {
+        let mut environment = self.environment.clone();
+        environment.push(("COPYDESK_FAILPOINTS".to_owned(), walk.to_owned()));
+        self.server = Server::try_start(&self.data(), &self.flags, &environment).ok()?;
+        Some(())
+    }
+
+    /// Waits until the server has died by itself.
+    pub fn dies(&mut self) {
+        let status = self.server.ends();
+        assert!(!status.success(), "it stopped in good order");
+    }
+
+    /// What a stopped server left behind is whole: every line of the audit log follows from the one before.
+    pub fn is_whole(&self) {
+        let runtime = tokio::runtime::Runtime::new().expect("there are threads");
+        runtime.block_on(async {
+            let store = Store::open(&self.data(), Access::Serve).await.expect("it is stopped");
+            store.verify_audit().await.expect("the audit log is a chain");
+            store.close().await;
+        });
     }
 
     /// On the same data, after it was killed or stopped.

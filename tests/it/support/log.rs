@@ -101,6 +101,19 @@ impl Log {
         })
     }
 
+    /// As `take`; nothing if the connection ends before.
+    pub fn take_before_the_end(&self, what: &str, fits: impl Fn(&Entry) -> bool) -> Option<Entry> {
+        let end = |it: &Entry| it.kind == Kind::Disconnected;
+        self.wait(what, |seen| {
+            let at = (0..seen.entries.len()).find(|&at| !seen.taken[at] && fits(&seen.entries[at]));
+            if let Some(at) = at {
+                seen.taken[at] = true;
+                return Some(Some(seen.entries[at].clone()));
+            }
+            seen.entries.iter().any(end).then_some(None)
+        })
+    }
+
     /// Waits until the mirror of a document fits.
     pub fn mirror<T>(&self, document: &str, what: &str, read: impl Fn(&Mirror) -> Option<T>) -> T {
         self.wait(what, |seen| seen.mirrors.get(document).and_then(&read))

@@ -194,6 +194,31 @@ impl Person {
         Ack { event: entry.name, body: entry.body }
     }
 
+    /// As `emit`; nothing if the connection ends before the answer comes.
+    pub fn tries(&self, event: &str, payload: &Value) -> Option<Ack> {
+        let sent = self.send(event, payload);
+        self.may_be_answered(sent)
+    }
+
+    /// As `ack`; nothing if the connection ends before.
+    pub fn may_be_answered(&self, pending: Pending) -> Option<Ack> {
+        let fits = |it: &Entry| it.kind == Kind::Ack && it.ack == Some(pending.0);
+        let entry = self.log.take_before_the_end("an ack", fits)?;
+        Some(Ack { event: entry.name, body: entry.body })
+    }
+
+    /// As `sees`; nothing if the connection ends before.
+    pub fn may_see(&self, event: &str) -> Option<Value> {
+        let fits = |it: &Entry| it.kind == Kind::Event && it.name == event;
+        Some(self.log.take_before_the_end(event, fits)?.body)
+    }
+
+    /// Everything of that name that has come, whether or not the connection has ended.
+    pub fn heard(&self, event: &str) -> Vec<Value> {
+        let fits = |it: &Entry| it.kind == Kind::Event && it.name == event;
+        self.log.entries().into_iter().filter(fits).map(|it| it.body).collect()
+    }
+
     /// Waits for the next event of that name that was not asked for yet.
     pub fn sees(&self, event: &str) -> Value {
         self.sees_where(event, |_| true)

@@ -94,12 +94,17 @@ impl Server {
     pub fn stop(&mut self) -> ExitStatus {
         let id = self.process.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("there is a `kill`");
+        self.ends()
+    }
+
+    /// Waits for its end.
+    pub fn ends(&mut self) -> ExitStatus {
         let until = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.process.try_wait().expect("it was started") {
                 return status;
             }
-            assert!(Instant::now() < until, "SIGTERM did not stop the server");
+            assert!(Instant::now() < until, "the server goes on");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,5 +1,6 @@
 // One session: some editors, a document, and everything that can go wrong between them, as the seed has it.
 import { setImmediate as turn } from "node:timers/promises";
+import { FOUND } from "./cases.mjs";
 import { Dice } from "./dice.mjs";
 import { must } from "./ledger.mjs";
 import { Stage } from "./stage.mjs";
@@ -17,6 +18,8 @@ export function kind(seed) {
     /** Nobody waits for the server: pushes race. Otherwise the seed alone decides what happens when, but for a killed server. */
     racing: dice.chance(0.5),
     people: 2 + dice.below(5),
+    /** What was accepted is taken back now and then. */
+    undoes: dice.chance(0.5) && !(seed in FOUND),
   };
 }
 
@@ -28,9 +31,9 @@ export class Session extends Stage {
 
   async play() {
     await this.begin(this.scene());
-    const cutAt = this.kind.cut ? 20 + this.dice.below(STEPS - 30) : -1;
+    const cuts = Array.from({ length: this.kind.cut ? 1 + this.dice.below(3) : 0 }, () => 20 + this.dice.below(STEPS - 30));
     for (let step = 0; step < STEPS; step++) {
-      if (step === cutAt) await this.cut();
+      if (cuts.includes(step)) await this.cut();
       await this.step();
     }
     await this.drain();
@@ -64,6 +67,7 @@ export class Session extends Stage {
       [this.editors.length < 6 ? 0.3 : 0, "arrive"],
       [kind.reviewed && !away && !editor.asked && this.requests < 2 ? 1.5 : 0, "ask"],
       [kind.reviewed && !away && this.requests > 0 ? 3 : 0, "decide"],
+      [kind.undoes && !away && this.accepted().length > 0 ? 1.5 : 0, "undo"],
     ]);
     await this[act](editor);
     if (kind.racing) await turn();
@@ -170,12 +174,37 @@ export class Session extends Stage {
   async tell(editor, decision) {
     const answer = await editor.line.call("tool_approval_response", decision);
     if (answer.lost) return;
+    if (answer.ok) for (const { id, decision: what } of decision.hunks) this.decided.set(id, what);
     // Others typed or decided meanwhile.
     const overtaken = ["stale_preview", "already_resolved", "conflicted", "invalid_decision", "not_found"];
     const code = answer.error?.code;
     must(answer.ok || (this.kind.racing && overtaken.includes(code)), () => `a decision was refused: ${JSON.stringify(answer.error)}`);
     this.count.decisions += Number(answer.ok);
     this.log(`${editor.name} decides ${decision.hunks.length}: ${code ?? answer.status}`);
+  }
+
+  accepted() {
+    return [...this.decided].filter(([, what]) => what === "accept").map(([id]) => id);
+  }
+
+  /** Takes one accepted change back. */
+  async undo(editor) {
+    const hunk = this.dice.pick(this.accepted());
+    // As long as nobody has answered, it may be either.
+    this.decided.delete(hunk);
+    await this.orNot(this.takeBack(editor, hunk));
+  }
+
+  async takeBack(editor, hunk) {
+    const [request_id] = hunk.split(".");
+    const answer = await editor.line.call("approval:undo", { request_id, hunks: [hunk] });
+    if (answer.lost) return;
+    // People typed in it, or somebody else took it back.
+    const code = answer.error?.code;
+    must(answer.ok || ["conflicted", "invalid_decision"].includes(code), () => `an undo was refused: ${JSON.stringify(answer.error)}`);
+    if (code === "conflicted") this.decided.set(hunk, "accept");
+    this.count.undone += Number(answer.ok);
+    this.log(`${editor.name} takes ${hunk} back: ${code ?? answer.status}`);
   }
 
   /** SIGKILL, often with pushes on their way. What was acknowledged, or only seen, must be there afterwards. */
@@ -186,7 +215,11 @@ export class Session extends Stage {
     for (const editor of there) {
       for (const push of editor.outbox.splice(0)) editor.deliver(this.documentId, push).catch(this.fail);
     }
-    for (let turns = this.dice.below(6); turns > 0; turns--) await turn();
+    const busy = this.dice.pick(there);
+    if (busy && this.kind.reviewed && this.kind.racing) this.decideAndMore(busy).catch(this.fail);
+    // At any moment: of the server's work too, not only between two messages.
+    const at = performance.now() + this.dice.next() * this.dice.pick([0, 3, 30]);
+    while (performance.now() < at) await turn();
     await this.desk.cut();
     // A run that had proposed nothing yet may do so at any time, or never.
     this.unsure = this.asked.some((run) => !this.runs.has(run));
@@ -196,7 +229,8 @@ export class Session extends Stage {
     for (const editor of this.editors) editor.part(this.dice);
     await Promise.all(this.underway);
     this.observer = await this.watch();
-    const { document } = await this.observer.join();
+    const { document, requests } = await this.observer.join();
+    this.keeps(requests);
     must(document.version >= this.ledger.version, () => `version ${this.ledger.version} was seen, after the restart there is ${document.version}`);
     const line = await this.watch();
     await line.join(0, "document:resync");
@@ -204,5 +238,16 @@ export class Session extends Stage {
     this.editors.forEach((editor, at) => must(editor.own.committed >= acked[at], `${editor.name}: acknowledged updates are not there after the restart`));
     must(document.text === this.ledger.doc.toString(), "the text after the restart is not that of the log");
     this.log(`the server was killed; it is at ${document.version} again`);
+  }
+
+  /** One decision after the other, for as long as there is a server. */
+  async decideAndMore(editor) {
+    for (const deadline = performance.now() + 40; editor.line && performance.now() < deadline; ) {
+      const listed = await editor.line.call("list_pending_approvals", { documentId: this.documentId });
+      const request = listed.requests?.[0], hunk = request?.hunks.find(({ status }) => status === "pending");
+      if (!hunk) return;
+      const hunks = [{ id: hunk.id, decision: "accept" }];
+      await this.tell(editor, { request_id: request.request_id, preview_hash: request.preview_hash, approved: true, hunks });
+    }
   }
 }

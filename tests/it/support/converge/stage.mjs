@@ -24,7 +24,9 @@ export class Stage {
     /** Runs that were asked for, and those of which came a proposal or the end. */
     this.asked = [];
     this.runs = new Set();
-    this.count = { updates: 0, pushes: 0, resent: 0, lost: 0, resyncs: 0, proposals: 0, decisions: 0, cuts: 0, parted: 0 };
+    /** Changes whose decision was acknowledged, and which: `accept` or `reject`. */
+    this.decided = new Map();
+    this.count = { updates: 0, pushes: 0, resent: 0, lost: 0, resyncs: 0, proposals: 0, decisions: 0, undone: 0, cuts: 0, parted: 0 };
     this.failure = new Promise((_, fail) => (this.fail = fail));
     this.failure.catch(() => undefined);
   }
@@ -154,6 +156,15 @@ export class Stage {
     }
   }
 
+  /** What was decided and acknowledged stays decided. */
+  keeps(requests) {
+    const open = new Map(requests.flatMap(({ hunks }) => hunks).map(({ id, status }) => [id, status]));
+    for (const [id, what] of this.decided) {
+      const status = open.get(id);
+      must(status === undefined || status === `${what}ed`, () => `${id} was ${what}ed, now it is ${status}`);
+    }
+  }
+
   async check() {
     const { ledger } = this;
     const fresh = await this.watch();
@@ -168,6 +179,7 @@ export class Stage {
     }
     must(document.text === text && document.version === ledger.version, "the server has another text than its log");
     if (!this.stock) ledger.settle();
+    this.keeps(requests);
     for (const { hunks } of requests) {
       for (const part of hunks.filter(({ status }) => status === "pending").flatMap(({ parts }) => parts)) {
         must(text.slice(part.from, part.to) === part.base, () => `a pending change stands on other words: ${JSON.stringify(part)}`);

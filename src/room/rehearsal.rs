@@ -1,0 +1,204 @@
+//! A room without its task: whoever rehearses hands it commands, plays the store and the wires, and cuts the power. For simulations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::document::{Text, Update};
+use crate::ids::{MemberId, RequestId, Version};
+use crate::review::Request;
+use crate::store::{Batch, LoadedDocument, RequestRecord, StoreError, UpdateRecord};
+
+use super::command::{Command, Settled};
+use super::event::Event;
+use super::settings::ServerSettings;
+use super::state::{Now, RoomState};
+use super::step::{Output, Step};
+use super::{RoomError, proposals, restore, time};
+
+/// The state of a room, and what the turn under way has led to so far.
+pub struct Rehearsal {
+    state: RoomState,
+    step: Step,
+}
+
+/// What a turn led to: nothing of it is kept or told yet.
+pub struct Turn {
+    /// What the store is to keep, all or nothing.
+    pub batch: Batch,
+    outputs: Vec<Output>,
+}
+
+/// Something that leaves the room.
+#[derive(Debug)]
+pub enum Told {
+    /// For everyone in the document.
+    All(Event),
+    /// For everyone but one.
+    Others(MemberId, Event),
+    /// For one.
+    One(MemberId, Event),
+    /// From here on this connection is told.
+    Joined(MemberId),
+    /// From here on it is not.
+    Left(MemberId),
+    /// For whoever waits for the request.
+    Ended(Box<Settled>),
+}
+
+impl Rehearsal {
+    /// The room as a restart finds it: the document from the [`Self::floor`] on, and its open requests.
+    pub fn load(kept: LoadedDocument, open: Vec<RequestRecord>) -> Result<Self, RoomError> {
+        let open = open.into_iter().map(restore::request).collect::<Result<_, _>>()?;
+        Ok(Self { state: restore::room(kept, open)?, step: Step::default() })
+    }
+
+    /// The oldest version that anything kept has its positions in; `newest` if nothing is older.
+    pub fn floor(
+        settings: &serde_json::Value,
+        open: &[RequestRecord],
+        newest: Version,
+    ) -> Result<Version, RoomError> {
+        let open = open.iter().cloned().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+        restore::floor(settings, &open, newest)
+    }
+
+    /// The same people in a room that was loaded again, because a turn could not be kept.
+    pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
+        self.state.replace_with(fresh.state);
+        self.step = Step::default();
+        time::agree_with_focus(&mut self.state, &now(now_ms, server));
+    }
+
+    /// Applies a command; `older` are the updates between the version it speaks of and the log at hand.
+    pub fn take(
+        &mut self,
+        command: Command,
+        older: Vec<Arc<Update>>,
+        now_ms: u64,
+        server: &ServerSettings,
+    ) {
+        let Self { state, step } = self;
+        let now = now(now_ms, server);
+        match command {
+            Command::Open(member, since, reply) => {
+                state.open(member, since, Some(older), reply, &now, step);
+            }
+            Command::Propose(new, reply) => {
+                let result = proposals::propose(state, *new, Some(older), &[], &now, step);
+                step.answer(reply, result);
+            }
+            command => state.apply(command, &now, step),
+        }
+    }
+
+    /// Ends what nobody decided in time.
+    pub fn expire(&mut self, now_ms: u64, server: &ServerSettings) {
+        time::expire(&mut self.state, &now(now_ms, server), &mut self.step);
+    }
+
+    /// Adds a snapshot to the turn.
+    pub fn snapshot(&mut self) {
+        self.state.snapshot(&mut self.step);
+    }
+
+    /// A request that ended at the version of `text` is at hand again, mapped over the updates since. Nothing may wait to be kept.
+    pub fn recall(
+        &mut self,
+        ended: RequestRecord,
+        text: Text,
+        since: &[UpdateRecord],
+    ) -> Result<(), RoomError> {
+        let mut ended = restore::request(ended)?;
+        restore::catch_up(&mut ended, text, since)?;
+        self.state.remember(Arc::new(ended));
+        Ok(())
+    }
+
+    /// How a request ended, as whoever waits for it after a restart is told.
+    pub fn settled(&self, id: &RequestId, now_ms: u64, server: &ServerSettings) -> Option<Settled> {
+        let request = self.state.request(id)?;
+        super::requests::settled(&self.state, request, &now(now_ms, server))
+    }
+
+    /// What the turn led to; the next one begins.
+    pub fn turn(&mut self) -> Turn {
+        let (batch, outputs) = std::mem::take(&mut self.step).into_parts();
+        Turn { batch, outputs }
+    }
+
+    /// The text, which may run ahead of what is kept.
+    pub fn text(&self) -> &Text {
+        self.state.document.text()
+    }
+
+    /// Its version.
+    pub fn version(&self) -> Version {
+        self.state.version()
+    }
+
+    /// The oldest version from which updates are at hand.
+    pub fn tail_start(&self) -> Version {
+        self.state.document.tail_start()
+    }
+
+    /// The updates after a version, if they are at hand.
+    pub fn since(&self, version: Version) -> Option<Vec<Update>> {
+        Some(self.state.document.since(version)?.collect())
+    }
+
+    /// A request that is open or still remembered.
+    pub fn request(&self, id: &RequestId) -> Option<&Arc<Request>> {
+        self.state.request(id)
+    }
+
+    /// The open requests.
+    pub fn open(&self) -> &BTreeMap<RequestId, Arc<Request>> {
+        &self.state.open
+    }
+
+    /// The open requests, for a rehearsal of wrong rules.
+    pub fn open_mut(&mut self) -> &mut BTreeMap<RequestId, Arc<Request>> {
+        &mut self.state.open
+    }
+
+    /// The ranges no tool may touch.
+    pub fn frozen(&self) -> &[(usize, usize)] {
+        &self.state.own.frozen
+    }
+
+    /// The same, for a rehearsal of wrong rules.
+    pub fn frozen_mut(&mut self) -> &mut Vec<(usize, usize)> {
+        &mut self.state.own.frozen
+    }
+}
+
+impl Turn {
+    /// The batch is kept: people are told and commands answered, in order.
+    pub fn kept(self, mut tell: impl FnMut(Told)) {
+        for output in self.outputs {
+            match output {
+                Output::Answer(answer) => answer(Ok(())),
+                Output::Tell(event) => tell(Told::All(event)),
+                Output::TellOthers(one, event) => tell(Told::Others(one, event)),
+                Output::TellOne(one, event) => tell(Told::One(one, event)),
+                Output::Join(member) => tell(Told::Joined(member)),
+                Output::Leave(member) => tell(Told::Left(member)),
+                Output::Resolved(settled) => tell(Told::Ended(settled)),
+            }
+        }
+    }
+
+    /// The batch is not kept: commands are answered by why, and people are told nothing.
+    pub fn lost(self, error: StoreError) {
+        let error = Arc::new(error);
+        for output in self.outputs {
+            if let Output::Answer(answer) = output {
+                answer(Err(Arc::clone(&error)));
+            }
+        }
+    }
+}
+
+fn now(ms: u64, server: &ServerSettings) -> Now {
+    Now { ms, server: server.clone() }
+}

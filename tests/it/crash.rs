@@ -1,0 +1,330 @@
+//! The power is cut at a named place (`src/failpoint.rs`), wherever that is in an afternoon's work; people come back, do again
+//! what was not answered, and find everything there once.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use copydesk::failpoint::PLACES;
+use copydesk::ids::RequestId;
+use copydesk::store::{Access, Store};
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Request, Script, replacing};
+
+const BEFORE: &str = "Teh first line.\n\nThe secnd line.\n\nThe third lien.";
+const AFTER: &str = "The first line.\n\nThe second line.\n\nThe third line.\n";
+const RUN: &str = "run-of-the-afternoon";
+/// Updates of one paste: enough that the room keeps a snapshot.
+const PASTED: usize = 2_000;
+/// Updates of the afternoon: four of people, two accepts, one undo, the paste.
+const VERSION: u64 = 4 + 2 + 1 + PASTED as u64;
+
+/// Where the power is cut, one afternoon each; after a comma: where again while the server starts.
+const WALKS: [&str; 30] = [
+    "room.pushed>room.keeping",
+    "room.pushed>store.committed",
+    "room.pushed>room.kept",
+    "room.pushed>room.told",
+    "agent.asked",
+    "agent.answering",
+    "agent.answered",
+    "tools.proposing",
+    "room.proposed",
+    "room.proposed>room.keeping",
+    "room.proposed>store.written",
+    "room.proposed>store.committed",
+    "room.proposed>room.kept",
+    "room.proposed>room.told",
+    "room.decided>room.keeping",
+    "room.decided>store.written",
+    "room.decided>store.committed",
+    "room.decided>room.kept",
+    "room.decided>room.told",
+    "room.decided>room.decided>store.written",
+    "room.decided>room.decided>room.kept",
+    "tools.settled",
+    "agent.reported",
+    "agent.ended",
+    "room.undone>store.written",
+    "room.undone>room.kept",
+    "room.snapshot>store.written",
+    "room.proposed>room.kept,app.opened",
+    "room.decided>room.decided>room.kept,agent.resuming",
+    "tools.settled,room.loading",
+];
+
+/// What two people do at a desk that dies once or twice.
+struct Afternoon {
+    desk: Desk,
+    ana: Person,
+    ben: Person,
+    /// Connections that are gone, for what was heard on them.
+    gone: Vec<Person>,
+    /// Where else it is to die.
+    walks: Vec<String>,
+}
+
+impl Afternoon {
+    fn begin(walks: &str) -> Self {
+        let mut walks: Vec<String> = walks.split(',').rev().map(str::to_owned).collect();
+        let mut desk = Desk::scripted(Script::rewriting(AFTER));
+        let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+        ben.opens(&ana.creates(BEFORE));
+        assert!(desk.stops().success());
+        desk.starts_to_die_at(&walks.pop().unwrap()).expect("it serves before it dies");
+        let mut afternoon = Self { desk, ana, ben, gone: Vec::new(), walks };
+        afternoon.everybody_comes_back();
+        afternoon
+    }
+
+    /// Does something until it is answered, however often the server dies meanwhile.
+    fn insists<T>(&mut self, attempt: impl Fn(&Self) -> Option<T>) -> T {
+        loop {
+            if let Some(done) = attempt(self) {
+                return done;
+            }
+            self.desk.dies();
+            self.starts_again();
+            self.everybody_comes_back();
+        }
+    }
+
+    fn starts_again(&mut self) {
+        if let Some(walk) = self.walks.pop()
+            && self.desk.starts_to_die_at(&walk).is_some()
+        {
+            self.desk.dies();
+        }
+        self.desk.starts();
+    }
+
+    fn everybody_comes_back(&mut self) {
+        for person in [&mut self.ana, &mut self.ben] {
+            let back = person.comes_back(&self.desk);
+            back.opens_again();
+            self.gone.push(std::mem::replace(person, back));
+        }
+    }
+
+    /// Types: the same updates of the same editor until they are acknowledged.
+    fn types(&mut self, who: fn(&Self) -> &Person, words: &str, count: usize) {
+        let (version, len) = who(self).page();
+        let units = words.encode_utf16().count();
+        let changes = (0..count)
+            .map(|at| replacing(len + at * units, len + at * units, len + at * units, words));
+        let client = who(self).client();
+        let updates: Vec<_> =
+            changes.map(|it| json!({"clientID": client, "changes": it})).collect();
+        let push =
+            json!({"documentId": who(self).document(), "version": version, "updates": updates});
+        let ack = self.insists(|it| who(it).tries("document:push", &push)).ok();
+        assert_eq!(ack["version"], version + count as u64, "it is in the log once");
+        for person in [&self.ana, &self.ben] {
+            person.comes_to_version(version + count as u64);
+        }
+    }
+
+    fn asks(&mut self) -> Request {
+        let ask = json!({"sessionId": self.ana.session(), "prompt": "Fix the spelling", "requestId": RUN,
+            "context": {"documentId": self.ana.document()}});
+        let ack = self.insists(|it| it.ana.tries("askClaudeCode", &ask));
+        assert_eq!(ack.ok()["requestId"], RUN);
+        Request(self.insists(|it| it.ana.may_see("tool_approval_request")))
+    }
+
+    /// Decides until it is answered, if only by hearing that it was done.
+    fn decides(&mut self, who: fn(&Self) -> &Person, request: &Request, decision: Value) {
+        let decision = request.decision(decision);
+        let ack = self.insists(|it| who(it).tries("tool_approval_response", &decision));
+        if ack.body()["ok"] == false {
+            let name = &who(self).name;
+            let error = ack.refused_with("already_resolved");
+            assert!(error["message"].as_str().unwrap().ends_with(name), "{error}");
+        }
+    }
+
+    fn undoes(&mut self, request: &Request, hunk: &str) {
+        let undo = json!({"request_id": request.id(), "hunks": [hunk]});
+        let ack = self.insists(|it| it.ben.tries("approval:undo", &undo));
+        if ack.body()["ok"] == false {
+            ack.refused_with("invalid_decision");
+        }
+    }
+
+    fn transcript(&self) -> Option<Vec<Value>> {
+        let read = json!({"sessionId": self.ana.session(), "documentId": self.ana.document()});
+        let ack = self.ana.tries("transcript:get", &read)?.ok();
+        Some(ack["entries"].as_array().unwrap().clone())
+    }
+
+    /// Waits until the run is over; its transcript.
+    fn run_ends(&mut self) -> Vec<Value> {
+        self.insists(|it| {
+            loop {
+                let entries = it.transcript()?;
+                if entries.iter().any(|entry| entry["type"] == "result") {
+                    return Some(entries);
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        })
+    }
+
+    /// How often something was heard on all connections of Ana's.
+    fn heard(&self, event: &str) -> usize {
+        let all = self.gone.iter().filter(|it| it.name == "Ana").chain([&self.ana]);
+        all.flat_map(|person| person.heard(event)).filter(|it| it["requestId"] == RUN).count()
+    }
+}
+
+fn afternoon(walks: &str) {
+    let mut it = Afternoon::begin(walks);
+    it.types(|it| &it.ana, "\n", 1);
+    let request = it.asks();
+    it.types(|it| &it.ben, "Ben was here.\n", 1);
+    let some = request.each(&[1], "accept");
+    it.decides(|it| &it.ben, &request, json!({"approved": true, "hunks": some}));
+    it.types(|it| &it.ana, "So was Ana.\n", 1);
+    it.decides(|it| &it.ana, &request, json!({"approved": true}));
+    let transcript = it.run_ends();
+    it.undoes(&request, request.hunk(1));
+    it.types(|it| &it.ana, "x", PASTED);
+    it.types(|it| &it.ben, "The end.\n", 1);
+    assert!(it.walks.is_empty(), "nothing of the afternoon walks by {walks}");
+    assert!(!it.gone.is_empty() && it.gone.len() > 2, "nothing of the afternoon walks by {walks}");
+
+    // Everything there, once.
+    let text = AFTER.replace("The first", "Teh first")
+        + "Ben was here.\nSo was Ana.\n"
+        + &"x".repeat(PASTED)
+        + "The end.\n";
+    for person in [&it.ana, &it.ben] {
+        assert_eq!((person.version(), person.text()), (VERSION, text.clone()));
+    }
+    let pending = it.ana.pending();
+    assert_eq!(pending[0].statuses(), ["pending", "accepted", "accepted"]);
+    let results = transcript.iter().filter(|entry| entry["subtype"] == "tool_result");
+    let told: Vec<_> = results.map(|entry| entry["content"]["content"].to_string()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("Applied: 3 accepted."), "{told:?}");
+    let ends = transcript.iter().filter(|entry| entry["type"] == "result").count();
+    assert_eq!((ends, it.heard("claudeResponse") <= 1), (1, true), "a run ends once");
+    assert!(it.desk.stops().success());
+    let kept = kept(&it.desk, &request);
+    let once = |what: &str| kept.iter().filter(|it| *it == what).count();
+    let counts = ["request.create", "request.decide", "request.undo", "decision"].map(once);
+    assert_eq!(counts, [1, 2, 1, 2], "{kept:?}");
+}
+
+/// What the store has of a request, each as one word; its audit chain must hold.
+fn kept(desk: &Desk, request: &Request) -> Vec<String> {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&desk.data(), Access::Serve).await.unwrap();
+        store.verify_audit().await.unwrap();
+        let id = RequestId::from(request.id());
+        let lines = store.audit(None, None, 1_000).await.unwrap();
+        let lines = lines.into_iter().filter(|line| line.entry.request.as_ref() == Some(&id));
+        let mut kept: Vec<String> = lines.map(|line| line.entry.action).collect();
+        let decisions = store.decisions(&id).await.unwrap();
+        kept.extend(decisions.iter().map(|_| "decision".to_owned()));
+        store.close().await;
+        kept
+    })
+}
+
+/// One test for each kind of place, so that they run beside each other.
+fn afternoons(like: impl Fn(&str) -> bool) {
+    for walk in WALKS.into_iter().filter(|walk| like(walk)) {
+        eprintln!("the power is cut at {walk}");
+        afternoon(walk);
+    }
+}
+
+#[test]
+fn an_edit_is_there_once_wherever_the_power_is_cut() {
+    afternoons(|walk| walk.starts_with("room.pushed") || walk.starts_with("room.snapshot"));
+}
+
+#[test]
+fn a_proposal_is_made_once_wherever_the_power_is_cut() {
+    let first = |walk: &str| {
+        ["agent.as", "agent.answer", "tools.proposing", "room.proposed"]
+            .iter()
+            .any(|it| walk.starts_with(it))
+    };
+    afternoons(|walk| first(walk) && !walk.contains(','));
+}
+
+#[test]
+fn a_decision_is_taken_once_wherever_the_power_is_cut() {
+    afternoons(|walk| walk.starts_with("room.decided") && !walk.contains(','));
+}
+
+#[test]
+fn a_run_hears_of_a_decision_once_wherever_the_power_is_cut() {
+    afternoons(|walk| ["tools.settled", "agent.reported", "agent.ended"].contains(&walk));
+}
+
+#[test]
+fn an_undo_is_done_once_wherever_the_power_is_cut() {
+    afternoons(|walk| walk.starts_with("room.undone"));
+}
+
+#[test]
+fn the_power_may_be_cut_again_while_the_server_recovers() {
+    afternoons(|walk| walk.contains(','));
+}
+
+/// Two rooms share a transaction; the power is cut between what the one wrote and what the other would.
+#[test]
+fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
+    let mut desk = Desk::quiet();
+    let people = ["Ana", "Ben", "Cleo"].map(|name| desk.editor(name));
+    for person in &people {
+        person.creates("");
+        // Later pushes are nothing but updates.
+        person.types(0, "x");
+    }
+    assert!(desk.stops().success());
+    desk.starts_to_die_at("store.grouped").expect("it serves before it dies");
+    let people = people.map(|person| person.comes_back(&desk));
+    for person in &people {
+        person.opens_again();
+    }
+    let mut acknowledged = [1; 3];
+    'typing: for at in 1..2_000_usize {
+        let push = |person: &Person| {
+            json!({"documentId": person.document(), "version": at,
+            "updates": [{"clientID": person.client(), "changes": replacing(at, at, at, "x")}]})
+        };
+        let sent: Vec<_> =
+            people.iter().map(|person| person.send("document:push", &push(person))).collect();
+        for (person, (sent, acknowledged)) in
+            people.iter().zip(sent.into_iter().zip(&mut acknowledged))
+        {
+            match person.may_be_answered(sent) {
+                Some(ack) => *acknowledged = ack.ok()["version"].as_u64().unwrap(),
+                None => break 'typing,
+            }
+        }
+    }
+    desk.dies();
+    desk.starts();
+    for (person, acknowledged) in people.iter().zip(acknowledged) {
+        let back = person.comes_back(&desk);
+        let opened = back.opens(&person.document());
+        let (text, version) =
+            (&opened["document"]["text"], opened["document"]["version"].as_u64().unwrap());
+        assert_eq!(*text, json!("x".repeat(version as usize)));
+        // The push that was on its way may be there or not; nothing else.
+        assert!((acknowledged..=acknowledged + 1).contains(&version), "{acknowledged} {version}");
+    }
+}
+
+#[test]
+fn every_failpoint_is_in_a_story() {
+    let walked: BTreeSet<&str> =
+        WALKS.iter().flat_map(|walk| walk.split(['>', ','])).chain(["store.grouped"]).collect();
+    assert!(PLACES.iter().all(|place| walked.contains(place)), "{walked:?}");
+}

@@ -1,0 +1,276 @@
+//! What people decided, written down beside the core, and what each decision must be by the rules.
+
+use std::collections::BTreeMap;
+
+use copydesk::document::{ChangeSet, Text};
+use copydesk::ids::{HunkId, RequestId, UserId};
+use copydesk::review::{
+    Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Policy, Request, Verdict,
+};
+use copydesk::who::{Principal, Role};
+
+use crate::ledger::{Name, edits};
+use crate::rules::Rule::{
+    AcceptTouchesNothingElse, ApprovalIsForThePreview, ApproveAllTakesWhatIsPending,
+    ConflictNeedsForce, DecisionsStay, ExpiredIsOver, FirstDecisionWins, FrozenWordsStay,
+    OnlyWhoMayDecides, RejectAllTakesEverything, SeenIsWhatStands, TwoPeopleAgree,
+    WhatIsPendingCanBeAccepted, WordsAreWhatWasPreviewed,
+};
+use crate::rules::{Held, must};
+
+/// Who wanted what for a hunk: with which text, over which words.
+type Wish = (UserId, Option<String>, Option<String>);
+
+/// What is written down about a hunk.
+#[derive(Clone, Default)]
+pub struct Line {
+    wishes: Vec<Wish>,
+    /// How it was decided, by whom and when.
+    decided: Option<(HunkStatus, UserId, u64)>,
+    /// The units that an accept put in, piece by piece; only if there are units to look at.
+    pub stands: Option<Vec<Vec<Name>>>,
+}
+
+/// What is kept, and what the turn under way adds to it.
+#[derive(Default)]
+pub struct Book {
+    kept: BTreeMap<HunkId, Line>,
+    turn: BTreeMap<HunkId, Line>,
+    /// How many decisions were taken, and in this turn.
+    taken: BTreeMap<RequestId, usize>,
+    taken_now: Vec<RequestId>,
+}
+
+/// A decision, and everything it met.
+pub struct Case<'a> {
+    pub before: &'a Request,
+    pub after: &'a Request,
+    pub decision: &'a Decision,
+    pub by: &'a Principal,
+    /// The text it was taken on, and what it did to it.
+    pub text: &'a Text,
+    pub change: Option<&'a ChangeSet>,
+    pub now_ms: u64,
+    pub frozen: &'a [(usize, usize)],
+}
+
+impl Book {
+    pub fn line(&self, hunk: &HunkId) -> Line {
+        self.turn.get(hunk).or_else(|| self.kept.get(hunk)).cloned().unwrap_or_default()
+    }
+
+    pub fn write(&mut self, hunk: &HunkId, line: Line) {
+        self.turn.insert(hunk.clone(), line);
+    }
+
+    /// It is open again.
+    pub fn open_again(&mut self, hunk: &HunkId) {
+        self.write(hunk, Line::default());
+    }
+
+    pub fn keep(&mut self) {
+        self.kept.append(&mut self.turn);
+        for id in self.taken_now.drain(..) {
+            *self.taken.entry(id).or_default() += 1;
+        }
+    }
+
+    pub fn lose(&mut self) {
+        self.turn.clear();
+        self.taken_now.clear();
+    }
+
+    /// How many decisions on a request were taken and kept.
+    pub fn taken(&self, request: &RequestId) -> usize {
+        self.taken.get(request).copied().unwrap_or_default()
+    }
+
+    /// What was decided and kept is still so.
+    pub fn stays(&self, hunk: &Hunk) -> Held {
+        let Some(line) = self.kept.get(&hunk.id) else { return Ok(()) };
+        let Some((status, by, at_ms)) = &line.decided else { return Ok(()) };
+        let same = hunk.status == *status
+            && hunk.decided.as_ref().is_some_and(|it| it.by.user == *by && it.at_ms == *at_ms);
+        must(DecisionsStay, same, || {
+            format!("{by} decided {status:?} at {at_ms}, now it is {hunk:?}")
+        })
+    }
+
+    /// Holds the decision to the rules and writes it down.
+    pub fn judge(&mut self, case: &Case) -> Held {
+        let Case { before, after, decision, by, .. } = case;
+        if before == after {
+            return case.is_rightly_refused();
+        }
+        case.is_allowed()?;
+        self.taken_now.push(before.id().clone());
+        for (was, hunk) in before.hunks.iter().zip(&after.hunks) {
+            let verdict = decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
+            let voted = hunk.votes != was.votes
+                || hunk.status != was.status && hunk.status == HunkStatus::Accepted;
+            let mut line = self.line(&hunk.id);
+            if voted {
+                let forced = verdict.filter(|_| was.status == HunkStatus::Conflict);
+                let wish: Wish = (
+                    by.user.clone(),
+                    verdict.and_then(|it| it.text.clone()),
+                    forced.and_then(|it| it.seen.clone()),
+                );
+                line.wishes.retain(|(user, ..)| *user != by.user);
+                line.wishes.push(wish);
+            }
+            let is_decided = hunk.decided.is_some() && hunk.decided != was.decided;
+            if is_decided {
+                must(FirstDecisionWins, was.decided.is_none() && line.decided.is_none(), || {
+                    format!("{} decided {was:?} again: {hunk:?}", by.name)
+                })?;
+                line.decided = Some((hunk.status, by.user.clone(), case.now_ms));
+            }
+            if is_decided && hunk.status == HunkStatus::Accepted {
+                case.accepts(was, verdict)?;
+                let (text, over) = line.wishes.last().map(|it| (&it.1, &it.2)).unwrap();
+                let agree = line.wishes.iter().filter(|it| (&it.1, &it.2) == (text, over)).count();
+                must(TwoPeopleAgree, agree >= before.proposal.policy.need() as usize, || {
+                    format!("{agree} people wanted {hunk:?}: {:?}", line.wishes)
+                })?;
+            }
+            if voted || is_decided {
+                self.write(&hunk.id, line);
+            }
+        }
+        case.takes_all_it_says()?;
+        case.touches_nothing_else()
+    }
+}
+
+impl Case<'_> {
+    fn is_late(&self) -> bool {
+        let clock = &self.before.clock;
+        clock.paused_ms.is_none() && clock.expires_ms.is_some_and(|at_ms| self.now_ms >= at_ms)
+    }
+
+    fn may(&self) -> bool {
+        let by = self.by;
+        by.role != Role::Viewer
+            && match self.before.proposal.policy {
+                Policy::NotRequester => by.user != self.before.proposal.requester.user,
+                Policy::Owner => by.role == Role::Owner,
+                _ => true,
+            }
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.decision.preview_hash.as_ref().is_none_or(|hash| *hash == self.before.announced)
+    }
+
+    fn is_allowed(&self) -> Held {
+        let by = &self.by.name;
+        must(OnlyWhoMayDecides, self.may(), || {
+            format!("{by} decided under {:?}", self.before.proposal.policy)
+        })?;
+        must(ExpiredIsOver, !self.is_late(), || {
+            format!("{by} decided after {:?}", self.before.clock)
+        })?;
+        must(ApprovalIsForThePreview, self.is_fresh(), || {
+            format!("{by} saw {:?}", self.decision.preview_hash)
+        })
+    }
+
+    /// A plain yes to what is pending needs nothing but a person who may.
+    fn is_rightly_refused(&self) -> Held {
+        let plain = self.decision.hunks.is_none() && self.decision.verdict == Verdict::Approve;
+        let pending = || self.before.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Pending);
+        let frozen = |hunk: &Hunk| {
+            let range = hunk.range();
+            self.frozen.iter().any(|(from, to)| range.start <= *to && *from <= range.end)
+        };
+        let good = plain
+            && self.may()
+            && !self.is_late()
+            && self.is_fresh()
+            && self.before.proposal.policy != Policy::Two
+            && pending().count() > 0
+            && !pending().any(frozen);
+        must(WhatIsPendingCanBeAccepted, !good, || {
+            format!("{} was refused {:?}", self.by.name, self.before.hunks)
+        })
+    }
+
+    fn accepts(&self, was: &Hunk, verdict: Option<&HunkVerdict>) -> Held {
+        let force = verdict.is_some_and(|it| it.force);
+        must(ConflictNeedsForce, was.status != HunkStatus::Conflict || force, || {
+            format!("{was:?}")
+        })?;
+        let stands = self.text.slice(was.range()).unwrap_or_default();
+        let seen = verdict.and_then(|it| it.seen.as_ref());
+        must(SeenIsWhatStands, seen.is_none_or(|seen| *seen == stands), || {
+            format!("{} saw {seen:?}, there stood {stands:?}", self.by.name)
+        })?;
+        let unforced = !force && verdict.is_none_or(|it| it.text.is_none());
+        let words = |from, to| self.text.slice(from..to).unwrap_or_default();
+        let as_previewed = was.parts.iter().all(|part| words(part.from, part.to) == part.base);
+        must(WordsAreWhatWasPreviewed, !unforced || as_previewed, || {
+            format!("{was:?} on {stands:?}")
+        })
+    }
+
+    /// A word for all hunks is for all of them.
+    fn takes_all_it_says(&self) -> Held {
+        let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
+        let one_is_enough = self.before.proposal.policy != Policy::Two;
+        if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(Finish::Reject)) {
+            return Ok(());
+        }
+        match &self.decision.verdict {
+            Verdict::Approve => {
+                let right = |(was, hunk): (&Hunk, &Hunk)| match was.status {
+                    HunkStatus::Pending => !one_is_enough || hunk.status == HunkStatus::Accepted,
+                    HunkStatus::Conflict => hunk.status != HunkStatus::Accepted,
+                    _ => true,
+                };
+                must(ApproveAllTakesWhatIsPending, hunks().all(right), || {
+                    format!("{:?}", self.after.hunks)
+                })
+            }
+            Verdict::Reject => {
+                let right = |(was, hunk): (&Hunk, &Hunk)| {
+                    !was.status.is_open() || hunk.status == HunkStatus::Rejected
+                };
+                must(RejectAllTakesEverything, hunks().all(right), || {
+                    format!("{:?}", self.after.hunks)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the update takes away is what accepted hunks said.
+    fn touches_nothing_else(&self) -> Held {
+        let Some(change) = self.change else { return Ok(()) };
+        let mut allowed = Vec::new();
+        for (was, hunk) in self.before.hunks.iter().zip(&self.after.hunks) {
+            if hunk.decided == was.decided || hunk.status != HunkStatus::Accepted {
+                continue;
+            }
+            let verdict = self.decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
+            let whole = verdict
+                .is_some_and(|it| it.choice == Choice::Accept && (it.force || it.text.is_some()));
+            if whole {
+                allowed.push((was.range().start, was.range().end));
+            } else {
+                allowed.extend(was.parts.iter().map(|part| (part.from, part.to)));
+            }
+        }
+        for (from, to, _) in edits(change) {
+            let touches = |(start, end): &(usize, usize)| {
+                if from == to { *start < from && from < *end } else { from < *end && *start < to }
+            };
+            must(FrozenWordsStay, !self.frozen.iter().any(touches), || change.to_json())?;
+        }
+        let says = |unit: usize| allowed.iter().any(|(from, to)| *from <= unit && unit < *to);
+        let right = edits(change).into_iter().all(|(from, to, _)| (from..to).all(says));
+        must(AcceptTouchesNothingElse, right, || {
+            format!("{} where {allowed:?} was agreed", change.to_json())
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! The server: a real room, the store it would have, connections; killed and restarted like the real one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use copydesk::document::{ChangeSet, Limits, Text, Update};
+use copydesk::ids::{MemberId, RequestId, Version};
+use copydesk::review::{Decision, Request};
+use copydesk::room::RoomError;
+use copydesk::room::command::{Command, Opened, Proposed, Push, Reply, Undo};
+use copydesk::room::rehearsal::{Rehearsal, Told};
+use copydesk::room::settings::{Approvals, ServerSettings};
+use copydesk::store::StoreError;
+use copydesk::who::Principal;
+
+use crate::disk::Disk;
+use crate::mutations::Mutation;
+use crate::rules::Rule::ARestartChangesNothing;
+use crate::rules::{Held, must};
+
+/// So short that some expire while people look.
+const TIMEOUT_MS: u64 = 120_000;
+
+/// An answer to a command.
+pub enum Answer {
+    /// To which editor, over which connection, what it had made by then.
+    Pushed(usize, MemberId, usize, Result<Version, RoomError>),
+    Opened(usize, MemberId, Result<Opened, RoomError>),
+    /// To which call.
+    Proposed(usize, Result<Proposed, RoomError>),
+}
+
+/// What leaves the server, in order.
+pub enum Out {
+    Told(Told),
+    Answer(Answer),
+}
+
+type Open = BTreeMap<RequestId, Arc<Request>>;
+
+pub struct Desk {
+    pub room: Rehearsal,
+    pub disk: Disk,
+    pub now_ms: u64,
+    settings: ServerSettings,
+    /// What is open by the store.
+    durable: Open,
+    wrong: Option<Mutation>,
+    answers: (Sender<Answer>, Receiver<Answer>),
+    /// What a server tells before it keeps it.
+    late: Vec<copydesk::store::Op>,
+}
+
+impl Desk {
+    pub fn new(text: &str, wrong: Option<Mutation>) -> Self {
+        let disk = Disk::new(text);
+        Self {
+            room: disk.room().unwrap(),
+            disk,
+            now_ms: 1_000,
+            settings: ServerSettings { approvals: Approvals::On, timeout_ms: TIMEOUT_MS },
+            durable: Open::new(),
+            wrong,
+            answers: channel(),
+            late: Vec::new(),
+        }
+    }
+
+    /// A way to answer.
+    pub fn reply<T: Send + 'static>(
+        &self,
+        answer: impl FnOnce(Result<T, RoomError>) -> Answer + Send + 'static,
+    ) -> Reply<T> {
+        let sender = self.answers.0.clone();
+        Reply::new(move |result| drop(sender.send(answer(result))))
+    }
+
+    /// Applies a command that needs nothing but the room.
+    pub fn take(&mut self, command: Command) {
+        self.take_with(command, Version(u64::MAX));
+    }
+
+    /// Applies a command that speaks of an old version.
+    pub fn take_with(&mut self, command: Command, since: Version) {
+        let older = self.disk.older(since, self.room.tail_start());
+        self.room.take(command, older, self.now_ms, &self.settings);
+    }
+
+    pub fn push(&mut self, push: Push, reply: Reply<Version>) {
+        let Some(wrong) = self.wrong else { return self.take(Command::Push(push, reply)) };
+        let (version, before) = (self.room.version(), self.room.open().clone());
+        let mut text = self.room.text().clone();
+        let push = match self.room.since(push.base) {
+            Some(missed) => wrong.push(push, &missed, text.len()),
+            None => push,
+        };
+        self.take(Command::Push(push, reply));
+        let updates = self.room.since(version).unwrap();
+        let step = |update: &Update| {
+            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            change.apply(&mut text).unwrap();
+            (change, text.clone())
+        };
+        let steps: Vec<(ChangeSet, Text)> = updates.iter().map(step).collect();
+        for (id, request) in self.room.open_mut() {
+            if let Some(before) = before.get(id) {
+                wrong.rebase(before, request, &steps);
+            }
+        }
+    }
+
+    pub fn decide(&mut self, id: &RequestId, mut decision: Decision, mut by: Principal) {
+        let Some(before) = self.room.request(id).cloned() else { return };
+        if let Some(wrong) = self.wrong {
+            wrong.decide(&mut self.room, id, &mut decision, &mut by);
+        }
+        let tampered = self.room.request(id).cloned();
+        let (reply, _) = Reply::channel();
+        self.take(Command::Decide(id.clone(), Box::new(decision), by, reply));
+        if let Some(wrong) = self.wrong {
+            if self.room.request(id) == tampered.as_ref() {
+                // Refused: as it was.
+                if let Some(open) = self.room.open_mut().get_mut(id) {
+                    *open = before;
+                }
+            } else {
+                wrong.decided(&mut self.room, &before);
+            }
+        }
+    }
+
+    pub fn undo(&mut self, mut undo: Undo, by: Principal) {
+        if let Some(wrong) = self.wrong {
+            wrong.undo(&mut undo);
+        }
+        let (reply, _) = Reply::channel();
+        self.take(Command::Undo(undo, by, reply));
+    }
+
+    /// Time has passed.
+    pub fn expire(&mut self) {
+        match self.wrong {
+            Some(Mutation::ExpiredIsAccepted) => return,
+            Some(Mutation::LookingDoesNotHelp) => {
+                for request in self.room.open_mut().values_mut() {
+                    Arc::make_mut(request).clock.paused_ms = None;
+                }
+            }
+            _ => {}
+        }
+        self.room.expire(self.now_ms, &self.settings);
+    }
+
+    /// A request that has ended comes back to the room's hands. Everything must be kept.
+    pub fn recall(&mut self, id: &RequestId, text: impl Fn(usize) -> Text) {
+        if self.room.open().contains_key(id) {
+            return;
+        }
+        let record = self.disk.requests[id].clone();
+        let stored: Request = serde_json::from_value(record.body.clone()).unwrap();
+        let since = self.disk.since(stored.version);
+        let record = match self.wrong {
+            Some(Mutation::InverseIsNotMapped) => {
+                let version = self.room.version();
+                let body = serde_json::to_value(Request { version, ..stored.clone() }).unwrap();
+                let record = copydesk::store::RequestRecord { body, ..record };
+                self.room.recall(record, self.room.text().clone(), &[]).unwrap();
+                return;
+            }
+            _ => record,
+        };
+        self.room.recall(record, text(stored.version.0 as usize), since).unwrap();
+    }
+
+    /// How a request ended that somebody waits for after a restart.
+    pub fn has_settled(&mut self, id: &RequestId, text: impl Fn(usize) -> Text) -> bool {
+        self.recall(id, text);
+        self.room.settled(id, self.now_ms, &self.settings).is_some()
+    }
+
+    /// The turn is kept; what leaves the server.
+    pub fn turn(&mut self) -> Vec<Out> {
+        let turn = self.room.turn();
+        let batch: Vec<_> = turn.batch.ops().to_vec();
+        if self.wrong == Some(Mutation::ToldBeforeKept) {
+            let late = std::mem::replace(&mut self.late, batch);
+            self.disk.keep(late.iter());
+        } else {
+            self.disk.keep(batch.iter());
+        }
+        self.durable.clone_from(self.room.open());
+        let answers = &self.answers.1;
+        let mut out = Vec::new();
+        turn.kept(|told| {
+            out.extend(answers.try_iter().map(Out::Answer));
+            out.push(Out::Told(told));
+        });
+        out.extend(answers.try_iter().map(Out::Answer));
+        out
+    }
+
+    /// The store fails: nothing of the turn has happened.
+    pub fn loses(&mut self) -> Result<Vec<Out>, crate::rules::Broken> {
+        self.room.turn().lost(StoreError::Closed);
+        let fresh = self.restarted()?;
+        self.room.reload(fresh, self.now_ms, &self.settings);
+        self.is_as_before()?;
+        Ok(self.answers.1.try_iter().map(Out::Answer).collect())
+    }
+
+    /// The power is cut before the turn is kept, or after that and before anybody is told.
+    pub fn is_cut(&mut self, kept: bool) -> Held {
+        let turn = self.room.turn();
+        let batch: Vec<_> = turn.batch.ops().to_vec();
+        turn.lost(StoreError::Closed);
+        self.answers.1.try_iter().for_each(drop);
+        if kept {
+            self.disk.keep(batch.iter());
+            self.durable.clone_from(self.room.open());
+        } else if let Some(wrong) = self.wrong {
+            self.disk.keep(batch.iter().filter(|op| wrong.half_kept(op)));
+        }
+        let fresh = self.restarted()?;
+        self.room = fresh;
+        self.is_as_before()?;
+        // Nobody can have been looking meanwhile.
+        let fresh = std::mem::replace(&mut self.room, self.disk.room().unwrap());
+        self.room.reload(fresh, self.now_ms, &self.settings);
+        Ok(())
+    }
+
+    fn restarted(&self) -> Result<Rehearsal, crate::rules::Broken> {
+        let mut room = self.disk.room().map_err(|error| {
+            crate::rules::Broken(ARestartChangesNothing, format!("it cannot be loaded: {error:?}"))
+        })?;
+        if let Some(wrong) = self.wrong {
+            let stored = |id: &RequestId| {
+                serde_json::from_value(self.disk.requests[id].body.clone()).unwrap()
+            };
+            wrong.restarted(&mut room, stored);
+        }
+        Ok(room)
+    }
+
+    /// What is open is what was kept, but for how long somebody has been looking.
+    fn is_as_before(&self) -> Held {
+        let unwatched = |request: &Request| {
+            let clock =
+                copydesk::review::Clock { paused_ms: None, expires_ms: None, ..request.clock };
+            Request { clock, ..request.clone() }
+        };
+        let (open, durable) = (self.room.open(), &self.durable);
+        must(ARestartChangesNothing, open.keys().eq(durable.keys()), || {
+            format!("open were {:?}, now {:?}", durable.keys(), open.keys())
+        })?;
+        for (id, request) in open {
+            let (now, before) = (unwatched(request), unwatched(&durable[id]));
+            must(ARestartChangesNothing, now == before, || format!("was {before:?}\nis {now:?}"))?;
+        }
+        Ok(())
+    }
+}

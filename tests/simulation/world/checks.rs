@@ -1,0 +1,106 @@
+//! What must hold after every turn, and at the end.
+
+use copydesk::review::{Hunk, HunkStatus, Request};
+
+use copydesk::room::command::Gate;
+
+use super::World;
+use crate::rules::Rule::{
+    DecisionsStay, OpenAsLongAsAHunkIs, RebaseIsAsWritten, TextsAreEqual, WordsAreWhatWasPreviewed,
+};
+use crate::rules::{Held, must};
+
+impl World {
+    pub(super) fn check(&self) -> Held {
+        let known = (self.ledger.version() as u64, self.ledger.names.len());
+        let room = (self.desk.room.version().0, self.desk.room.text().len());
+        must(TextsAreEqual, known == room, || {
+            format!("the log is at {known:?}, the room at {room:?}")
+        })?;
+        self.check_open()
+    }
+
+    pub(super) fn check_open(&self) -> Held {
+        for request in self.desk.room.open().values() {
+            let is_open = request.hunks.iter().any(|hunk| hunk.status.is_open());
+            must(OpenAsLongAsAHunkIs, is_open && request.status.is_open(), || {
+                format!("{request:?}")
+            })?;
+            must(RebaseIsAsWritten, request.version == self.desk.room.version(), || {
+                format!("{request:?}")
+            })?;
+            for hunk in &request.hunks {
+                self.check_hunk(hunk)?;
+                self.book.stays(hunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_hunk(&self, hunk: &Hunk) -> Held {
+        let text = self.desk.room.text();
+        let parts = if hunk.status == HunkStatus::Accepted { &hunk.inverse } else { &hunk.parts };
+        let watched = hunk.status.is_open() || hunk.status == HunkStatus::Accepted;
+        for part in parts.iter().filter(|part| watched && !part.conflict) {
+            let stands = text.slice(part.from..part.to);
+            must(
+                WordsAreWhatWasPreviewed,
+                stands.as_ref().is_ok_and(|it| *it == part.base),
+                || format!("{hunk:?} stands on {stands:?}"),
+            )?;
+        }
+        let shadow = self.shadows.get(&hunk.id).filter(|_| hunk.status.is_open());
+        must(RebaseIsAsWritten, shadow.is_none_or(|it| it.agrees(hunk)), || {
+            format!("{hunk:?}\n{shadow:?}")
+        })
+    }
+
+    /// Everybody comes back, sends what is left and hears everything; then all have the same.
+    pub(super) fn comes_together(&mut self) -> Held {
+        self.turn()?;
+        for at in 0..self.editors.len() {
+            if self.editors[at].line.is_none() {
+                self.comes_back(at);
+            }
+        }
+        // What was sent may be answered by what has to be heard first.
+        for _ in 0..3 {
+            self.end_turn()?;
+            for at in 0..self.editors.len() {
+                while self.editors[at].hears(&self.ledger)? {}
+                self.sends(at);
+            }
+        }
+        self.end_turn()?;
+        for at in 0..self.editors.len() {
+            while self.editors[at].hears(&self.ledger)? {}
+            self.editors[at].agrees(&self.ledger)?;
+            self.editors[at].shown.agrees(self.desk.room.open())?;
+        }
+        self.ledger.settle()?;
+        let text = self.ledger.text(self.ledger.version()).to_string();
+        must(TextsAreEqual, text == self.desk.room.text().to_string(), || text.clone())?;
+        self.desk.disk.check(|version| self.ledger.text(version).clone());
+        for record in self.desk.disk.requests.values() {
+            let request: Request = serde_json::from_value(record.body.clone()).unwrap();
+            for hunk in &request.hunks {
+                self.book.stays(hunk)?;
+            }
+            self.check_record(&request)?;
+        }
+        Ok(())
+    }
+
+    /// Every decision is on record. A vote that is given again in the same moment is, though it changes nothing.
+    fn check_record(&self, request: &Request) -> Held {
+        let at_once = self.calls.iter().find(|call| call.new.id == *request.id());
+        if at_once.is_none_or(|call| call.new.gate == Gate::Bypass) {
+            return Ok(());
+        }
+        let (taken, kept) =
+            (self.book.taken(request.id()), self.desk.disk.decisions.get(request.id()).copied());
+        must(DecisionsStay, taken <= kept.unwrap_or_default(), || {
+            format!("{taken} decisions on {} were taken, kept are {kept:?}", request.id())
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! The server's turns: kept and told, lost, or cut off with the power.
+
+use std::sync::Arc;
+
+use copydesk::document::Update;
+use copydesk::ids::{MemberId, Version};
+use copydesk::review::{HunkStatus, Request};
+use copydesk::room::RoomError;
+use copydesk::room::command::Proposed;
+use copydesk::room::event::Event;
+use copydesk::room::rehearsal::Told;
+
+use super::{Call, CallState, LOOK_MS, World};
+use crate::desk::{Answer, Out};
+use crate::editor::Message;
+use crate::rules::Rule::{
+    AcknowledgedMeansDurable, LookingStopsTheClock, PeopleSeeWhatTheRoomHas, TellingHasNoGap,
+};
+use crate::rules::{Held, must};
+use crate::shadow::Shadow;
+
+impl World {
+    /// The turn is kept and told, and the next one begins.
+    pub(super) fn turn(&mut self) -> Held {
+        self.end_turn()?;
+        let looking = self.desk.now_ms;
+        self.desk.now_ms += self.random.u64(..8_000);
+        let before = self.desk.room.open().clone();
+        self.desk.expire();
+        let after = self.desk.room.open().clone();
+        for (id, was) in before.iter().filter(|(id, _)| !after.contains_key(*id)) {
+            let looks = self.looks.remove(id).unwrap_or_default();
+            let now_ms = self.desk.now_ms;
+            let looked = looks.values().any(|at_ms| now_ms < at_ms + LOOK_MS);
+            must(LookingStopsTheClock, !looked, || format!("{was:?} expired after {looking}"))?;
+            self.busy = true;
+            self.count("expired");
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_turn(&mut self) -> Held {
+        let out = self.desk.turn();
+        self.busy = false;
+        self.book.keep();
+        for out in out {
+            self.deliver(out)?;
+        }
+        self.note_what_stands();
+        self.check()
+    }
+
+    pub(super) fn loses(&mut self) -> Held {
+        self.count("lost");
+        self.book.lose();
+        self.accepted.clear();
+        self.busy = false;
+        for out in self.desk.loses()? {
+            self.deliver(out)?;
+        }
+        self.check()
+    }
+
+    pub(super) fn is_cut(&mut self) -> Held {
+        let kept = self.random.bool();
+        self.count(if kept { "cut after it was kept" } else { "cut before it was kept" });
+        if kept {
+            self.book.keep();
+        } else {
+            self.book.lose();
+        }
+        self.busy = false;
+        self.desk.is_cut(kept)?;
+        self.is_cut_off();
+        // What was kept and told to nobody.
+        let (known, newest) = (Version(self.ledger.version() as u64), self.desk.disk.version());
+        must(AcknowledgedMeansDurable, known <= newest, || {
+            format!("{known} was told, kept is {newest}")
+        })?;
+        for update in self.desk.disk.older(known, newest) {
+            self.ledger.follow(&update)?;
+        }
+        if kept {
+            self.shadows.clear();
+            let open: Vec<_> = self.desk.room.open().values().cloned().collect();
+            for request in &open {
+                self.watch(request);
+            }
+        }
+        self.note_what_stands();
+        self.check_open()?;
+        self.takes_up_calls();
+        Ok(())
+    }
+
+    /// Every connection is gone.
+    pub(super) fn is_cut_off(&mut self) {
+        self.audience.clear();
+        self.looks.clear();
+        for editor in &mut self.editors {
+            editor.parts();
+        }
+    }
+
+    pub(super) fn deliver(&mut self, out: Out) -> Held {
+        match out {
+            Out::Told(Told::All(event)) => self.tell_all(event)?,
+            Out::Told(Told::Others(one, event)) => {
+                self.pass_on(&Arc::new(event), |member| *member != one);
+            }
+            Out::Told(Told::One(one, event)) => {
+                self.pass_on(&Arc::new(event), |member| *member == one);
+            }
+            Out::Told(Told::Joined(member)) => drop(self.audience.insert(member)),
+            Out::Told(Told::Left(member)) => drop(self.audience.remove(&member)),
+            Out::Told(Told::Ended(settled)) => {
+                let id = &settled.resolution.request;
+                let waits =
+                    |call: &&mut Call| call.new.id == *id && call.state == CallState::Waiting;
+                for call in self.calls.iter_mut().filter(waits) {
+                    call.state = CallState::Over;
+                }
+            }
+            Out::Answer(Answer::Pushed(at, member, made, result)) => {
+                self.pushed(at, &member, made, result.is_ok())?;
+            }
+            Out::Answer(Answer::Opened(at, member, result)) => {
+                let line = self.editors[at].line.as_mut().filter(|line| line.member == member);
+                match (line, result) {
+                    (Some(line), Ok(opened)) => {
+                        line.inbox.push_back(Message::Opened(Box::new(opened)));
+                    }
+                    (Some(_), Err(_)) => drop(self.editors[at].parts()),
+                    (None, _) => {}
+                }
+            }
+            Out::Answer(Answer::Proposed(call, result)) => self.proposed(call, &result),
+        }
+        Ok(())
+    }
+
+    pub(super) fn pushed(
+        &mut self,
+        at: usize,
+        member: &MemberId,
+        made: usize,
+        taken: bool,
+    ) -> Held {
+        let editor = &mut self.editors[at];
+        if editor.line.as_ref().is_some_and(|line| line.member == *member) {
+            editor.waits = false;
+        }
+        let committed = self.ledger.committed(&editor.client);
+        must(AcknowledgedMeansDurable, !taken || committed >= made, || {
+            format!(
+                "{made} updates of {} were acknowledged, {committed} are in the log",
+                editor.client
+            )
+        })
+    }
+
+    pub(super) fn proposed(&mut self, call: usize, result: &Result<Proposed, RoomError>) {
+        let what = match result {
+            Ok(Proposed::Waiting(_)) => return,
+            Ok(Proposed::Resolved(_)) => "applied at once",
+            Ok(Proposed::Conflicted(_)) => "returned to the agent",
+            Ok(Proposed::Frozen(_)) => "frozen",
+            Ok(_) => "nothing to propose",
+            Err(_) => "could not be proposed",
+        };
+        self.calls[call].state = CallState::Over;
+        self.count(what);
+    }
+
+    pub(super) fn tell_all(&mut self, event: Event) -> Held {
+        if self.loud {
+            eprintln!("  told at {}: {event:?}", self.ledger.version());
+        }
+        match &event {
+            Event::Updates { from, updates, drop, put } => {
+                let newest = from.0 as usize + updates.len();
+                must(TellingHasNoGap, from.0 as usize == self.ledger.version(), || {
+                    format!("told from {from}, known is {}", self.ledger.version())
+                })?;
+                must(
+                    AcknowledgedMeansDurable,
+                    self.desk.disk.version().0 as usize >= newest,
+                    || format!("version {newest} is told, kept is {}", self.desk.disk.version()),
+                )?;
+                let by_request = updates.iter().any(|update| update.origin.is_some());
+                must(
+                    PeopleSeeWhatTheRoomHas,
+                    !by_request || !drop.is_empty() || !put.is_empty(),
+                    || "an accept was told without its hunks".to_owned(),
+                )?;
+                for update in updates {
+                    self.follow(update)?;
+                }
+                self.shadows.retain(|id, _| !drop.contains(id));
+                for (_, hunk) in put {
+                    self.shadows.insert(hunk.id.clone(), Shadow::new(hunk, &self.ledger.names));
+                }
+            }
+            Event::Requested(request) => self.watch(request),
+            Event::Resolved(request) => {
+                request.hunks.iter().for_each(|hunk| drop(self.shadows.remove(&hunk.id)));
+            }
+            _ => {}
+        }
+        self.pass_on(&Arc::new(event), |_| true);
+        Ok(())
+    }
+
+    pub(super) fn follow(&mut self, update: &Arc<Update>) -> Held {
+        self.ledger.follow(update)?;
+        let entry = self.ledger.entries.last().unwrap();
+        for shadow in self.shadows.values_mut() {
+            shadow.see(entry, &self.ledger.names);
+        }
+        Ok(())
+    }
+
+    pub(super) fn watch(&mut self, request: &Request) {
+        for hunk in request.hunks.iter().filter(|hunk| hunk.status.is_open()) {
+            self.shadows.insert(hunk.id.clone(), Shadow::new(hunk, &self.ledger.names));
+        }
+    }
+
+    pub(super) fn pass_on(&mut self, event: &Arc<Event>, to: impl Fn(&MemberId) -> bool) {
+        for line in self.editors.iter_mut().filter_map(|editor| editor.line.as_mut()) {
+            if self.audience.contains(&line.member) && to(&line.member) {
+                line.inbox.push_back(Message::Told(Arc::clone(event)));
+            }
+        }
+    }
+
+    /// Which units were put in by what was accepted in this turn.
+    pub(super) fn note_what_stands(&mut self) {
+        for id in std::mem::take(&mut self.accepted) {
+            let Some(request) = self.desk.room.request(&id).cloned() else { continue };
+            if request.version.0 as usize != self.ledger.version() {
+                continue;
+            }
+            for hunk in request.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Accepted) {
+                let mut line = self.book.line(&hunk.id);
+                let pieces =
+                    hunk.inverse.iter().map(|part| self.ledger.names[part.from..part.to].to_vec());
+                let pieces: Vec<_> = pieces.collect();
+                if line.stands.is_none()
+                    && !pieces.is_empty()
+                    && pieces.iter().all(|piece| !piece.is_empty())
+                {
+                    line.stands = Some(pieces);
+                    self.book.write(&hunk.id, line);
+                }
+            }
+        }
+        self.book.keep();
+    }
+}
