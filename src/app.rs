@@ -1,5 +1,7 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
+mod tokens;
+
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,12 +13,13 @@ use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use socketioxide::SocketIo;
 use tokio::net::TcpListener;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::{Agents, Bypass, Models};
-use crate::auth::{Auth, Grant, Secret, owner_secret, parse_expiry};
-use crate::cli::{Cli, Command, ExportArgs, TokenArgs};
+use crate::auth::{Auth, Secret, owner_secret};
+use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::{Config, ModelChoice, Provider};
 use crate::export::Manuscript;
 use crate::http::guard::AllowedHosts;
@@ -29,12 +32,16 @@ use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
+use crate::tools::Registry;
+use crate::workspace::Workspace;
 use crate::{failpoint, http, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 /// Packets a socket may have waiting before it is cut off and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
+/// How often tokens are looked at that ran out, or that another process revoked.
+const SWEEP: Duration = Duration::from_secs(1);
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 /// The document a newcomer finds: prose with real mistakes.
@@ -46,7 +53,7 @@ pub async fn run(cli: Cli) -> Result<()> {
     match cli.command {
         None => serve(Config::load(cli.serve)?).await,
         Some(Command::Serve(args)) => serve(Config::load(args)?).await,
-        Some(Command::Token(args)) => token(args).await,
+        Some(Command::Token(args)) => tokens::run(args).await,
         Some(Command::Export(args)) => export(args).await,
     }
 }
@@ -79,9 +86,12 @@ async fn serve(config: Config) -> Result<()> {
             axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
         })
     };
+    let watch =
+        tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
     stop.cancel();
+    watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
         tracing::warn!("the shutdown took too long; what was acknowledged is durable");
     }
@@ -122,8 +132,9 @@ impl House {
         let outlet = Arc::new(sockets.clone());
         let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
+        let (models, tools) = (models(config)?, tools(config)?);
         let agents =
-            Agents::new(store.clone(), rooms.clone(), models(config)?, bypass, clock.clone());
+            Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
         let workers = TaskTracker::new();
         Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
     }
@@ -188,6 +199,42 @@ impl House {
         io.close().await;
         self.store.close().await;
     }
+}
+
+/// Sees to it that nobody stays longer than their token is good, and that their votes go with them.
+async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
+    let mut changes = auth.changes();
+    let mut ticks = tokio::time::interval(SWEEP);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = changes.changed() => rooms.recount().await,
+            _ = ticks.tick() => {
+                // A token that ran out is refused all the same; its holder only is not told yet.
+                if let Err(error) = auth.sweep(clock.now_ms()).await {
+                    tracing::warn!(%error, "the tokens could not be looked at");
+                }
+            }
+        }
+    }
+}
+
+/// The tools of this server: those for the workspace only if there is one.
+fn tools(config: &Config) -> Result<Registry> {
+    let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
+    // The server's own data may lie in it.
+    let workspace = Workspace::open(folder, &[&config.data]).context("cannot use the workspace")?;
+    let tools = Registry::default().in_workspace(workspace);
+    if !config.enable_bash {
+        return Ok(tools);
+    }
+    tracing::warn!(
+        "--enable-bash: the agent may propose shell commands; an owner decides about each"
+    );
+    #[cfg(unix)]
+    return Ok(tools.with_commands());
+    #[cfg(not(unix))]
+    bail!("--enable-bash works on Unix only");
 }
 
 /// The models that can be asked, the default first.
@@ -275,29 +322,6 @@ async fn export(args: ExportArgs) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(&content)?;
     Ok(out.flush()?)
-}
-
-/// Issues a token and prints it alone.
-async fn token(args: TokenArgs) -> Result<()> {
-    let store = visit(args.data).await?;
-    let auth = Auth::new(store.clone());
-    let now_ms = Clock::system().now_ms();
-    let expires_ms = match &args.expires {
-        Some(text) => parse_expiry(text, now_ms)?,
-        None => None,
-    };
-    let grant = Grant {
-        role: args.role.into(),
-        name: args.name,
-        document: args.document.map(Into::into),
-        expires_ms,
-        user: None,
-    };
-    let issued = auth.issue(grant, &Auth::owner().user, now_ms).await?;
-    store.close().await;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", issued.secret.expose())?;
-    Ok(())
 }
 
 /// Waits for SIGTERM or SIGINT.

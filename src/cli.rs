@@ -25,7 +25,7 @@ pub struct Cli {
 pub enum Command {
     /// Run the server (the default).
     Serve(ServeArgs),
-    /// Issue a token for another person; prints the token alone.
+    /// Issue a token for another person and print it alone; list and revoke tokens.
     Token(TokenArgs),
     /// Write a document into a file; also while a server runs.
     Export(ExportArgs),
@@ -53,6 +53,12 @@ pub struct ServeArgs {
     /// Everyone who can reach the server is the owner; only on a loopback address
     #[arg(long, env = "COPYDESK_NO_AUTH")]
     pub no_auth: bool,
+    /// The folder in which runs without a document may read and, once people have approved it, write; none if not given
+    #[arg(long, env = "COPYDESK_WORKSPACE", value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Let the agent propose shell commands for the workspace; each runs only once an owner has approved it
+    #[arg(long, env = "COPYDESK_ENABLE_BASH")]
+    pub enable_bash: bool,
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,
@@ -69,20 +75,35 @@ pub struct ServeArgs {
 
 /// Flags of `copydesk token`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Exit code: 0 done, 1 refused or failed (standard error says why), 2 the command line was not understood."
+)]
 pub struct TokenArgs {
     /// What the token allows
-    #[arg(long, value_enum)]
-    pub role: RoleArg,
+    #[arg(long, value_enum, required_unless_present_any = ["list", "revoke"])]
+    pub role: Option<RoleArg>,
     /// The name others see
-    #[arg(long)]
-    pub name: String,
+    #[arg(long, required_unless_present_any = ["list", "revoke"])]
+    pub name: Option<String>,
     /// Only this document
     #[arg(long, value_name = "ID")]
     pub document: Option<String>,
     /// How long it is valid, such as 12h, 7d or 4w [default: for ever]
     #[arg(long, value_name = "DURATION")]
     pub expires: Option<String>,
-    /// The data directory of the server
+    /// List all tokens instead: never their secrets
+    #[arg(long, conflicts_with_all = ["revoke", "role", "name", "document", "expires"])]
+    pub list: bool,
+    /// Take this token back instead; whoever is connected with it is cut off
+    #[arg(long, value_name = "ID", conflicts_with_all = ["role", "name", "document", "expires"])]
+    pub revoke: Option<String>,
+    /// Ask the running server at this address instead, as it was printed; wins over --data
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The token of an owner, for --url
+    #[arg(long, env = "COPYDESK_TOKEN", value_name = "OWNER", hide_env_values = true)]
+    pub token: Option<String>,
+    /// The data directory of the server; also while it runs
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -144,13 +165,15 @@ pub enum RoleArg {
     Viewer,
 }
 
-impl From<RoleArg> for Role {
-    fn from(role: RoleArg) -> Self {
-        match role {
-            RoleArg::Owner => Self::Owner,
-            RoleArg::Editor => Self::Editor,
-            RoleArg::Reviewer => Self::Reviewer,
-            RoleArg::Viewer => Self::Viewer,
-        }
+impl RoleArg {
+    /// The role's name.
+    pub fn as_str(self) -> &'static str {
+        let role = match self {
+            Self::Owner => Role::Owner,
+            Self::Editor => Role::Editor,
+            Self::Reviewer => Role::Reviewer,
+            Self::Viewer => Role::Viewer,
+        };
+        role.as_str()
     }
 }

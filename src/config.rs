@@ -33,6 +33,10 @@ pub struct Config {
     pub no_auth: bool,
     /// Owners may start runs that apply changes without asking.
     pub allow_bypass: bool,
+    /// The folder of work without a document.
+    pub workspace: Option<PathBuf>,
+    /// The agent may propose shell commands for the workspace.
+    pub enable_bash: bool,
     /// Host names besides the loopback ones.
     pub allowed_hosts: Vec<String>,
     /// Open the editor in a browser.
@@ -111,6 +115,9 @@ pub enum ConfigError {
     /// No such model.
     #[error("unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME] or script:FILE")]
     UnknownModel(String),
+    /// Commands need a folder to run in.
+    #[error("--enable-bash needs --workspace, the folder in which commands run")]
+    NoWorkspace,
     /// A key is needed.
     #[error("--model anthropic needs ANTHROPIC_API_KEY")]
     NoKey,
@@ -138,6 +145,8 @@ struct File {
     token: Option<String>,
     no_auth: Option<bool>,
     allow_bypass: Option<bool>,
+    workspace: Option<PathBuf>,
+    enable_bash: Option<bool>,
     #[serde(alias = "allowed-host")]
     allowed_hosts: Option<Vec<String>>,
     open: Option<bool>,
@@ -163,6 +172,8 @@ impl Config {
             token: args.token.or(file.token),
             no_auth: args.no_auth || file.no_auth.unwrap_or(false),
             allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
+            workspace: args.workspace.or(file.workspace),
+            enable_bash: args.enable_bash || file.enable_bash.unwrap_or(false),
             allowed_hosts,
             open: args.open || file.open.unwrap_or(false),
             anthropic,
@@ -173,6 +184,9 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
+        if self.enable_bash && self.workspace.is_none() {
+            return Err(ConfigError::NoWorkspace);
+        }
         if self.no_auth && !self.listen.ip().is_loopback() {
             return Err(ConfigError::OpenToAll(self.listen));
         }
@@ -288,6 +302,14 @@ mod tests {
         let listen = "0.0.0.0:4680".parse().unwrap();
         let args = ServeArgs { no_auth: true, listen: Some(listen), ..ServeArgs::default() };
         assert!(matches!(Config::load(args), Err(ConfigError::OpenToAll(at)) if at == listen));
+    }
+
+    #[test]
+    fn commands_need_a_folder_to_run_in() {
+        let args = ServeArgs { enable_bash: true, ..ServeArgs::default() };
+        assert!(matches!(Config::load(args.clone()), Err(ConfigError::NoWorkspace)));
+        let args = ServeArgs { workspace: Some(".".into()), ..args };
+        assert!(Config::load(args).unwrap().enable_bash);
     }
 
     #[test]

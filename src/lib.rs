@@ -8,7 +8,8 @@
 //! 4. [`room`]: one task owns one document, its requests and the people in it.
 //! 5. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 6. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
-//! 7. [`config`], [`cli`], [`app`]: what is composed, from which options. [`failpoint`]: where tests let it die.
+//! 7. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
+//!    [`failpoint`]: where tests let it die.
 
 pub mod ids;
 pub mod who;
@@ -21,6 +22,7 @@ pub mod auth;
 pub mod store;
 
 pub mod room;
+pub mod workspace;
 
 pub mod agent;
 pub mod llm;
@@ -32,6 +34,7 @@ pub mod wire;
 
 pub mod app;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod failpoint;
 pub mod telemetry;

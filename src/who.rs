@@ -37,6 +37,18 @@ impl Role {
     }
 }
 
+/// Longest name a person is shown under, in characters.
+const LONGEST_NAME: usize = 80;
+
+/// A name as others may see it: trimmed, cut to 80 characters, without control characters, which could fake a
+/// caret's label or a line of the log. None if nothing is left.
+pub fn shown_name(text: &str) -> Option<String> {
+    let name: String =
+        text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned();
+    let name: String = name.chars().take(LONGEST_NAME).collect();
+    (!name.is_empty()).then_some(name)
+}
+
 /// A person as the server knows them: the owner of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
@@ -67,6 +79,10 @@ pub enum Action {
     Manage,
     /// Run a shell command proposed by the agent.
     Command,
+    /// Decide where the policy leaves it to an owner, and take back what somebody else asked for.
+    Overrule,
+    /// Start a run whose changes are applied without asking, where the server allows that at all.
+    Bypass,
     /// Change server settings and issue or revoke tokens.
     Administer,
 }
@@ -87,7 +103,79 @@ impl Principal {
             Action::Write | Action::Ask | Action::Create => {
                 matches!(self.role, Role::Owner | Role::Editor)
             }
-            Action::Manage | Action::Command | Action::Administer => self.role == Role::Owner,
+            // Only owners issue tokens, and an owner may do everything: so nobody gives away more than they have.
+            Action::Manage
+            | Action::Command
+            | Action::Overrule
+            | Action::Bypass
+            | Action::Administer => self.role == Role::Owner,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who may do what, written out: `o`wner, `e`ditor, `r`eviewer, `v`iewer.
+    const MATRIX: [(Action, &str); 10] = [
+        (Action::Read, "oerv"),
+        (Action::Decide, "oer"),
+        (Action::Write, "oe"),
+        (Action::Ask, "oe"),
+        (Action::Create, "oe"),
+        (Action::Manage, "o"),
+        (Action::Command, "o"),
+        (Action::Overrule, "o"),
+        (Action::Bypass, "o"),
+        (Action::Administer, "o"),
+    ];
+    const ROLES: [Role; 4] = [Role::Owner, Role::Editor, Role::Reviewer, Role::Viewer];
+
+    fn holder(role: Role, document: Option<&str>) -> Principal {
+        let document = document.map(DocumentId::from);
+        Principal { user: "usr_ana".into(), name: "Ana".into(), role, document }
+    }
+
+    #[test]
+    fn every_role_may_do_what_the_table_says() {
+        for (action, roles) in MATRIX {
+            for role in ROLES {
+                let expected = roles.contains(&role.as_str()[..1]);
+                for document in [None, Some(DocumentId::from("doc_1"))] {
+                    let may = holder(role, None).may(action, document.as_ref());
+                    assert_eq!(may, expected, "{role:?} {action:?} {document:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_for_one_document_reaches_nothing_else() {
+        for (action, _) in MATRIX {
+            for role in ROLES {
+                let (bound, free) = (holder(role, Some("doc_1")), holder(role, None));
+                let (here, there) = (DocumentId::from("doc_1"), DocumentId::from("doc_2"));
+                assert_eq!(bound.may(action, Some(&here)), free.may(action, Some(&here)));
+                assert!(!bound.may(action, Some(&there)), "{role:?} {action:?}");
+                assert!(!bound.may(action, None), "{role:?} {action:?} to the server");
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_may_issue_tokens_may_do_everything_a_token_can_allow() {
+        for role in
+            ROLES.into_iter().filter(|&role| holder(role, None).may(Action::Administer, None))
+        {
+            assert!(MATRIX.iter().all(|(action, _)| holder(role, None).may(*action, None)));
+        }
+    }
+
+    #[test]
+    fn a_name_is_cleaned_and_shortened() {
+        assert_eq!(shown_name(" Ana\u{7}\n "), Some("Ana".to_owned()));
+        assert_eq!(shown_name(&"é".repeat(200)), Some("é".repeat(80)));
+        assert_eq!([shown_name(""), shown_name(" \u{7} ")], [None, None]);
     }
 }

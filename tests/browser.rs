@@ -24,6 +24,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
 }
 
 #[test]
+fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("share", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/ledger.json");
     tell("rules", &format!("script:{}", script.display()));

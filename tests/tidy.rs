@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 19] = [
+const ROOMS: [(&str, &str); 21] = [
     ("failpoint", ""),
     ("ids", ""),
     ("who", "ids"),
@@ -21,13 +21,18 @@ const ROOMS: [(&str, &str); 19] = [
     ("export", "ids who document review"),
     ("store", "ids who failpoint"),
     ("auth", "ids who store"),
-    ("room", "ids who document review store failpoint"),
+    ("room", "ids who document review store auth failpoint"),
+    ("workspace", ""),
     ("llm", "wire::messages"),
-    ("tools", "ids who document review room wire::messages failpoint"),
-    ("agent", "ids who document review store room llm tools wire::messages failpoint"),
+    ("tools", "ids who document review room workspace wire::messages failpoint"),
+    (
+        "agent",
+        "ids who document review store auth room workspace llm tools wire::messages failpoint",
+    ),
     ("wire", "ids who"),
     ("socket", "all !http !app !cli !config"),
     ("http", "all !socket !app !cli !config"),
+    ("client", "wire::client wire::server"),
     ("telemetry", ""),
     ("config", "cli"),
     ("cli", "export who"),
@@ -41,20 +46,26 @@ const EXCEPTIONS: [(&str, &str); 1] = [
 ];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the process.
-const WALLS: [(&str, &str); 29] = [
+const WALLS: [(&str, &str); 37] = [
     ("ammonia", "export/html.rs"),
-    ("anyhow", "app.rs main.rs"),
+    ("anyhow", "app main.rs"),
     ("axum", "http app.rs"),
+    ("cap_fs_ext", "workspace"),
+    ("cap_std", "workspace"),
     ("clap", "cli.rs main.rs"),
     ("getrandom", "auth llm/retry.rs"),
-    ("glob", "review/rule.rs"),
+    ("globset", "review/rule.rs workspace"),
     ("governor", "socket"),
+    ("grep_regex", "workspace"),
+    ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
+    ("ignore", "workspace"),
     ("open", "app.rs"),
     ("pulldown_cmark", "export"),
     ("regex", "llm tools/find_and_replace.rs"),
-    ("reqwest", "llm"),
+    ("reqwest", "llm client"),
     ("ropey", "document"),
+    ("rustix", "workspace/command.rs"),
     ("schemars", "tools"),
     ("similar", "document/diff review/preview.rs"),
     ("socketioxide", "socket app.rs"),
@@ -63,15 +74,18 @@ const WALLS: [(&str, &str); 29] = [
     ("tower", "http"),
     ("tower_http", "http"),
     ("tracing_subscriber", "telemetry.rs"),
+    ("tree_sitter", "workspace/shell.rs"),
+    ("tree_sitter_bash", "workspace/shell.rs"),
     ("ts_rs", "wire"),
     ("unicode_segmentation", "document/diff llm/harper"),
     ("zip", "export"),
     ("std::env", "config.rs"),
-    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store"),
+    // Which processes a command has left behind is in `/proc`.
+    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store workspace/command.rs"),
     // `copydesk export --out FILE`.
     ("tokio::fs", "app.rs store"),
     // The lock of a data directory names its process; a failpoint ends it.
-    ("std::process", "main.rs store/files.rs failpoint.rs"),
+    ("std::process", "main.rs store/files.rs workspace/command.rs failpoint.rs"),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store.
     (
         "tokio::spawn",

@@ -5,22 +5,25 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::may_still;
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
 use crate::llm::{DocumentView, Request, Selection};
-use crate::room::RoomError;
 use crate::room::command::{Gate, Reading};
+use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::Ground;
 use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
+use crate::tools::hooks::format::stamp_outcome;
 use crate::tools::told;
 use crate::tools::{Call, Context};
+use crate::who::Action;
 use crate::wire::messages::ContentBlock;
 
 use super::listen::listen;
 use super::models::Chosen;
-use super::prompt::{Briefing, SYSTEM};
+use super::prompt::{Briefing, rules};
 use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
@@ -28,7 +31,7 @@ use super::session::Shared;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{AskError, Conversation, PermissionMode};
+use super::{AskError, AskKind, Conversation, PermissionMode};
 
 /// Output tokens of one answer: a document at its limit fits.
 const MAX_TOKENS: u32 = 32_000;
@@ -57,6 +60,8 @@ enum Failure {
     Selection,
     #[error("There is no model {0} any more")]
     Model(String),
+    #[error("The person who asked may no longer ask here")]
+    NotAllowed,
 }
 
 impl From<RoomError> for Failure {
@@ -76,6 +81,7 @@ impl From<Failure> for End {
         let code = match &failure {
             Failure::Selection => "invalid_selection",
             Failure::Model(_) => "unknown_model",
+            Failure::NotAllowed => "not_allowed",
             Failure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
             Failure::Ask(AskError::Room(_)) => "document_unavailable",
             Failure::Ask(AskError::Store(_)) => "store_failed",
@@ -285,9 +291,15 @@ impl<'a> Driver<'a> {
     }
 
     /// Appends to the transcript, durably, and only then tells people.
-    async fn keep(&mut self, kept: Kept, mut batch: Batch) -> Result<(), Failure> {
+    async fn keep(&mut self, mut kept: Kept, mut batch: Batch) -> Result<(), Failure> {
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
+        if let Kept::Results { answers } = &mut kept {
+            // Calls that were left out, because the run was cancelled or there were too many, met no hook.
+            for answer in answers {
+                stamp_outcome(answer, &session, at_ms);
+            }
+        }
         let entry = Entry { session, run, at_ms, kept };
         batch.push(record::append(ask.document.as_ref(), &entry)?);
         match &entry.kept {
@@ -321,7 +333,23 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
+    /// people by then stays, for it belongs to the document.
+    async fn check_asker(&self) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        let action = match ask.permission_mode {
+            PermissionMode::BypassPermissions => Action::Bypass,
+            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                Action::Ask
+            }
+        };
+        let (store, user) = (&self.shared.store, &ask.principal.user);
+        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+    }
+
     async fn call_model(&mut self) -> Result<Event, Failure> {
+        self.check_asker().await?;
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
@@ -331,7 +359,7 @@ impl<'a> Driver<'a> {
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
         let request = Request {
             model: self.chosen.name.clone(),
-            system: SYSTEM.to_owned(),
+            system: rules(self.ground()).to_owned(),
             messages: transcript::messages(&entries, &ask.run, &self.prompt),
             tools: self.shared.tools.definitions(self.ground()),
             max_tokens: MAX_TOKENS,
@@ -350,13 +378,15 @@ impl<'a> Driver<'a> {
         self.voice.room = self.shared.room(self.run).await?;
         // A turn keeps its requests' names with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone());
+        let context = self.context(request.clone(), self.shared.desk().await?);
         let tools = &self.shared.tools;
         let made_before =
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
-        let finished = match made_before {
-            Some(finished) => finished,
-            None => tools.call(&context, call, &self.cancel).await,
+        let finished = if let Some(finished) = made_before {
+            finished
+        } else {
+            self.check_asker().await?;
+            tools.call(&context, call, &self.cancel).await
         };
         if let Some(now) = finished.now {
             self.learn(now).await;
@@ -378,10 +408,18 @@ impl<'a> Driver<'a> {
         self.known = Some(now);
     }
 
-    fn context(&self, request: RequestId) -> Context {
+    fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
         let ask = &self.run.ask;
         Context {
             room: self.voice.room.clone(),
+            desk,
+            workspace: self
+                .shared
+                .tools
+                .workspace()
+                .filter(|_| self.ground() == Ground::Workspace)
+                .cloned(),
+            safe_tools: ask.safe_tools,
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
             read: Arc::clone(&self.read),
@@ -420,6 +458,11 @@ impl<'a> Driver<'a> {
     fn ground(&self) -> Ground {
         match self.run.about {
             About::Document | About::Content => Ground::Document,
+            About::Nothing
+                if self.run.ask.kind == AskKind::Run && self.shared.tools.workspace().is_some() =>
+            {
+                Ground::Workspace
+            }
             About::Nothing => Ground::Conversation,
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod transcript;
 
+mod desk;
 mod driver;
 mod listen;
 mod models;
@@ -27,6 +28,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod workspace;
 
 use std::fmt;
 
@@ -37,6 +40,7 @@ use crate::room::RoomError;
 use crate::store::StoreError;
 use crate::who::Principal;
 
+pub use crate::tools::SafeTools;
 pub use models::Models;
 pub use session::Agents;
 pub use turn::Limits;
@@ -108,15 +112,6 @@ pub enum AskKind {
     Ask,
     /// `run`: a `result`.
     Run,
-}
-
-/// What happens to tools that only read (`auto_approve_safe` on the wire).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SafeTools {
-    /// They run at once.
-    AtOnce,
-    /// They wait for people too.
-    Ask,
 }
 
 /// How the calls of a run are approved.

@@ -1,5 +1,6 @@
 //! Stories about what is not started, what nobody has to approve, and decisions that are taken back.
 
+use crate::auth::{Auth, Grant};
 use crate::review::{Decision, Verdict};
 use crate::room::command::{Configure, Undo};
 use crate::room::settings::{Approvals, OwnSettings};
@@ -42,6 +43,37 @@ async fn nobody_else_may() {
     );
     let refused = strict.ask(ask).await;
     assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays() {
+    let mut stage = Stage::with("Old.").await;
+    let auth = Auth::new(stage.store.clone());
+    let now_ms = stage.clock.now_ms();
+    let grant = Grant::read("editor", "Ed", None, None, now_ms).unwrap();
+    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    stage.model.plays([rewrites("New."), says("And now for something else.")]);
+    let ask = Ask { principal: issued.principal, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    let request = stage.request().await;
+    auth.revoke(&issued.token, &owner().user, now_ms).await.unwrap();
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    let response = stage.response().await;
+    assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
+    assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("New.", 1));
+}
+
+#[tokio::test]
+async fn a_bypass_ends_where_its_askers_token_does() {
+    let mut stage = Stage::with("Old.").await;
+    stage.model.plays([rewrites("New.")]);
+    let stranger = Principal { user: "usr_gone".into(), ..owner() };
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = Ask { permission_mode, principal: stranger, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.response().await;
+    assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("Old.", 0));
 }
 
 #[tokio::test]

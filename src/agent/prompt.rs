@@ -6,11 +6,17 @@
 use std::fmt::Write as _;
 
 use crate::room::command::Reading;
+use crate::tools::Ground;
 use crate::tools::told::fenced;
 use crate::wire::messages::{CacheControl, ContentBlock};
 
-/// The rules.
-pub const SYSTEM: &str = include_str!("prompts/system.md");
+/// The rules of a conversation.
+pub fn rules(ground: Ground) -> &'static str {
+    match ground {
+        Ground::Document | Ground::Conversation => include_str!("prompts/system.md"),
+        Ground::Workspace => include_str!("prompts/workspace.md"),
+    }
+}
 
 /// UTF-16 units of a document that are shown; of a longer one, the part around the selection (or its beginning).
 pub const DOCUMENT_LIMIT: usize = 200_000;

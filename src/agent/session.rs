@@ -13,7 +13,7 @@ use crate::room::clock::Clock;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
 use crate::store::{Batch, MessageRecord, Store};
 use crate::tools::Registry;
-use crate::who::{Action, Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::driver;
 use super::models::Models;
@@ -34,7 +34,7 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct Agents {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the runs work with.
@@ -268,6 +268,11 @@ impl Shared {
         }
     }
 
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        self.rooms.desk().await
+    }
+
     /// Speaks for a run in `room`.
     pub fn voice(&self, run: &Run, room: RoomHandle) -> Voice {
         let Ask { session, run, document, .. } = &run.ask;
@@ -304,8 +309,8 @@ impl Shared {
         match ask.permission_mode {
             PermissionMode::Sdk => Ok(()),
             PermissionMode::BypassPermissions => {
-                let owner = ask.principal.role == Role::Owner;
-                if owner && self.bypass == Bypass::Allowed {
+                let may = ask.principal.may(Action::Bypass, ask.document.as_ref());
+                if may && self.bypass == Bypass::Allowed {
                     Ok(())
                 } else {
                     Err(AskError::BypassNotAllowed)

@@ -1,29 +1,33 @@
 //! A small theatre for stories about runs: a real store in memory, real rooms, and a model that plays a part.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::{Auth, Secret};
 use crate::document::utf16_len;
 use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
 use crate::llm::{AssistantMessage, Delta, Model, ModelError, Request};
 use crate::review::{self, Decision, Verdict};
 use crate::room::clock::Clock;
 use crate::room::command::{Member, Push};
-use crate::room::event::{Event, Response, Said, Saying};
+use crate::room::event::{Event, News, RequestUpdate, Response, Said, Saying};
 use crate::room::settings::{Approvals, ServerSettings};
-use crate::room::{NewDocument, Outlet, RoomHandle, Rooms};
+use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
 use crate::store::{Batch, Store};
 use crate::tools::Registry;
 use crate::who::{Principal, Role};
 use crate::wire::messages::{ContentBlock, StopReason, Usage};
+use crate::workspace::Workspace;
 
 use super::record::{self, Run, State};
 use super::transcript::{Entry, Kept};
@@ -184,6 +188,8 @@ pub struct Stage {
     pub said: Vec<Said>,
     heard: mpsc::UnboundedReceiver<Event>,
     runs: usize,
+    /// The workspace, if there is one.
+    folder: Option<TempDir>,
 }
 
 impl Stage {
@@ -191,13 +197,17 @@ impl Stage {
     pub async fn with(text: &str) -> Self {
         let store = Store::in_memory().await.unwrap();
         let clock = Clock::standing_at(1_700_000_000_000);
+        let secret = Secret::chosen("the-owner-of-the-stage").unwrap();
+        Auth::new(store.clone()).set_owner(&secret, clock.now_ms()).await.unwrap();
         let model = Arc::new(Actor::default());
-        let (rooms, agents, heard) = open(&store, &clock, &model);
+        let (rooms, agents, heard) = open(&store, &clock, &model, None);
         let new = NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None };
         let room = rooms.create(new, &owner()).await.unwrap();
         let session = SessionId::generate();
         let (said, runs) = (Vec::new(), 0);
-        let stage = Self { model, store, clock, rooms, agents, room, session, said, heard, runs };
+        let folder = None;
+        let stage =
+            Self { model, store, clock, rooms, agents, room, session, said, heard, runs, folder };
         stage.enter(&stage.room).await;
         stage
     }
@@ -209,6 +219,83 @@ impl Stage {
         let clock = stage.clock.clone();
         stage.agents = Agents::with_tools(tools, store, rooms, models, Bypass::Allowed, clock);
         stage
+    }
+
+    /// A server with a workspace that holds these files; the owner watches the desk, and what runs there say.
+    pub async fn in_workspace(files: &[(&str, &str)]) -> Self {
+        let mut stage = Self::with("").await;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        stage.folder = Some(folder);
+        stage.restart().await;
+        stage
+    }
+
+    /// What a file of the workspace reads; `None`: it is not there.
+    pub fn file(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder.as_ref().unwrap().path().join(name)).ok()
+    }
+
+    /// Somebody else writes to a file of the workspace.
+    pub fn overwrites(&self, name: &str, content: &str) {
+        std::fs::write(self.folder.as_ref().unwrap().path().join(name), content).unwrap();
+    }
+
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> RoomHandle {
+        self.rooms.desk().await.unwrap()
+    }
+
+    /// Work without a document, not yet asked for.
+    pub fn errand(&mut self, prompt: &str) -> Ask {
+        let question = self.question(prompt);
+        Ask { document: None, kind: AskKind::Run, ..question }
+    }
+
+    /// Asks for work without a document.
+    pub async fn run(&mut self, prompt: &str) -> RunId {
+        let ask = self.errand(prompt);
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Decides a request at the desk, as the owner.
+    pub async fn decides(
+        &self,
+        request: &review::Request,
+        decision: Decision,
+    ) -> Result<Arc<review::Request>, RoomError> {
+        self.agents.decide(request.id().clone(), decision, owner()).await
+    }
+
+    /// Waits for the next request at the desk and decides it.
+    pub async fn settles(&mut self, verdict: Verdict) -> Arc<review::Request> {
+        let request = self.request().await;
+        self.decides(&request, Decision::plain(verdict)).await.unwrap()
+    }
+
+    /// Waits until a run is over; how it ended.
+    pub async fn result(&mut self) -> &'static str {
+        loop {
+            if let Event::Said(said) = self.hear().await
+                && let Saying::Agent("result", subtype, _) = said.saying
+            {
+                return subtype;
+            }
+        }
+    }
+
+    /// Waits for what is new about a request besides its state.
+    pub async fn news(&mut self) -> RequestUpdate {
+        loop {
+            if let Event::RequestUpdated(update) = self.hear().await
+                && update.news != News::Nothing
+            {
+                return update;
+            }
+        }
     }
 
     /// The only model.
@@ -242,11 +329,17 @@ impl Stage {
 
     /// The server starts again; runs are taken up.
     pub async fn start(&mut self) {
-        let (rooms, agents, heard) = open(&self.store, &self.clock, &self.model);
+        let folder = self.folder.as_ref().map(TempDir::path);
+        let (rooms, agents, heard) = open(&self.store, &self.clock, &self.model, folder);
         let document = self.room.document().clone();
         (self.rooms, self.agents, self.heard) = (rooms, agents, heard);
         self.room = self.rooms.open(&document).await.unwrap();
         self.enter(&self.room).await;
+        if self.folder.is_some() {
+            self.enter(&self.desk().await).await;
+            let private = self.agents.private_room(&self.session, &owner()).await.unwrap();
+            self.enter(&private).await;
+        }
         self.agents.resume().await.unwrap();
     }
 
@@ -408,12 +501,20 @@ fn open(
     store: &Store,
     clock: &Clock,
     model: &Arc<Actor>,
+    folder: Option<&Path>,
 ) -> (Rooms, Agents, mpsc::UnboundedReceiver<Event>) {
     let (ears, heard) = mpsc::unbounded_channel();
     let settings = ServerSettings { approvals: Approvals::On, timeout_ms: 300_000 };
     let rooms = Rooms::new(store.clone(), Arc::new(Ears(ears)), settings, clock.clone());
     let models = Models::new(Arc::clone(model) as Arc<dyn Model>, []);
     let (store, clock) = (store.clone(), clock.clone());
-    let agents = Agents::new(store, rooms.clone(), models, Bypass::Allowed, clock);
+    let tools = match folder {
+        Some(folder) => {
+            let workspace = Workspace::open(folder, &[]).unwrap();
+            Registry::default().in_workspace(workspace).with_commands()
+        }
+        None => Registry::default(),
+    };
+    let agents = Agents::with_tools(tools, store, rooms.clone(), models, Bypass::Allowed, clock);
     (rooms, agents, heard)
 }

@@ -361,6 +361,13 @@ async fn cancelling_takes_the_request_back_and_answers_every_call() {
     let settled = stage.room.resolution(request.id().clone()).await.unwrap();
     assert_eq!(settled.resolution.status.as_str(), "cancelled");
     assert_eq!(stage.words().iter().filter(|word| word.starts_with("result:")).count(), 1);
+    for told in results(&stage) {
+        assert_eq!(
+            (&told["sessionId"], &told["updateType"]),
+            (&json!(stage.session.as_str()), &json!("none"))
+        );
+        assert!(told["timestamp"].is_string(), "also of the call that was never run: {told}");
+    }
 
     stage.ask("Go on").await;
     stage.response().await;

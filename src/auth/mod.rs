@@ -1,11 +1,15 @@
 //! Tokens and the people behind them: issue, verify, revoke, expire.
 //!
 //! A token is a secret text; the store keeps its SHA-256. Each token stands for a person
-//! ([`Principal`]); two tokens can stand for the same one. Nothing here reads a clock: callers say what
-//! time it is, in milliseconds since the epoch.
+//! ([`Principal`]); two tokens can stand for the same one. Whoever stays connected holds a [`Pass`], which ends
+//! with the token: at once when it is revoked here, within a sweep when another process revoked it. Nothing here
+//! reads a clock: callers say what time it is, in milliseconds since the epoch.
 
 mod expiry;
+mod grant;
 mod owner;
+mod pass;
+mod people;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -13,22 +17,35 @@ mod token;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::ids::{DocumentId, TokenId, UserId};
 use crate::store::{AuditEntry, Batch, Op, Store, StoreError, TokenRecord};
 use crate::who::{Principal, Role};
 
 pub use expiry::{ExpiryError, parse_expiry};
+pub use grant::Grant;
 pub use owner::owner_secret;
+pub use pass::{Ended, Pass, ended};
+pub use people::{deciders, holders, may_still, names};
 pub use token::Secret;
+
+use pass::Passes;
 
 /// The owner's token has a fixed place, so that a new secret replaces the old one.
 const OWNER_TOKEN: &str = "tok_owner";
 
 /// The owner is the same person whatever their secret is.
 const OWNER: &str = "usr_owner";
+
+/// Tokens that may be in force at the same time: a list that people can look through.
+const MOST_TOKENS: usize = 1_000;
+
+/// The use of a token is remembered at most this often.
+const USE_STEP_MS: u64 = 60_000;
 
 /// Why somebody is not let in, or a token not issued.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +68,24 @@ pub enum AuthError {
     /// A token for a document that is not there.
     #[error("there is no document {0}")]
     NoDocument(DocumentId),
+    /// There is no token of this name to revoke.
+    #[error("there is no token {0}")]
+    NoToken(TokenId),
+    /// A person without a name.
+    #[error("a token needs the name of its holder: 1 to 80 characters")]
+    Nameless,
+    /// No such role.
+    #[error("there is no role {0:?}; there are owner, editor, reviewer and viewer")]
+    UnknownRole(String),
+    /// It is not clear how long the token is to last.
+    #[error(transparent)]
+    Expiry(#[from] ExpiryError),
+    /// Nobody could look through more.
+    #[error("{limit} tokens are in force; revoke some first")]
+    TooMany {
+        /// How many there may be.
+        limit: usize,
+    },
     /// An owner's token reaches everything, so it cannot be for one document.
     #[error("an owner's token cannot be for one document")]
     BoundOwner,
@@ -81,21 +116,6 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
-/// What a new token shall allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
-    /// What its holder may do.
-    pub role: Role,
-    /// The name of its holder.
-    pub name: String,
-    /// The only document it reaches; none: all.
-    pub document: Option<DocumentId>,
-    /// When it stops working; none: never.
-    pub expires_ms: Option<u64>,
-    /// A second token of a person who has one already; none: for a new person.
-    pub user: Option<UserId>,
-}
-
 /// A new token. The secret is nowhere else.
 #[derive(Clone, Debug)]
 pub struct Issued {
@@ -105,6 +125,8 @@ pub struct Issued {
     pub secret: Secret,
     /// The person it stands for.
     pub principal: Principal,
+    /// When it stops working, in milliseconds since the epoch; none: never.
+    pub expires_ms: Option<u64>,
 }
 
 /// A token that is good at this moment.
@@ -118,16 +140,19 @@ pub struct Verified {
     pub expires_ms: Option<u64>,
 }
 
-/// Who may come in.
+/// Who may come in. Clones share what they know of those who are here.
 #[derive(Clone, Debug)]
 pub struct Auth {
     store: Store,
+    passes: Passes,
+    /// Counts the times somebody's token ended.
+    changes: Arc<watch::Sender<u64>>,
 }
 
 impl Auth {
     /// The tokens of this store.
     pub fn new(store: Store) -> Self {
-        Self { store }
+        Self { store, passes: Passes::default(), changes: Arc::new(watch::Sender::new(0)) }
     }
 
     /// The person that the owner's token stands for.
@@ -138,6 +163,11 @@ impl Auth {
             role: Role::Owner,
             document: None,
         }
+    }
+
+    /// The pass of somebody who needs no token, because everybody is the owner.
+    pub fn everyone(principal: Principal) -> Pass {
+        Pass::lasting(principal, OWNER_TOKEN.into())
     }
 
     /// From now on `secret` is the owner's, and no other is: given by `--token`, or kept by
@@ -159,6 +189,11 @@ impl Auth {
     /// caller's question to [`who`](crate::who).
     pub async fn issue(&self, grant: Grant, by: &UserId, now_ms: u64) -> Result<Issued, AuthError> {
         let Grant { role, name, document, expires_ms, user } = grant;
+        let held = self.store.tokens().await?;
+        let in_force = held.iter().filter(|token| pass::ended(token, now_ms).is_none());
+        if in_force.count() >= MOST_TOKENS {
+            return Err(AuthError::TooMany { limit: MOST_TOKENS });
+        }
         if let Some(document) = &document {
             if role == Role::Owner {
                 return Err(AuthError::BoundOwner);
@@ -175,7 +210,7 @@ impl Auth {
         let record = record(token.clone(), hash, &principal, now_ms, expires_ms);
         let line = audit("token.issued", by, &record, now_ms);
         self.store.commit(Batch::from(Op::PutToken(record)).with(line)).await?;
-        Ok(Issued { token, secret, principal })
+        Ok(Issued { token, secret, principal, expires_ms })
     }
 
     /// Who holds this secret.
@@ -185,22 +220,63 @@ impl Auth {
     pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<Verified, AuthError> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
-        if let Some(at_ms) = held.revoked_ms {
-            return Err(AuthError::Revoked { at_ms });
+        if let Some(ended) = pass::ended(&held, now_ms) {
+            return Err(ended.into());
         }
-        if let Some(at_ms) = held.expires_ms
-            && at_ms <= now_ms
-        {
-            return Err(AuthError::Expired { at_ms });
-        }
+        self.note_use(&held, now_ms).await;
         let TokenRecord { id, user, name, role, document, expires_ms, .. } = held;
         Ok(Verified { principal: Principal { user, name, role, document }, token: id, expires_ms })
     }
 
-    /// The token stops working now.
+    /// Lets the holder of this secret in, to stay for as long as it is good.
+    pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<Pass, AuthError> {
+        let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
+        // Revoked between the look and the pass, it would have found no pass to end.
+        self.verify(secret, now_ms).await?;
+        Ok(pass)
+    }
+
+    /// Remembers that a token is in use, now and then. Where that cannot be kept, people are let in all the same.
+    async fn note_use(&self, held: &TokenRecord, now_ms: u64) {
+        if held.used_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < USE_STEP_MS) {
+            return;
+        }
+        let used = Op::UseToken { token: held.id.clone(), at_ms: now_ms };
+        if let Err(error) = self.store.commit(used).await {
+            tracing::debug!(%error, "the use of a token could not be kept");
+        }
+    }
+
+    /// Ends the passes whose tokens ran out, or were revoked by another process. To be called every second or so.
+    pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
+        let here = self.passes.tokens();
+        if here.is_empty() {
+            return Ok(());
+        }
+        let mut tokens = self.store.tokens().await?;
+        tokens.retain(|token| here.contains(&token.id));
+        for token in &tokens {
+            if let Some(why) = pass::ended(token, now_ms) {
+                self.end(&token.id, why);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&self, token: &TokenId, why: Ended) {
+        self.passes.end(token, why);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Changes whenever somebody's token has ended: what they may no longer do is to be looked at again.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The token stops working now, and whoever is here with it has to go. Revoking twice is fine.
     ///
     /// # Errors
-    /// [`AuthError::Unknown`] for a token that is not there, [`AuthError::OwnerStays`] for the owner's.
+    /// [`AuthError::NoToken`] for a token that is not there, [`AuthError::OwnerStays`] for the owner's.
     pub async fn revoke(&self, token: &TokenId, by: &UserId, now_ms: u64) -> Result<(), AuthError> {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
@@ -215,16 +291,18 @@ impl Auth {
         });
         let revoke = Op::RevokeToken { token: token.clone(), at_ms: now_ms };
         match self.store.commit(Batch::from(revoke).with(line)).await {
-            Err(StoreError::Missing { .. }) => Err(AuthError::Unknown),
-            outcome => Ok(outcome?),
+            Err(StoreError::Missing { .. }) => Err(AuthError::NoToken(token.clone())),
+            outcome => {
+                outcome?;
+                self.end(token, Ended::Revoked { at_ms: now_ms });
+                Ok(())
+            }
         }
     }
 
-    /// What people are called: for showing who did something when they are not connected. Somebody
-    /// with several tokens is called as on the newest.
+    /// What people are called; see [`names`].
     pub async fn names(&self) -> Result<HashMap<UserId, String>, AuthError> {
-        let tokens = self.tokens().await?;
-        Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
+        Ok(names(&self.store).await?)
     }
 
     /// All tokens, oldest first: hashes, never secrets.
@@ -241,7 +319,19 @@ fn record(
     expires_ms: Option<u64>,
 ) -> TokenRecord {
     let Principal { user, name, role, document } = holder.clone();
-    TokenRecord { id, hash, user, name, role, document, created_ms, expires_ms, revoked_ms: None }
+    let (revoked_ms, used_ms) = (None, None);
+    TokenRecord {
+        id,
+        hash,
+        user,
+        name,
+        role,
+        document,
+        created_ms,
+        expires_ms,
+        revoked_ms,
+        used_ms,
+    }
 }
 
 fn audit(action: &str, by: &UserId, record: &TokenRecord, at_ms: u64) -> Op {

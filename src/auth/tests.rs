@@ -77,7 +77,7 @@ async fn a_revoked_token_stops_working() {
     let refused = auth.verify(issued.secret.expose(), NOW + 3).await;
     assert!(matches!(refused, Err(AuthError::Revoked { at_ms }) if at_ms == NOW + 1));
     let unknown = auth.revoke(&"tok_none".into(), &owner, NOW).await;
-    assert!(matches!(unknown, Err(AuthError::Unknown)), "{unknown:?}");
+    assert!(matches!(unknown, Err(AuthError::NoToken(_))), "{unknown:?}");
 }
 
 #[tokio::test]
@@ -221,4 +221,120 @@ fn secrets_are_long_random_and_fit_into_a_link() {
     for unusable in ["", "  ", "two words", "ä", "a#b", "a\nb"] {
         assert!(matches!(Secret::chosen(unusable), Err(AuthError::Unusable)), "{unusable:?}");
     }
+}
+
+async fn admitted(auth: &Auth, expires_ms: Option<u64>) -> (Issued, Pass) {
+    let grant = Grant { expires_ms, ..grant(Role::Editor) };
+    let issued = auth.issue(grant, &Auth::owner().user, NOW).await.unwrap();
+    let pass = auth.admit(issued.secret.expose(), NOW).await.unwrap();
+    (issued, pass)
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_every_pass_at_once() {
+    let auth = auth().await;
+    let (issued, first) = admitted(&auth, None).await;
+    let second = auth.clone().admit(issued.secret.expose(), NOW).await.unwrap();
+    let (_, stranger) = admitted(&auth, None).await;
+    assert_eq!(first.check(NOW), Ok(()));
+    let mut changes = auth.changes();
+    auth.revoke(&issued.token, &Auth::owner().user, NOW + 1).await.unwrap();
+    let revoked = Ended::Revoked { at_ms: NOW + 1 };
+    assert_eq!((first.check(NOW + 1), second.ended().await), (Err(revoked), revoked));
+    assert_eq!(stranger.check(NOW + 1), Ok(()));
+    assert!(changes.has_changed().unwrap() && changes.changed().await.is_ok());
+    let refused = auth.admit(issued.secret.expose(), NOW + 2).await;
+    assert!(matches!(refused, Err(AuthError::Revoked { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_pass_ends_with_its_time_also_before_anybody_sweeps() {
+    let auth = auth().await;
+    let (_, pass) = admitted(&auth, Some(NOW + 10)).await;
+    assert_eq!(pass.check(NOW + 9), Ok(()));
+    assert_eq!(pass.check(NOW + 10), Err(Ended::Expired { at_ms: NOW + 10 }));
+    assert_eq!(pass.ended().await, Ended::Expired { at_ms: NOW + 10 });
+}
+
+#[tokio::test]
+async fn a_sweep_ends_what_ran_out_and_what_another_process_revoked() {
+    let auth = auth().await;
+    let (_, short) = admitted(&auth, Some(NOW + 10)).await;
+    let (issued, long) = admitted(&auth, None).await;
+    let (_, other) = admitted(&auth, None).await;
+    let elsewhere = Auth::new(auth.store.clone());
+    elsewhere.revoke(&issued.token, &Auth::owner().user, NOW + 5).await.unwrap();
+    assert_eq!(long.check(NOW + 5), Ok(()), "nobody has looked yet");
+    auth.sweep(NOW + 10).await.unwrap();
+    assert_eq!(short.ended().await, Ended::Expired { at_ms: NOW + 10 });
+    assert_eq!(long.ended().await, Ended::Revoked { at_ms: NOW + 5 });
+    assert_eq!(other.check(NOW + 10), Ok(()));
+}
+
+#[tokio::test]
+async fn a_token_remembers_to_the_minute_when_it_was_used() {
+    let auth = auth().await;
+    let (issued, _) = admitted(&auth, None).await;
+    let used = async || {
+        let tokens = auth.tokens().await.unwrap();
+        tokens.iter().find(|token| token.id == issued.token).and_then(|token| token.used_ms)
+    };
+    assert_eq!(used().await, Some(NOW));
+    for (at_ms, remembered) in [(NOW + 59_999, NOW), (NOW + 60_000, NOW + 60_000)] {
+        auth.verify(issued.secret.expose(), at_ms).await.unwrap();
+        assert_eq!(used().await, Some(remembered));
+    }
+}
+
+#[tokio::test]
+async fn only_people_with_a_good_token_could_decide_and_may_go_on() {
+    let auth = with_document("doc_a").await;
+    let (store, owner) = (auth.store.clone(), Auth::owner().user);
+    auth.set_owner(&Secret::chosen("owner").unwrap(), NOW).await.unwrap();
+    let (ana, _) = admitted(&auth, Some(NOW + 10)).await;
+    let ana = ana.principal.user;
+    auth.issue(grant(Role::Viewer), &owner, NOW).await.unwrap();
+    let here = DocumentId::from("doc_a");
+    let able = deciders(&store, &here, NOW).await.unwrap();
+    assert_eq!(able, [owner.clone(), ana.clone()].into());
+    assert_eq!(deciders(&store, &here, NOW + 10).await.unwrap(), [owner.clone()].into());
+    let may = async |user: &UserId, action, now_ms| {
+        may_still(&store, user, action, Some(&here), now_ms).await.unwrap()
+    };
+    assert!(may(&ana, Action::Ask, NOW).await && !may(&ana, Action::Ask, NOW + 10).await);
+    assert!(may(&owner, Action::Bypass, NOW).await && !may(&ana, Action::Bypass, NOW).await);
+    assert!(!may(&"usr_nobody".into(), Action::Read, NOW).await);
+}
+
+#[tokio::test]
+async fn there_are_never_more_tokens_than_people_can_look_through() {
+    let auth = auth().await;
+    let (issued, _) = admitted(&auth, None).await;
+    let one = auth.tokens().await.unwrap().remove(0);
+    let more = (1..MOST_TOKENS).map(|number| {
+        let (id, hash) = (format!("tok_{number}").into(), format!("hash {number}"));
+        Op::PutToken(TokenRecord { id, hash, ..one.clone() })
+    });
+    auth.store.commit(more.collect::<Batch>()).await.unwrap();
+    let refused = auth.issue(grant(Role::Viewer), &Auth::owner().user, NOW).await;
+    assert!(matches!(refused, Err(AuthError::TooMany { limit: MOST_TOKENS })), "{refused:?}");
+    auth.revoke(&issued.token, &Auth::owner().user, NOW).await.unwrap();
+    auth.issue(grant(Role::Viewer), &Auth::owner().user, NOW).await.unwrap();
+}
+
+#[test]
+fn a_wish_for_a_token_is_read_strictly() {
+    let read = |role: &str, name: &str, expires: Option<&str>| {
+        Grant::read(role, name, None, expires, NOW).map_err(|error| error.to_string())
+    };
+    let good = read("reviewer", " Bo\n", Some("1s")).unwrap();
+    assert_eq!((good.role, good.name.as_str()), (Role::Reviewer, "Bo"));
+    assert_eq!(good.expires_ms, Some(NOW + 1_000));
+    assert_eq!(read("owner", "Bo", Some("never")).unwrap().expires_ms, None);
+    for (role, name, expires) in
+        [("king", "Bo", None), ("", "Bo", None), ("editor", " ", None), ("editor", "Bo", Some("x"))]
+    {
+        assert!(read(role, name, expires).is_err(), "{role} {name} {expires:?}");
+    }
+    assert!(read(&"x".repeat(10_000), "Bo", None).unwrap_err().len() < 200);
 }

@@ -4,13 +4,15 @@ pub mod assets;
 pub mod guard;
 pub mod problem;
 
+mod body;
 mod export;
 mod principal;
+mod tokens;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
-use axum::routing::{any, get};
+use axum::routing::{any, delete, get, post};
 
 use crate::auth::Auth;
 use crate::room::Rooms;
@@ -44,9 +46,17 @@ pub fn router(door: Door) -> Router {
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/api/v1/documents/{id}/export", get(export::download))
+        .route(
+            "/api/v1/tokens",
+            post(tokens::issue)
+                .get(tokens::list)
+                .layer(DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES)),
+        )
+        .route("/api/v1/tokens/{id}", delete(tokens::revoke))
         .route("/api/{*rest}", any(no_route))
         .route("/v1/{*rest}", any(no_route))
         .fallback_service(assets::router())
+        .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .with_state(door)
 }
@@ -74,4 +84,10 @@ async fn ready(State(door): State<Door>) -> Result<&'static str, Problem> {
 /// Addresses of programs never answer with the editor's page.
 async fn no_route() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route")
+}
+
+/// The route is there, and cannot be asked that way; the `Allow` header says how.
+async fn no_method() -> Problem {
+    let detail = "this route does not take that method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
 }

@@ -6,7 +6,8 @@ use axum::http::{HeaderMap, header};
 
 use super::Door;
 use super::problem::Problem;
-use crate::ids::DocumentId;
+use crate::auth::Auth;
+use crate::ids::{DocumentId, TokenId};
 use crate::room::RoomHandle;
 use crate::who::{Action, Principal};
 
@@ -14,21 +15,33 @@ use crate::who::{Action, Principal};
 ///
 /// Never from the address: addresses end up in logs and histories.
 #[derive(Clone, Debug)]
-pub(super) struct Caller(pub(super) Principal);
+pub(super) struct Caller {
+    /// Who it is.
+    pub(super) principal: Principal,
+    /// The token they brought; under `--no-auth` the owner's.
+    pub(super) token: TokenId,
+}
 
 impl FromRequestParts<Door> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
         if let Some(everyone) = &door.everyone {
-            return Ok(Self(everyone.clone()));
+            let pass = Auth::everyone(everyone.clone());
+            return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
         }
-        let token = token(&parts.headers).ok_or_else(Problem::token_needed)?;
-        Ok(Self(door.auth.verify(token, door.clock.now_ms()).await?.principal))
+        let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
+        let verified = door.auth.verify(secret, door.clock.now_ms()).await?;
+        Ok(Self { principal: verified.principal, token: verified.token })
     }
 }
 
 impl Caller {
+    /// Refuses whoever may not do `action` to the server as a whole.
+    pub(super) fn must(&self, action: Action) -> Result<(), Problem> {
+        if self.principal.may(action, None) { Ok(()) } else { Err(Problem::not_allowed()) }
+    }
+
     /// The room of a document the person may do `action` to. Somebody else's private document is not there.
     pub(super) async fn room(
         &self,
@@ -37,13 +50,13 @@ impl Caller {
         action: Action,
     ) -> Result<RoomHandle, Problem> {
         let id = DocumentId::from(document);
-        if !self.0.may(action, Some(&id)) {
+        if !self.principal.may(action, Some(&id)) {
             return Err(Problem::not_allowed());
         }
         let room = door.rooms.open(&id).await?;
         let Some(owner) = room.unlisted_owner() else { return Ok(room) };
         match door.store.session(owner).await? {
-            Some(session) if session.user == self.0.user => Ok(room),
+            Some(session) if session.user == self.principal.user => Ok(room),
             _ => Err(Problem::not_found("document")),
         }
     }

@@ -44,6 +44,11 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
     }
 
+    /// The request can be read, and what it says is not possible.
+    pub(super) fn unprocessable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", detail)
+    }
+
     /// There is no such thing, or not for this person.
     pub(super) fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
@@ -83,12 +88,28 @@ impl IntoResponse for Problem {
 
 impl From<AuthError> for Problem {
     fn from(error: AuthError) -> Self {
+        let detail = error.to_string();
         match error {
             AuthError::Store(error) => error.into(),
-            other => Self {
+            AuthError::Unknown | AuthError::Expired { .. } | AuthError::Revoked { .. } => Self {
                 challenge: Some(CHALLENGE_AGAIN),
-                ..Self::new(StatusCode::UNAUTHORIZED, "unauthorized", other.to_string())
+                ..Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
             },
+            AuthError::NoDocument(_) => Self::not_found("document"),
+            AuthError::NoToken(_) => Self::not_found("token"),
+            AuthError::BoundOwner
+            | AuthError::Nameless
+            | AuthError::UnknownRole(_)
+            | AuthError::Expiry(_) => Self::unprocessable(detail),
+            AuthError::OwnerStays => Self::new(StatusCode::FORBIDDEN, "not_allowed", detail),
+            AuthError::TooMany { .. } => Self::new(StatusCode::CONFLICT, "too_many_tokens", detail),
+            AuthError::Taken(_)
+            | AuthError::Unusable
+            | AuthError::Randomness(_)
+            | AuthError::File { .. } => {
+                tracing::error!(error = %detail, "a token could not be made");
+                Self::internal()
+            }
         }
     }
 }
@@ -115,7 +136,9 @@ impl From<RoomError> for Problem {
             RoomError::Resync | RoomError::Ahead { .. } => {
                 Self::new(StatusCode::CONFLICT, "resync", detail)
             }
-            RoomError::BadUpdate { .. } | RoomError::Invalid(_) => Self::invalid(detail),
+            RoomError::BadUpdate { .. } | RoomError::Invalid(_) | RoomError::Input(_) => {
+                Self::invalid(detail)
+            }
             RoomError::Decision(_) => Self::new(StatusCode::CONFLICT, "refused", detail),
             RoomError::TooManyRequests { .. } => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::apply::{HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Choice, Decision, DecisionError, Finish, HunkDecision, HunkStatus, HunkVerdict, Outcome,
+    Choice, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict, Outcome,
     Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
 };
 use crate::document::Text;
@@ -27,8 +27,8 @@ type Named<'d> = (usize, &'d HunkVerdict);
 
 /// What is to happen.
 enum Plan {
-    /// The tool without hunks runs, with this input if a person edited it.
-    Run(Option<Value>),
+    /// The tool without hunks runs, with this input if a person edited it, and then with what that would do.
+    Run(Option<Value>, Option<Fresh>),
     /// The tool without hunks does not run.
     Refuse,
     /// Hunk by hunk.
@@ -53,13 +53,13 @@ impl Request {
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
         let edits = match &plan {
-            Plan::Run(_) | Plan::Refuse => Vec::new(),
+            Plan::Run(..) | Plan::Refuse => Vec::new(),
             Plan::Hunks(fates) => self.edits(fates, text)?,
         };
         let rule = decision.rule.clone();
         let moment = Moment { by: Person::from(who), at_ms: now_ms, rule };
         let mut outcome = match plan {
-            Plan::Run(input) => self.run(input, &moment),
+            Plan::Run(input, revised) => self.run(input, revised, &moment),
             Plan::Refuse => self.close(RequestStatus::Rejected, &moment),
             Plan::Hunks(fates) => self.take(fates, edits, text, &moment)?,
         };
@@ -134,8 +134,10 @@ impl Request {
                 _ if decision.hunks.is_some() || decision.finish.is_some() => {
                     invalid("this request has no single changes to decide")
                 }
-                Verdict::Approve => Ok(Plan::Run(None)),
-                Verdict::Edit { input } => Ok(Plan::Run(Some(input.clone()))),
+                Verdict::Approve => Ok(Plan::Run(None, None)),
+                Verdict::Edit { input } => {
+                    Ok(Plan::Run(Some(input.clone()), decision.revised.clone()))
+                }
                 Verdict::Reject | Verdict::Respond { .. } => Ok(Plan::Refuse),
             };
         }
@@ -228,13 +230,17 @@ impl Request {
         }
     }
 
-    fn run(&mut self, input: Option<Value>, moment: &Moment) -> Outcome {
+    fn run(&mut self, input: Option<Value>, revised: Option<Fresh>, moment: &Moment) -> Outcome {
         let vote = moment.vote(input.as_ref().map(Value::to_string), None);
         let have = cast(&mut self.votes, &vote);
         if have < self.proposal.policy.need() {
             return self.outcome();
         }
         self.edited_input = input;
+        if let Some(Fresh { preview, touched }) = revised {
+            self.proposal.preview = preview;
+            self.proposal.touched = touched;
+        }
         self.close(RequestStatus::Approved, moment)
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
+use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
 use crate::ids::{HunkId, RuleId};
 
@@ -33,6 +33,9 @@ pub struct Decision {
     /// The remembered rule that decides in the person's place; never from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
+    /// With [`Verdict::Edit`]: what the edited call would do, worked out by the server.
+    #[serde(skip)]
+    pub revised: Option<Fresh>,
 }
 
 impl Decision {
@@ -47,6 +50,7 @@ impl Decision {
             remember: None,
             preview_hash: None,
             rule: None,
+            revised: None,
         }
     }
 

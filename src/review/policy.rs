@@ -1,10 +1,12 @@
 //! Who may decide, and how many must agree.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Person, Request};
 use crate::ids::{DocumentId, RuleId, UserId};
-use crate::who::{Action, Principal, Role};
+use crate::who::{Action, Principal};
 
 /// Who may decide the requests of a document, from the mildest to the strictest.
 #[derive(
@@ -60,7 +62,7 @@ impl Policy {
             && match self {
                 Self::Any | Self::Two => true,
                 Self::NotRequester => who.user != *requester,
-                Self::Owner => who.role == Role::Owner,
+                Self::Owner => who.may(Action::Overrule, document),
             }
     }
 }
@@ -130,6 +132,26 @@ pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote) -> u32 {
 pub(super) fn agreeing(votes: &[Vote]) -> u32 {
     let counts = votes.iter().map(|v| votes.iter().filter(|w| w.agrees(v)).count());
     counts.max().unwrap_or_default() as u32
+}
+
+impl Request {
+    /// Who has voted, where one vote is not enough; somebody may be named more than once.
+    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
+        let on_hunks =
+            self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
+        self.votes.iter().chain(on_hunks).map(|vote| &vote.by.user)
+    }
+
+    /// Takes back the votes of people who may no longer decide; returns who they are. What two people decided together
+    /// before stays decided.
+    pub fn keep_votes(&mut self, may: impl Fn(&UserId) -> bool) -> BTreeSet<UserId> {
+        let lost: BTreeSet<_> = self.voters().filter(|user| !may(user)).cloned().collect();
+        self.votes.retain(|vote| !lost.contains(&vote.by.user));
+        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
+            hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
+        }
+        lost
+    }
 }
 
 /// How many people said yes, and how many must.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Decision, DecisionError, Hunk, HunkStatus, Request, RequestStatus};
+use super::{Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus};
 use crate::document::Text;
 use crate::who::Principal;
 
@@ -27,6 +27,12 @@ impl Request {
         let refused = |text: String| Report { text, is_error: true };
         if let Some(answer) = &self.answer {
             return Report { text: answer.clone(), is_error: false };
+        }
+        if let Some(Execution::Done { report, .. }) = &self.execution {
+            return self.report_result(report);
+        }
+        if self.status == RequestStatus::Approved && self.hunks.is_empty() {
+            return self.report_result(&Report { text: "Approved.".to_owned(), is_error: false });
         }
         match self.status {
             RequestStatus::Streaming | RequestStatus::Pending => {
@@ -106,8 +112,6 @@ impl Request {
             self.hunks.iter().any(|h| h.decided.as_ref().is_some_and(|d| d.text.is_some()));
         let mut text = if partly {
             format!("Partly applied: {}.{}", self.counts(), self.lines())
-        } else if self.hunks.is_empty() {
-            String::from("Approved.")
         } else if edited {
             format!("Applied with edits by the user: {accepted} accepted.{}", self.lines())
         } else {

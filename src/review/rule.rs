@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path};
 
-use glob::{MatchOptions, Pattern};
+use globset::{Glob, GlobBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::apply::Moment;
@@ -35,10 +35,10 @@ impl Scope {
 }
 
 /// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
-/// A name that begins with a dot has to be written out.
+/// Names that begin with a dot are covered only by a pattern that has such a name too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PathPattern(Pattern);
+pub struct PathPattern(Glob);
 
 /// Longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 300;
@@ -49,23 +49,22 @@ impl PathPattern {
         if text.is_empty() || text.len() > LONGEST_PATTERN {
             return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
         }
-        Pattern::new(text).map(Self).map_err(|error| format!("this is no path pattern: {error}"))
+        let pattern = GlobBuilder::new(text).literal_separator(true).build();
+        pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
     }
 
     /// The pattern as it was written.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        self.0.glob()
     }
 
     /// Whether it covers a path below the workspace. One that goes up or is absolute is never covered.
     fn covers(&self, path: &str) -> bool {
-        let options = MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
         let is_plain = |part| matches!(part, Component::Normal(_));
-        Path::new(path).components().all(is_plain) && self.0.matches_with(path, options)
+        let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
+        Path::new(path).components().all(is_plain)
+            && (hides(self.as_str()) || !hides(path))
+            && self.0.compile_matcher().is_match(path)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The review rules, sentence by sentence.
 
+mod acting;
 mod decisions;
 mod lives;
 mod people;

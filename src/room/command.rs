@@ -8,7 +8,7 @@ use crate::document::{Text, Update};
 use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
 };
-use crate::review::{Decision, HunkDraft, Preview, Request, Resolution, Rule};
+use crate::review::{Decision, Fresh, HunkDraft, Preview, Report, Request, Resolution, Rule};
 use crate::who::Principal;
 
 use super::RoomError;
@@ -46,6 +46,12 @@ pub enum Command {
     Rules(Reply<Vec<Arc<Rule>>>),
     /// End a rule.
     Revoke(RuleId, Principal, Reply<()>),
+    /// What an open request would do was looked at again.
+    LookAgain(RequestId, Box<Fresh>, Reply<Arc<Request>>),
+    /// An approved call begins; granted once.
+    Begin(RequestId, Reply<Arc<Request>>),
+    /// An approved call is over.
+    Done(RequestId, Report, Reply<Arc<Request>>),
     /// Change the title.
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
@@ -62,6 +68,8 @@ pub enum Command {
     Replace(String, Principal, Reply<Reading>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    Recount,
 }
 
 impl Command {
@@ -73,6 +81,9 @@ impl Command {
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
             | Self::Reopen(request, ..)
+            | Self::LookAgain(request, ..)
+            | Self::Begin(request, ..)
+            | Self::Done(request, ..)
             | Self::Undo(Undo { request, .. }, ..) => Some(request),
             Self::Propose(new, _) => Some(&new.id),
             Self::Open(..)
@@ -89,7 +100,8 @@ impl Command {
             | Self::CatchUp(..)
             | Self::Requests(..)
             | Self::Replace(..)
-            | Self::Say(..) => None,
+            | Self::Say(..)
+            | Self::Recount => None,
         }
     }
 
@@ -105,7 +117,7 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Say(..) => {}
+            Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
@@ -115,6 +127,9 @@ impl Command {
             | Self::Extend(.., reply)
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
+            | Self::LookAgain(.., reply)
+            | Self::Begin(.., reply)
+            | Self::Done(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
             Self::Rename(.., reply) | Self::Delete(.., reply) | Self::Revoke(.., reply) => {
                 reply.send(Err(error));
@@ -219,6 +234,8 @@ pub struct NewRequest {
     pub explanation: String,
     /// What people are shown besides the hunks.
     pub preview: Preview,
+    /// SHA-256 of the content of the file it would change, if it is one.
+    pub touched: Option<String>,
     /// The door it came through.
     pub source: String,
     /// Whether a person must decide, or a permission mode already has.
@@ -258,6 +275,8 @@ pub struct Settled {
     pub reading: Reading,
     /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
     pub scope: Option<(usize, usize)>,
+    /// The request as it ended.
+    pub request: Arc<Request>,
 }
 
 /// The document as it is.

@@ -8,7 +8,7 @@ use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal};
 
 use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
 use super::settings::frozen_by;
@@ -120,7 +120,8 @@ pub(super) fn withdraw(
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
-    if !by.is_none_or(|by| by.user == *requester || by.role == Role::Owner) {
+    let document = Some(state.id());
+    if !by.is_none_or(|by| by.user == *requester || by.may(Action::Overrule, document)) {
         return Err(RoomError::NotAllowed);
     }
     let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();

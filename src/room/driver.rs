@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::auth;
 use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
@@ -21,7 +22,7 @@ use super::event::Event;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, proposals, requests, time};
+use super::{RoomError, RoomHandle, loading, proposals, requests, time, voters};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -159,10 +160,33 @@ impl Driver {
         if let Some(error) = self.broken.clone() {
             return self.refuse(command, error);
         }
-        match self.fetch(self.need(&command), step).await {
+        let counts = self.counts_votes(&command);
+        let ready = match self.fetch(self.need(&command), step).await {
+            Ok(()) if counts => self.recount(step).await,
+            ready => ready,
+        };
+        match ready {
             Ok(()) => self.apply(command, step).await,
             Err(error) => command.refuse(error),
         }
+    }
+
+    /// Whether votes that were cast earlier matter to a command.
+    fn counts_votes(&self, command: &Command) -> bool {
+        match command {
+            Command::Decide(id, ..) => voters::any_vote(&self.state, id),
+            Command::Recount => self.state.open.keys().any(|id| voters::any_vote(&self.state, id)),
+            _ => false,
+        }
+    }
+
+    /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
+    /// and when somebody's token ends.
+    async fn recount(&mut self, step: &mut Step) -> Result<(), RoomError> {
+        let now = self.now();
+        let able = auth::deciders(&self.shared.store, self.state.id(), now.ms).await;
+        voters::recount(&mut self.state, &able.map_err(RoomError::store)?, &now, step);
+        Ok(())
     }
 
     /// While the store is gone, people can still leave, and runs say so.
@@ -403,8 +427,9 @@ impl Driver {
     }
 
     pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
+        let members = self.state.listeners(members, event);
         if !members.is_empty() {
-            self.shared.outlet.tell(self.state.id(), members, event);
+            self.shared.outlet.tell(self.state.id(), &members, event);
         }
     }
 

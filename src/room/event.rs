@@ -91,6 +91,19 @@ pub struct RequestUpdate {
     pub by: Option<Principal>,
     /// Who has the request open; the countdown stands still meanwhile.
     pub focused: Vec<Principal>,
+    /// What is new besides.
+    pub news: News,
+}
+
+/// What is new about a request besides its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nothing.
+    Nothing,
+    /// The call would do something else than people were shown.
+    Preview,
+    /// The approved call is over.
+    Result,
 }
 
 /// Something a run says to everyone in the document.

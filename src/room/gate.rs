@@ -1,5 +1,6 @@
 //! What the gate and the rules need of the store: who may decide at this moment, which sessions are over, how a rule ended.
 
+use crate::auth;
 use crate::ids::RuleId;
 use crate::review::Rule;
 
@@ -21,8 +22,7 @@ impl Driver {
         } else {
             self.end_rules_of_old_sessions(step).await?;
             // Rights may have been taken away since the rules were made, and even since this run began.
-            let now_ms = self.now().ms;
-            loading::deciders(&self.shared.store, self.state.id(), now_ms).await?
+            auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
         };
         let now = self.now();
         proposals::propose(&mut self.state, new, older, &people, &now, step)
@@ -55,7 +55,7 @@ impl Driver {
         // It may have ended in this very turn.
         self.flush(step).await?;
         let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
-        let record = record.filter(|record| record.document.as_ref() == Some(self.state.id()));
+        let record = record.filter(|record| record.document == self.state.about());
         let Rule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
         Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))
     }

@@ -1,17 +1,16 @@
 //! What a room reads from the store: the document, what is open, and what reaches further back than the log at hand.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::auth;
 use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::review::Request;
 use crate::store::{LoadedDocument, Scope, Store};
-use crate::who::{Action, Principal};
 
 use super::state::RoomState;
-use super::{RoomError, restore};
+use super::{RoomError, desk, restore};
 
 /// How far back a client or a proposal may be and still be brought up to date by updates.
 const REACH: u64 = 20_000;
@@ -25,14 +24,15 @@ pub(super) async fn load(
     at_hand: Version,
 ) -> Result<RoomState, RoomError> {
     let newest = store.load(id).await.map_err(RoomError::store)?.ok_or(RoomError::NoDocument)?;
-    let open = store.open_requests(Scope::Document(id)).await.map_err(RoomError::store)?;
+    let scope = if *id == desk::id() { Scope::Desk } else { Scope::Document(id) };
+    let open = store.open_requests(scope).await.map_err(RoomError::store)?;
     let open = open.into_iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
     let loaded =
         if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
     failpoint::pass("room.loading");
     let mut state = restore::room(loaded, open)?;
-    let rules = store.rules(Scope::Document(id)).await.map_err(RoomError::store)?;
+    let rules = store.rules(scope).await.map_err(RoomError::store)?;
     for rule in rules.into_iter().map(restore::rule) {
         let rule = rule?;
         state.rules.insert(rule.id().clone(), Arc::new(rule));
@@ -79,7 +79,7 @@ pub(super) async fn request(
     id: &RequestId,
 ) -> Result<Request, RoomError> {
     let record = store.request(id).await.map_err(RoomError::store)?;
-    let record = record.filter(|record| record.document.as_ref() == Some(state.id()));
+    let record = record.filter(|record| record.document == state.about());
     restore::request(record.ok_or(RoomError::NoRequest)?)
 }
 
@@ -104,34 +104,13 @@ pub(super) async fn caught_up(
     Ok(ended)
 }
 
-/// Everybody who may decide requests of a document by a token that is good now; somebody with two such tokens is in it twice.
-pub(super) async fn deciders(
-    store: &Store,
-    document: &DocumentId,
-    now_ms: u64,
-) -> Result<Vec<Principal>, RoomError> {
-    let tokens = store.tokens().await.map_err(RoomError::store)?;
-    let is_good = |expires_ms: Option<u64>| expires_ms.is_none_or(|at_ms| now_ms < at_ms);
-    let holders = tokens
-        .into_iter()
-        .filter(|token| token.revoked_ms.is_none() && is_good(token.expires_ms))
-        .map(|token| Principal {
-            user: token.user,
-            name: token.name,
-            role: token.role,
-            document: token.document,
-        });
-    Ok(holders.filter(|holder| holder.may(Action::Decide, Some(document))).collect())
-}
-
 /// Refuses if fewer than two people could decide requests of a document: two could never agree.
 pub(super) async fn check_two_people(
     store: &Store,
     document: &DocumentId,
     now_ms: u64,
 ) -> Result<(), RoomError> {
-    let deciders = deciders(store, document, now_ms).await?;
-    let people: HashSet<_> = deciders.into_iter().map(|holder| holder.user).collect();
+    let people = auth::deciders(store, document, now_ms).await.map_err(RoomError::store)?;
     if people.len() < 2 {
         let reason =
             "the policy `two` needs two people who could decide; issue another token first";

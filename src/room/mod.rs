@@ -12,6 +12,7 @@ pub mod settings;
 
 mod admin;
 mod decisions;
+mod desk;
 mod draft;
 mod driver;
 mod focus;
@@ -32,6 +33,7 @@ mod step;
 mod tests;
 mod time;
 mod undo;
+mod voters;
 mod writing;
 
 use std::sync::Arc;
@@ -40,7 +42,7 @@ use tokio::sync::mpsc;
 
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Ended, Request, Rule};
+use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Rule};
 use crate::store::StoreError;
 use crate::who::Principal;
 
@@ -112,6 +114,9 @@ pub enum RoomError {
     /// What was asked makes no sense in the present state.
     #[error("{0}")]
     Invalid(String),
+    /// A person's input for a tool is not one it takes.
+    #[error("{0}")]
+    Input(String),
     /// The store failed; nothing was changed.
     #[error("the change could not be stored; nothing was changed")]
     Store(#[source] Arc<StoreError>),
@@ -262,6 +267,29 @@ impl RoomHandle {
     /// End a rule.
     pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
         self.ask(|reply| Command::Revoke(rule, by, reply)).await
+    }
+
+    /// What an open request would do was looked at again. If that is something else than people were shown, they are told.
+    pub async fn look_again(
+        &self,
+        request: RequestId,
+        fresh: Fresh,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::LookAgain(request, Box::new(fresh), reply)).await
+    }
+
+    /// An approved call begins. Granted once; durable when this returns.
+    pub async fn begin(&self, request: RequestId) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Begin(request, reply)).await
+    }
+
+    /// An approved call is over.
+    pub async fn done(
+        &self,
+        request: RequestId,
+        report: Report,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Done(request, report, reply)).await
     }
 
     /// Change the title.

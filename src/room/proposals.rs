@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, Proposal, Request, Verdict,
+    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
+    Verdict,
 };
-use crate::who::{Principal, Role};
+use crate::who::{Action, Principal, Role};
 
 use super::command::{Gate, NewRequest, Proposed};
 use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
@@ -19,7 +20,7 @@ use super::{RoomError, decisions, requests, rules};
 pub(super) const MOST_OPEN: usize = 64;
 
 /// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
-/// the log at hand; `None`: they are no longer to be had. `people` are those who may decide now, if there are rules.
+/// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
 pub(super) fn propose(
     state: &mut RoomState,
     new: NewRequest,
@@ -40,6 +41,9 @@ pub(super) fn propose(
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
+    // What an owner must approve is applied at once only for an owner.
+    let waits = new.preview.kind == PreviewKind::Command
+        && !new.requester.may(Action::Command, state.about().as_ref());
     let gate = new.gate;
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
@@ -52,7 +56,7 @@ pub(super) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(Proposed::Frozen(told));
     }
-    if gate == Gate::Bypass || settings.approvals == Approvals::Off {
+    if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);
@@ -113,6 +117,7 @@ fn arrive(
         scope,
         explanation,
         preview,
+        touched,
         source,
         gate: _,
     } = new;
@@ -128,14 +133,14 @@ fn arrive(
         tool_use,
         session,
         run,
-        document: Some(state.id().clone()),
+        document: state.about(),
         requester: Person::from(&requester),
         prompt,
         base_version,
         scope,
         explanation,
         preview,
-        touched: None,
+        touched,
         source,
         policy: settings.policy,
     };

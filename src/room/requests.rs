@@ -12,11 +12,11 @@ use crate::store::{Op, RequestRecord};
 use crate::who::Principal;
 
 use super::command::{Command, Settled};
-use super::event::{Event, RequestUpdate};
+use super::event::{Event, News, RequestUpdate};
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
 use super::writing::HunkChanges;
-use super::{RoomError, decisions, time, undo};
+use super::{RoomError, decisions, desk, time, undo};
 
 /// Applies a command about a request there is.
 pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
@@ -45,6 +45,18 @@ pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &m
             let result = undo::reopen(state, &id, &by, now, step);
             step.answer(reply, result);
         }
+        Command::LookAgain(id, fresh, reply) => {
+            let result = desk::look_again(state, &id, *fresh, now, step);
+            step.answer(reply, result);
+        }
+        Command::Begin(id, reply) => {
+            let result = desk::begin(state, &id, now, step);
+            step.answer(reply, result);
+        }
+        Command::Done(id, report, reply) => {
+            let result = desk::done(state, &id, report, now, step);
+            step.answer(reply, result);
+        }
         _ => {}
     }
 }
@@ -66,7 +78,7 @@ pub(super) fn record(state: &RoomState, request: &Request) -> Op {
     let proposal = &request.proposal;
     Op::PutRequest(RequestRecord {
         id: proposal.id.clone(),
-        document: Some(state.id().clone()),
+        document: state.about(),
         session: proposal.session.clone(),
         run: proposal.run.clone(),
         status: request.status.as_str().to_owned(),
@@ -152,15 +164,29 @@ pub(super) fn tell(
         changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
         by: by.cloned(),
         focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
+        news: News::Nothing,
+    }));
+}
+
+/// Tells what is new about a request besides its state.
+pub(super) fn tell_news(state: &RoomState, request: &Arc<Request>, news: News, step: &mut Step) {
+    let looking = state.focuses.on(request.id());
+    step.tell(Event::RequestUpdated(RequestUpdate {
+        request: Arc::clone(request),
+        changed: Vec::new(),
+        by: None,
+        focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
+        news,
     }));
 }
 
 /// How a request ended, and the document as it is; nothing while it is open.
-pub(super) fn settled(state: &RoomState, request: &Request, now: &Now) -> Option<Settled> {
+pub(super) fn settled(state: &RoomState, request: &Arc<Request>, now: &Now) -> Option<Settled> {
     let resolution = request.resolution()?;
     let is_current = resolution.version == state.version();
     let scope = request.proposal.scope.filter(|_| is_current);
-    Some(Settled { resolution, reading: state.reading(now), scope })
+    let request = Arc::clone(request);
+    Some(Settled { resolution, reading: state.reading(now), scope, request })
 }
 
 /// A copy of a request that is open.

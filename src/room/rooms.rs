@@ -9,14 +9,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, SessionId, Version};
-use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store};
+use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
 use super::clock::Clock;
+use super::command::Command;
 use super::driver::Driver;
 use super::settings::ServerSettings;
 use super::writing::check_length;
-use super::{Outlet, RoomError, RoomHandle};
+use super::{Outlet, RoomError, RoomHandle, desk};
 
 /// Longest title, in characters.
 const LONGEST_TITLE: usize = 200;
@@ -98,6 +99,20 @@ impl Rooms {
         Ok(room)
     }
 
+    /// The room of requests without a document; made when it is first needed.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        match self.open(&desk::id()).await {
+            Err(RoomError::NoDocument) => {}
+            opened => return opened,
+        }
+        let record = desk::fresh(self.0.clock.now_ms());
+        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
+            // Somebody else needed it at the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
+            Err(error) => Err(RoomError::store(error)),
+        }
+    }
+
     /// The documents that a person may open, last changed first: ids and titles.
     pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
         let records = self.0.store.documents().await.map_err(RoomError::store)?;
@@ -149,6 +164,15 @@ impl Rooms {
     /// Changes the server's settings for requests that are made from now on.
     pub fn set_settings(&self, settings: ServerSettings) {
         *self.0.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
+    /// are not open look when the votes are needed.
+    pub async fn recount(&self) {
+        let open: Vec<_> = self.0.open().values().cloned().collect();
+        for room in open {
+            room.send(Command::Recount).await;
+        }
     }
 
     /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.

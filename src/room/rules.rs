@@ -54,7 +54,7 @@ pub(super) fn remember(state: &mut RoomState, rule: &Rule, now: &Now, step: &mut
 }
 
 /// Lets the rules decide a request that has just been announced, each as its maker would by an ordinary approval. `people`
-/// are all who may decide in this document now. What no rule decides, or cannot be applied, waits for people.
+/// are all who hold a good token now. What no rule decides, or cannot be applied, waits for people.
 pub(super) fn decide(
     state: &mut RoomState,
     mut request: Arc<Request>,

@@ -199,7 +199,7 @@ impl RoomState {
             at_ms: now.ms,
             actor: actor.to_owned(),
             action: action.to_owned(),
-            document: Some(self.id().clone()),
+            document: self.about(),
             request: request.cloned(),
             detail,
         })
@@ -253,12 +253,16 @@ impl RoomState {
             | Command::Extend(..)
             | Command::Withdraw(..)
             | Command::Undo(..)
+            | Command::LookAgain(..)
+            | Command::Begin(..)
+            | Command::Done(..)
             | Command::Reopen(..) => requests::apply(self, command, now, step),
             // The driver hands these over with what it fetched for them.
             Command::Open(..)
             | Command::Propose(..)
             | Command::CatchUp(..)
-            | Command::Await(..) => {}
+            | Command::Await(..)
+            | Command::Recount => {}
         }
     }
 

@@ -1,17 +1,21 @@
 //! The handshake: who is it, which session, and the socket's worker.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use socketioxide::SocketIo;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
+use crate::auth::{Auth, Pass};
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
-use crate::who::Principal;
+use crate::who::{Principal, shown_name};
 use crate::wire::client::Handshake;
+use crate::wire::convert;
 use crate::wire::server::{Person, SessionRegistered};
 
 use super::intake::{Enqueued, Intake};
@@ -20,8 +24,6 @@ use super::{Connection, Door};
 
 /// The only protocol there is.
 const PROTOCOL: u32 = 1;
-/// Longest name a client may give itself, in characters.
-const LONGEST_NAME: usize = 80;
 
 /// Registers the namespace `/`.
 pub(super) fn register(io: &SocketIo, door: Arc<Door>) {
@@ -57,7 +59,11 @@ async fn admit<E: std::fmt::Display>(
     if handshake.protocol.is_some_and(|protocol| protocol != PROTOCOL) {
         return Err(Refusal::new("protocol", "this server speaks protocol 1"));
     }
-    let principal = identify(door, &handshake).await?;
+    let pass = identify(door, &handshake).await?;
+    let mut principal = pass.principal().clone();
+    if let Some(name) = handshake.name.as_deref().and_then(shown_name) {
+        principal.name = name;
+    }
     let session = session(door, &handshake, &principal).await?;
     let member = MemberId::generate();
 
@@ -65,49 +71,84 @@ async fn admit<E: std::fmt::Display>(
     socket.extensions.insert(intake);
     socket.on_fallback(async |_: Enqueued| {});
     door.sockets.insert(member.clone(), socket.clone());
-    let gone = (Arc::clone(door), member.clone());
+    let left = CancellationToken::new();
+    let gone = (Arc::clone(door), member.clone(), left.clone());
     socket.on_disconnect(async move |socket: SocketRef| {
-        let (door, member) = gone;
+        let (door, member, left) = gone;
+        left.cancel();
         door.sockets.remove(&member);
         // Dropping the queue ends the worker, which leaves the rooms.
         socket.extensions.remove::<Intake>();
     });
-    socket.extensions.insert(Greeting(registered(door, &session, &principal)));
+    let (greeted, greeting) = oneshot::channel();
+    let greeted = Arc::new(Mutex::new(Some(greeted)));
+    socket.extensions.insert(Greeting(registered(door, &session, &principal), greeted));
+    let watch = see_out(Arc::clone(door), member.clone(), socket.clone(), pass.clone(), left);
+    door.tasks.spawn(watch);
     let connection = Connection {
         door: Arc::clone(door),
         member,
+        reached_at: reached_at(&socket),
+        pass,
         principal,
         session: session.id,
         rooms: HashMap::new(),
+        desk: None,
         pushes: Vec::new(),
     };
-    door.tasks.spawn(super::work(connection, events));
+    door.tasks.spawn(super::work(connection, events, greeting));
     Ok(())
 }
 
-/// `sessionRegistered`, prepared by the middleware, which cannot send yet.
+/// The address the client knows the server by, for links.
+fn reached_at(socket: &SocketRef) -> String {
+    let headers = &socket.req_parts().headers;
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    convert::reached_at(text("origin"), text("host"))
+}
+
+/// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered);
+struct Greeting(SessionRegistered, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    if let Some(Greeting(registered)) = socket.extensions.remove::<Greeting>()
-        && socket.emit("sessionRegistered", &registered).is_err()
-    {
+    let Some(Greeting(registered, greeted)) = socket.extensions.remove::<Greeting>() else {
+        return;
+    };
+    if socket.emit("sessionRegistered", &registered).is_err() {
         super::outbound::cut_off(&socket);
+    }
+    let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A worker that is gone needs to know nothing.
+    greeted.map(|greeted| greeted.send(()));
+}
+
+async fn identify(door: &Door, handshake: &Handshake) -> Result<Pass, Refusal> {
+    match (&door.everyone, &handshake.token) {
+        (Some(owner), _) => Ok(Auth::everyone(owner.clone())),
+        (None, Some(token)) => Ok(door.auth.admit(token, door.clock.now_ms()).await?),
+        (None, None) => Err(Refusal::new("unauthorized", "a token is needed")),
     }
 }
 
-async fn identify(door: &Door, handshake: &Handshake) -> Result<Principal, Refusal> {
-    let mut principal = match (&door.everyone, &handshake.token) {
-        (Some(owner), _) => owner.clone(),
-        (None, Some(token)) => door.auth.verify(token, door.clock.now_ms()).await?.principal,
-        (None, None) => return Err(Refusal::new("unauthorized", "a token is needed")),
+/// Shows a socket the door when its token ends: it is told why, and hears nothing more. What it asked before stays
+/// asked; what it sends from now on is refused ([`Connection::handle`]).
+async fn see_out(
+    door: Arc<Door>,
+    member: MemberId,
+    socket: SocketRef,
+    pass: Pass,
+    gone: CancellationToken,
+) {
+    let ended = tokio::select! {
+        () = gone.cancelled() => return,
+        ended = pass.ended() => ended,
     };
-    if let Some(name) = handshake.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        // Control characters could fake a caret's label or a line of the log.
-        principal.name = name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
-    }
-    Ok(principal)
+    // First of all, so that no event of a room follows.
+    door.sockets.remove(&member);
+    // A buffer that is full ends in the same disconnect.
+    socket.emit("sessionEnded", &convert::session_ended(ended)).ok();
+    super::outbound::disconnect(&socket);
 }
 
 /// Goes on with the person's session, or begins one. Somebody else's session is refused, not taken over.
@@ -133,13 +174,22 @@ async fn session(
     }
 }
 
+/// What there is to offer: tokens mean nothing where everybody is the owner, and work without a document needs a folder.
+fn capabilities(door: &Door) -> Vec<String> {
+    let open_to_all = door.everyone.is_some();
+    let offered =
+        super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
+    let workspace = door.agents.has_workspace().then_some("workspace");
+    offered.chain(workspace).map(str::to_owned).collect()
+}
+
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.as_str().to_owned(),
         protocol: PROTOCOL,
-        capabilities: super::CAPABILITIES.iter().map(ToString::to_string).collect(),
+        capabilities: capabilities(door),
         permission_mode: session.permission_mode.clone().unwrap_or_else(|| "sdk".to_owned()),
         models: door.agents.models(),
         settings: door.settings(),

@@ -9,6 +9,7 @@ mod refusal;
 mod review;
 mod rules;
 mod settings;
+mod tokens;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -23,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agents;
-use crate::auth::Auth;
+use crate::auth::{Auth, Pass};
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::room::clock::Clock;
 use crate::room::command::Member;
@@ -39,8 +40,8 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 8] =
-    ["edit", "undo", "extend", "reopen", "transcript", "told", "export", "rules"];
+const CAPABILITIES: [&str; 10] =
+    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export", "tokens", "rules"];
 
 /// What the socket.io door needs of the house.
 pub struct Door {
@@ -71,16 +72,31 @@ pub fn register(io: &SocketIo, door: Door) {
 struct Connection {
     door: Arc<Door>,
     member: MemberId,
+    /// Ends with the token.
+    pass: Pass,
+    /// The person, under the name this connection gave.
     principal: Principal,
+    /// The address the client knows the server by.
+    reached_at: String,
     session: SessionId,
     /// The documents it has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
+    /// The desk, if the person may decide there.
+    desk: Option<RoomHandle>,
     /// Pushes that are on their way; anything that is not a push waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
 }
 
-/// Handles one socket's events, one after the other, until it disconnects; then leaves every document.
-async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) {
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
+/// client was `greeted`.
+async fn work(
+    mut connection: Connection,
+    mut events: mpsc::Receiver<Incoming>,
+    greeted: oneshot::Receiver<()>,
+) {
+    if greeted.await.is_ok() {
+        connection.come_to_the_desk().await;
+    }
     while let Some(Incoming { event, ack }) = events.recv().await {
         match event {
             Ok((name, payload)) => {
@@ -93,7 +109,8 @@ async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) 
             Err(refusal) => ack.refuse(&refusal),
         }
     }
-    for room in std::mem::take(&mut connection.rooms).into_values() {
+    let rooms = std::mem::take(&mut connection.rooms).into_values();
+    for room in rooms.chain(connection.desk.take()) {
         room.leave(connection.member.clone()).await;
     }
     connection.touch_session().await;
@@ -102,6 +119,10 @@ async fn work(mut connection: Connection, mut events: mpsc::Receiver<Incoming>) 
 impl Connection {
     /// THE list of events.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: Ack) {
+        // Also what was sent before the token ended and has not been looked at: from then on nothing counts.
+        if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
+            return ack.refuse(&ended.into());
+        }
         if name == "document:push" {
             return documents::push(self, payload, ack).await;
         }
@@ -138,6 +159,9 @@ impl Connection {
             "rules:revoke" => run(self, payload, ack, rules::revoke).await,
             "settings:get" => run(self, payload, ack, settings::get).await,
             "settings:set" => run(self, payload, ack, settings::set).await,
+            "token:issue" => run(self, payload, ack, tokens::issue).await,
+            "token:list" => run(self, payload, ack, tokens::list).await,
+            "token:revoke" => run(self, payload, ack, tokens::revoke).await,
             unknown => {
                 ack.refuse(&Refusal::invalid(format!("there is no event `{}`", shown(unknown))));
             }
@@ -156,6 +180,22 @@ impl Connection {
         let room = self.door.rooms.open(&id).await?;
         self.check_private(&room).await?;
         Ok(room)
+    }
+
+    /// Whoever may decide requests without a document is told of them from now on, and of those that are open.
+    async fn come_to_the_desk(&mut self) {
+        if !self.principal.may(Action::Decide, None) {
+            return;
+        }
+        match self.door.rooms.desk().await {
+            Ok(desk) => {
+                if let Err(error) = desk.open(self.as_member(), None).await {
+                    tracing::warn!(%error, "a connection could not be told of the desk");
+                }
+                self.desk = Some(desk);
+            }
+            Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+        }
     }
 
     /// A private document is there only for the person whose session owns it.

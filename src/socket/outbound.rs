@@ -54,22 +54,38 @@ impl Outlet for Sockets {
 }
 
 /// Disconnects a socket whose outgoing buffer is full: it has missed something, so it must come back and resync.
-///
-/// The disconnect packet itself needs room in that buffer; until the reader makes some, or the heartbeat gives up on
-/// it, nothing else is sent, for a client must never see an event after a gap.
 pub(super) fn cut_off(socket: &SocketRef) {
-    if socket.extensions.insert(CutOff).is_some() || !socket.connected() {
-        return;
+    if disconnect(socket) == Ending::Begun {
+        tracing::warn!(socket.id = %socket.id, "a socket cannot keep up and is cut off");
     }
-    tracing::warn!(socket.id = %socket.id, "a socket cannot keep up and is cut off");
+}
+
+/// Whether a socket's end began just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// By this call.
+    Begun,
+    /// Before, or the socket was gone.
+    Earlier,
+}
+
+/// Disconnects a socket.
+///
+/// The disconnect packet itself needs room in the outgoing buffer; until the reader makes some, or the heartbeat gives up
+/// on it, nothing else is sent, for a client must never see an event after a gap.
+pub(super) fn disconnect(socket: &SocketRef) -> Ending {
+    if socket.extensions.insert(CutOff).is_some() || !socket.connected() {
+        return Ending::Earlier;
+    }
     let socket = socket.clone();
     tokio::spawn(async move {
         while socket.connected() && socket.clone().disconnect().is_err() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     });
+    Ending::Begun
 }
 
-/// Marks a socket that is being cut off.
+/// Marks a socket that is being disconnected.
 #[derive(Clone)]
 struct CutOff;

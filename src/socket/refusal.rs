@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::agent::AskError;
-use crate::auth::AuthError;
+use crate::auth::{AuthError, Ended};
 use crate::review::DecisionError;
 use crate::room::RoomError;
 use crate::store::StoreError;
 use crate::wire::convert;
-use crate::wire::server::WireError;
+use crate::wire::server::{SessionEnded, WireError};
 
 /// Characters of a complaint about a payload.
 const LONGEST_COMPLAINT: usize = 400;
@@ -78,6 +78,7 @@ impl From<RoomError> for Refusal {
                 Self::new("too_many_requests", message).with(json!({ "limit": limit }))
             }
             RoomError::Invalid(message) => Self::invalid(message),
+            RoomError::Input(message) => Self::new("invalid_decision", message),
             RoomError::Store(error) => {
                 tracing::error!(%error, "a change could not be stored");
                 Self::new("unavailable", message)
@@ -101,10 +102,37 @@ impl From<WireError> for Refusal {
 
 impl From<AuthError> for Refusal {
     fn from(error: AuthError) -> Self {
+        let message = error.to_string();
         match error {
             AuthError::Store(error) => error.into(),
-            other => Self::new("unauthorized", other.to_string()),
+            AuthError::Unknown => Self::new("unauthorized", message),
+            AuthError::Expired { at_ms } => Ended::Expired { at_ms }.into(),
+            AuthError::Revoked { at_ms } => Ended::Revoked { at_ms }.into(),
+            AuthError::NoDocument(_) | AuthError::NoToken(_) => Self::new("not_found", message),
+            AuthError::BoundOwner
+            | AuthError::Nameless
+            | AuthError::UnknownRole(_)
+            | AuthError::Expiry(_) => Self::invalid(message),
+            AuthError::OwnerStays => Self::new("not_allowed", message),
+            AuthError::TooMany { limit } => {
+                Self::new("too_many_tokens", message).with(json!({ "limit": limit }))
+            }
+            AuthError::Taken(_)
+            | AuthError::Unusable
+            | AuthError::Randomness(_)
+            | AuthError::File { .. } => {
+                tracing::error!(error = %message, "a token could not be made");
+                Self::internal()
+            }
         }
+    }
+}
+
+/// Nobody is told less by a refused handshake than by `sessionEnded`: it was their token.
+impl From<Ended> for Refusal {
+    fn from(ended: Ended) -> Self {
+        let SessionEnded { code, message, at } = convert::session_ended(ended);
+        Self::new("unauthorized", message).with(json!({ "reason": code, "at": at }))
     }
 }
 

@@ -30,8 +30,19 @@ pub(super) async fn respond(
 ) -> Result<Decided, Refusal> {
     let decision = decision(&payload)?;
     let id = RequestId::from(payload.request_id);
-    let room = room_of(connection, &id, Action::Read).await?;
-    match room.decide(id.clone(), decision, connection.principal.clone()).await {
+    let owner = owner_of(connection, &id, Action::Read).await?;
+    let by = connection.principal.clone();
+    let (room, decided) = match owner {
+        Owner::Document(room) => {
+            let decided = room.decide(id.clone(), decision, by).await;
+            (room, decided)
+        }
+        Owner::Desk(desk) => {
+            let decided = connection.door.agents.decide(id.clone(), decision, by).await;
+            (desk, decided)
+        }
+    };
+    match decided {
         Ok(request) => Ok(convert::decision(&request)),
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             Err(stale(&room, &id, error).await)
@@ -120,6 +131,7 @@ fn decision(response: &ToolApprovalResponse) -> Result<Decision, Refusal> {
         remember: remember.map(convert::remember).transpose().map_err(Refusal::invalid)?,
         preview_hash,
         rule: None,
+        revised: None,
     })
 }
 
@@ -207,6 +219,11 @@ pub(super) async fn list(
             Err(_) => {}
         }
     }
+    if named.is_none() && connection.principal.may(Action::Read, None) {
+        let open = connection.door.rooms.desk().await?.requests().await?;
+        let mine = open.iter().filter(|request| request.concerns(&connection.principal));
+        requests.extend(mine.map(|request| convert::request(request)));
+    }
     Ok(Pending { requests })
 }
 
@@ -291,8 +308,28 @@ async fn room_of(
     request: &RequestId,
     action: Action,
 ) -> Result<RoomHandle, Refusal> {
+    match owner_of(connection, request, action).await? {
+        Owner::Document(room) | Owner::Desk(room) => Ok(room),
+    }
+}
+
+/// Who decides about a request.
+enum Owner {
+    /// The room of its document.
+    Document(RoomHandle),
+    /// The desk.
+    Desk(RoomHandle),
+}
+
+async fn owner_of(
+    connection: &mut Connection,
+    request: &RequestId,
+    action: Action,
+) -> Result<Owner, Refusal> {
     let record = connection.door.store.request(request).await?;
-    let document =
-        record.and_then(|record| record.document).ok_or_else(|| Refusal::not_found("request"))?;
-    connection.room(document.as_str(), action).await
+    match record.ok_or_else(|| Refusal::not_found("request"))?.document {
+        Some(document) => Ok(Owner::Document(connection.room(document.as_str(), action).await?)),
+        None if !connection.principal.may(action, None) => Err(Refusal::not_allowed()),
+        None => Ok(Owner::Desk(connection.door.rooms.desk().await?)),
+    }
 }

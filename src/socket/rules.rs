@@ -27,6 +27,12 @@ pub(super) async fn list(
             Err(_) => {}
         }
     }
+    if named.is_none() {
+        let mut desks = connection.door.rooms.desk().await?.rules().await?;
+        // Rules about files and the like are the business of whoever made them, and of owners.
+        desks.retain(|rule| rule.may_be_revoked_by(&connection.principal));
+        rules.extend(convert::rules(&desks));
+    }
     Ok(Rules { rules })
 }
 
@@ -44,9 +50,10 @@ pub(super) async fn revoke(
 ) -> Result<Done, Refusal> {
     let id = RuleId::from(payload.id);
     let known = connection.door.store.rule(&id).await?;
-    let document =
-        known.and_then(|rule| rule.document).ok_or_else(|| Refusal::not_found("rule"))?;
-    let room = connection.room(document.as_str(), Action::Read).await?;
+    let room = match known.ok_or_else(|| Refusal::not_found("rule"))?.document {
+        Some(document) => connection.room(document.as_str(), Action::Read).await?,
+        None => connection.door.rooms.desk().await?,
+    };
     room.revoke(id, connection.principal.clone()).await?;
     Ok(Done {})
 }

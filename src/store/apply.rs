@@ -51,6 +51,7 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::Audit(entry) => audit::append(db, entry).await,
         Op::PutToken(record) => put_token(db, record).await,
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
+        Op::UseToken { token, at_ms } => use_token(db, token, *at_ms).await,
         Op::PutSetting { key, value } => put_setting(db, key, value).await,
     }
 }
@@ -325,6 +326,19 @@ async fn revoke_token(
         .execute(db)
         .await?;
     must_touch(&done, "token", token)
+}
+
+async fn use_token(
+    db: &mut SqliteConnection,
+    token: &TokenId,
+    at_ms: u64,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE tokens SET used_ms = $2 WHERE id = $1")
+        .bind(token.as_str())
+        .bind(int(at_ms))
+        .execute(db)
+        .await?;
+    Ok(())
 }
 
 async fn put_setting(db: &mut SqliteConnection, key: &str, value: &str) -> Result<(), StoreError> {

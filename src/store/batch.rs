@@ -86,6 +86,13 @@ pub enum Op {
         /// When.
         at_ms: u64,
     },
+    /// Somebody came in with the token. One that is gone is no error.
+    UseToken {
+        /// Which token.
+        token: TokenId,
+        /// When.
+        at_ms: u64,
+    },
     /// One of the server's own values.
     PutSetting {
         /// Its name.

@@ -208,6 +208,8 @@ pub struct TokenRecord {
     pub expires_ms: Option<u64>,
     /// When it was revoked; none: it was not.
     pub revoked_ms: Option<u64>,
+    /// When somebody last came in with it, to the minute; none: nobody has.
+    pub used_ms: Option<u64>,
 }
 
 /// Something that happened and must be accounted for.

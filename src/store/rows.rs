@@ -138,6 +138,7 @@ pub(super) fn token(row: &SqliteRow) -> Read<TokenRecord> {
         created_ms: number(row, "created_ms")?,
         expires_ms: maybe_number(row, "expires_ms")?,
         revoked_ms: maybe_number(row, "revoked_ms")?,
+        used_ms: maybe_number(row, "used_ms")?,
     })
 }
 

@@ -2,32 +2,47 @@
 //!
 //! A tool has two halves: [`Tool::prepare`] says what a call would do, [`Tool::finish`] what came of it. Between them
 //! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
-//! the room commits what was accepted at the moment of the decision, and `finish` only reports.
+//! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
+//! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
 
+pub mod desk;
 pub mod elsewhere;
 pub mod hooks;
 pub mod registry;
 pub mod told;
 
+#[cfg(unix)]
+mod bash;
 mod call;
 mod changes;
+mod edit;
+mod edits;
+mod errands;
 mod find_and_replace;
+mod glob;
+mod grep;
 mod insert_at_cursor;
 mod list_documents;
+mod multi_edit;
+mod read;
 mod read_document;
 mod respond_conversation_only;
+mod schema;
 mod span;
 mod str_replace_based_edit_tool;
 mod suggest_improvements;
 mod update_document_by_id;
 mod update_full_document;
 mod update_selection;
+mod write;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
@@ -36,6 +51,7 @@ use crate::room::clock::Clock;
 use crate::room::command::{Gate, Reading};
 use crate::room::{RoomError, RoomHandle, Rooms};
 use crate::who::Principal;
+use crate::workspace::{Workspace, WorkspaceError};
 
 pub use call::{Call, Change, ChangedRange, Outcome};
 pub use registry::Registry;
@@ -71,6 +87,14 @@ pub trait Tool: 'static {
         None
     }
 
+    /// Does what was approved, if what people were shown is still there; only for tools that act. Returns what came of it.
+    fn act(
+        _errand: Errand,
+        _input: Self::Input,
+    ) -> impl Future<Output = Result<String, ToolError>> + Send {
+        std::future::ready(Err(ToolError::Effect(Self::NAME)))
+    }
+
     /// What came of it, for the model. Most tools have nothing left to do but to report.
     fn finish(context: &Context, verdict: &Verdict) -> Finished {
         told::report(context, verdict)
@@ -82,10 +106,34 @@ pub trait Tool: 'static {
 pub enum Effect {
     /// Nothing: it runs at once.
     Safe,
+    /// It reads in the workspace: at once, unless the person wants to be asked ([`SafeTools`]).
+    Reads,
     /// It proposes a change of the document, which the room holds for people to decide.
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+/// What happens to tools that only read (`auto_approve_safe` on the wire).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SafeTools {
+    /// They run at once.
+    AtOnce,
+    /// They wait for people too.
+    Ask,
+}
+
+/// An approved call that acts now.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// Where it acts.
+    pub workspace: Workspace,
+    /// The stamp of the file that people were shown; what is there now must be the same.
+    pub touched: Option<String>,
+    /// The name of its request.
+    pub request: RequestId,
+    /// Fires when the run is stopped.
+    pub cancel: CancellationToken,
 }
 
 /// What a conversation is about.
@@ -95,6 +143,8 @@ pub enum Ground {
     Document,
     /// Nothing but the conversation.
     Conversation,
+    /// A folder of files.
+    Workspace,
 }
 
 /// What a call works with.
@@ -102,6 +152,12 @@ pub enum Ground {
 pub struct Context {
     /// The room of the document, or the session's private one.
     pub room: RoomHandle,
+    /// The room of requests without a document.
+    pub desk: RoomHandle,
+    /// The folder of work without a document, if there is one.
+    pub workspace: Option<Workspace>,
+    /// What happens to tools that only read in it.
+    pub safe_tools: SafeTools,
     /// All rooms, for calls about other documents.
     pub rooms: Rooms,
     /// The other document that the call is about.
@@ -156,6 +212,11 @@ impl Context {
         })
     }
 
+    /// The folder of work without a document.
+    pub fn workspace(&self) -> Result<&Workspace, ToolError> {
+        self.workspace.as_ref().ok_or(ToolError::NoWorkspace)
+    }
+
     /// The document as it is at this moment.
     pub async fn read_now(&self) -> Result<Reading, ToolError> {
         // The room of a conversation without a document is not for models to read.
@@ -178,10 +239,12 @@ pub enum Prepared {
     Answer(Answer),
     /// A change of the document.
     Propose(Proposal),
+    /// It would act outside of documents.
+    Act(Intent),
 }
 
 /// The answer of a tool that changes nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// What the model and the people are told.
     pub text: String,
@@ -191,6 +254,15 @@ pub struct Answer {
     pub now: Option<Reading>,
     /// What is said to the person.
     pub said: Option<String>,
+}
+
+/// What a call would do outside of documents.
+#[derive(Debug)]
+pub struct Intent {
+    /// What people are shown.
+    pub preview: Preview,
+    /// The stamp of the file it would change, if it is one.
+    pub touched: Option<String>,
 }
 
 /// A change of the document.
@@ -261,6 +333,15 @@ pub enum ToolError {
     /// There is no document to change.
     #[error("There is no document in this conversation; answer in words instead")]
     NoDocument,
+    /// There is no workspace to work in.
+    #[error("There is no workspace in this conversation")]
+    NoWorkspace,
+    /// It was tried, and this came of it.
+    #[error("{0}")]
+    Told(String),
+    /// It could not be done (seed 1's words).
+    #[error("Error: {0}")]
+    Failed(String),
     /// The model wants to change another document that it has not read in this run.
     #[error("Read that document first with read_document; nothing was proposed")]
     Unread,
@@ -286,6 +367,12 @@ pub enum ToolError {
     /// The comparison failed.
     #[error("The change could not be worked out: {0}")]
     Internal(String),
+}
+
+impl From<WorkspaceError> for ToolError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::Failed(error.to_string())
+    }
 }
 
 impl From<RoomError> for ToolError {

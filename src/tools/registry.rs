@@ -1,29 +1,40 @@
 //! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
 
-use std::fmt::Write as _;
-
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::DocumentId;
+use crate::review::Preview;
 use crate::wire::messages::ToolDefinition;
+use crate::workspace::Workspace;
 
+#[cfg(unix)]
+use super::bash::Bash;
+use super::desk::{self, Asked};
+use super::edit::Edit;
 use super::find_and_replace::FindAndReplace;
+use super::glob::Glob;
+use super::grep::Grep;
 use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
 use super::insert_at_cursor::InsertAtCursor;
 use super::list_documents::ListDocuments;
+use super::multi_edit::MultiEdit;
+use super::read::Read;
 use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
+use super::schema::{expected, schema};
 use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 use super::suggest_improvements::SuggestImprovements;
 use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
+use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Finished, Ground, Outcome, Prepared, Proposal, Tool, ToolError,
-    Verdict, elsewhere, told,
+    Answer, Call, Context, Effect, Errand, Finished, Ground, Intent, Outcome, Prepared, Proposal,
+    SafeTools, Tool, ToolError, Verdict, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -39,6 +50,12 @@ fn all() -> Vec<Entry> {
         Entry::of::<ListDocuments>(),
         Entry::of::<UpdateDocumentById>(),
         Entry::of::<RespondConversationOnly>(),
+        Entry::of::<Read>(),
+        Entry::of::<Glob>(),
+        Entry::of::<Grep>(),
+        Entry::of::<Write>(),
+        Entry::of::<Edit>(),
+        Entry::of::<MultiEdit>(),
     ]
 }
 
@@ -47,17 +64,20 @@ fn all() -> Vec<Entry> {
 pub struct Registry {
     tools: Vec<Entry>,
     hooks: Hooks,
+    workspace: Option<Workspace>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    name: &'static str,
+pub(super) struct Entry {
+    pub(super) name: &'static str,
     description: &'static str,
     when: &'static str,
-    effect: Effect,
+    pub(super) effect: Effect,
     ground: Ground,
     schema: Value,
-    prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
+    pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
+    check: fn(&Value) -> Result<(), ToolError>,
+    pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
     scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     target: fn(&Value) -> Option<DocumentId>,
     finish: fn(&Context, &Verdict) -> Finished,
@@ -65,7 +85,7 @@ struct Entry {
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { tools: all(), hooks: HOOKS }
+        Self { tools: all(), hooks: HOOKS, workspace: None }
     }
 }
 
@@ -75,6 +95,26 @@ impl Registry {
     pub fn with_hooks(mut self, hooks: Hooks) -> Self {
         self.hooks = hooks;
         self
+    }
+
+    /// With a folder for work without a document.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: Workspace) -> Self {
+        self.workspace = Some(workspace);
+        self
+    }
+
+    /// With a tool that runs shell commands there, once an owner has approved them.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn with_commands(mut self) -> Self {
+        self.tools.push(Entry::of::<Bash>());
+        self
+    }
+
+    /// The folder for work without a document.
+    pub fn workspace(&self) -> Option<&Workspace> {
+        self.workspace.as_ref()
     }
 
     /// The tools that make sense, for the model; always in the same order, because the prompt cache depends on it.
@@ -95,8 +135,9 @@ impl Registry {
 
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         self.tools.iter().filter(move |tool| match ground {
-            Ground::Document => true,
+            Ground::Document => tool.ground != Ground::Workspace,
             Ground::Conversation => tool.ground == Ground::Conversation,
+            Ground::Workspace => tool.ground != Ground::Document,
         })
     }
 
@@ -133,6 +174,15 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
+        if tool.ground == Ground::Workspace {
+            let finished = match desk::resume(context, cancel).await? {
+                Ok(settled) => {
+                    self.carry_out(tool, context, settled, Asked::BeforeRestart, cancel).await
+                }
+                Err(error) => refused(context, &error).await,
+            };
+            return Some(self.sign_off(context, call, finished));
+        }
         // If the other document cannot be opened any more, the call is made again, and says so.
         let entered = self.enter(context, call).await.ok()?;
         let scope = (tool.scope)(&entered, &call.input);
@@ -156,15 +206,25 @@ impl Registry {
             let expected = expected(&tool.schema);
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
-        let text = context.base.as_ref().map(|reading| &reading.text);
-        let subject = Subject { schema: &tool.schema, input: &call.input, text };
-        for hook in self.hooks.before {
-            hooks::ask(|| hook(&subject))?;
+        if tool.ground == Ground::Workspace && context.workspace.is_none() {
+            return Err(self.unknown(&call.name));
         }
-        let prepared = (tool.prepare)(context.clone(), call.input.clone()).await?;
+        if tool.effect == Effect::Reads && context.safe_tools == SafeTools::Ask {
+            self.check(tool, context, &call.input)?;
+            let intent = Intent { preview: Preview::generic(), touched: None };
+            let settled = desk::ask(context, call, intent, cancel).await?;
+            return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
+        }
+        let prepared = self.prepare(tool, context, &call.input).await?;
         match (tool.effect, prepared) {
             // To answer is less than to propose.
-            (Effect::Safe | Effect::Proposes, Prepared::Answer(answer)) => Ok(answer.into()),
+            (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
+                Ok(answer.into())
+            }
+            (Effect::Acts, Prepared::Act(intent)) => {
+                let settled = desk::ask(context, call, intent, cancel).await?;
+                Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
+            }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 self.look_over(context, &proposal).await?;
                 let verdict = approval::ask(
@@ -177,9 +237,36 @@ impl Registry {
                 .await?;
                 Ok((tool.finish)(context, &verdict))
             }
-            (Effect::Safe | Effect::Acts, Prepared::Propose(_))
+            (Effect::Safe | Effect::Reads | Effect::Acts, Prepared::Propose(_))
+            | (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Act(_))
             | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
         }
+    }
+
+    /// What a call would do, if its input is one that the hooks and the tool take.
+    pub(super) async fn prepare(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        input: &Value,
+    ) -> Result<Prepared, ToolError> {
+        self.check(tool, context, input)?;
+        (tool.prepare)(context.clone(), input.clone()).await
+    }
+
+    /// Whether the hooks and the tool take an input.
+    pub(super) fn check(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        input: &Value,
+    ) -> Result<(), ToolError> {
+        let text = context.base.as_ref().map(|reading| &reading.text);
+        let subject = Subject { schema: &tool.schema, input, text };
+        for hook in self.hooks.before {
+            hooks::ask(|| hook(&subject))?;
+        }
+        (tool.check)(input)
     }
 
     /// Asks the hooks that know what the call would do.
@@ -190,11 +277,14 @@ impl Registry {
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
-    fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
-        self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            let names: Vec<_> = self.tools.iter().map(|tool| tool.name).collect();
-            ToolError::Unknown { name: name.into(), available: names.join(", ") }
-        })
+    pub(super) fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
+        self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let here = |tool: &&Entry| self.workspace.is_some() || tool.ground != Ground::Workspace;
+        let names: Vec<_> = self.tools.iter().filter(here).map(|tool| tool.name).collect();
+        ToolError::Unknown { name: name.into(), available: names.join(", ") }
     }
 
     fn sign_off(&self, context: &Context, call: &Call, mut finished: Finished) -> Finished {
@@ -230,6 +320,8 @@ impl Entry {
             ground: T::GROUND,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
+            check: check::<T>,
+            act: act::<T>,
             scope: T::scope,
             target: T::target,
             finish: T::finish,
@@ -241,71 +333,26 @@ fn prepare<T: Tool>(
     context: Context,
     input: Value,
 ) -> BoxFuture<'static, Result<Prepared, ToolError>> {
-    async move {
-        let input = serde_json::from_value(input).map_err(|error| ToolError::Input {
-            tool: T::NAME,
-            reason: error.to_string(),
-            expected: expected(&schema::<T::Input>()),
-        })?;
-        T::prepare(context, input).await
-    }
-    .boxed()
+    async move { T::prepare(context, read::<T>(&input)?).await }.boxed()
 }
 
-/// A plain JSON schema: no references, no titles, nothing a provider does not know.
-fn schema<I: schemars::JsonSchema>() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
-    strip(&mut schema, Place::Schema);
-    if let Some(root) = schema.as_object_mut() {
-        // The description of the whole type is for readers of the code; the model has the tool's.
-        root.remove("description");
-    }
-    schema
+fn act<T: Tool>(errand: Errand, input: Value) -> BoxFuture<'static, Result<String, ToolError>> {
+    async move { T::act(errand, read::<T>(&input)?).await }.boxed()
 }
 
-/// Where in a schema a JSON object stands: property names must not be mistaken for keywords.
-#[derive(Clone, Copy)]
-enum Place {
-    Schema,
-    Properties,
+fn check<T: Tool>(input: &Value) -> Result<(), ToolError> {
+    read::<T>(input).map(drop)
 }
 
-fn strip(value: &mut Value, place: Place) {
-    let Some(object) = value.as_object_mut() else { return };
-    if matches!(place, Place::Schema) {
-        for keyword in ["$schema", "title", "format", "default"] {
-            object.remove(keyword);
-        }
-        if object.contains_key("properties") {
-            object.insert("additionalProperties".into(), Value::Bool(false));
-        }
-    }
-    for (key, inner) in object {
-        let inside = if key == "properties" { Place::Properties } else { Place::Schema };
-        strip(inner, inside);
-    }
+fn read<T: Tool>(input: &Value) -> Result<T::Input, ToolError> {
+    T::Input::deserialize(input).map_err(|error| ToolError::Input {
+        tool: T::NAME,
+        reason: error.to_string(),
+        expected: expected(&schema::<T::Input>()),
+    })
 }
 
-/// The allowed input in one line, for a model that got it wrong.
-fn expected(schema: &Value) -> String {
-    let mut line = String::new();
-    let required = schema["required"].as_array();
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let must = required.is_some_and(|names| names.iter().any(|known| known == name));
-        let kind = property["type"].as_str().unwrap_or("value");
-        let need = if must { "required" } else { "optional" };
-        let comma = if line.is_empty() { "" } else { ", " };
-        // Writing to a string cannot fail.
-        let _ = write!(line, "{comma}{name} ({kind}, {need})");
-    }
-    line
-}
-
-async fn refused(context: &Context, error: &ToolError) -> Finished {
+pub(super) async fn refused(context: &Context, error: &ToolError) -> Finished {
     let mut outcome = Outcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
     if let ToolError::Denied(reason) = error {
@@ -384,15 +431,5 @@ mod tests {
                 "respond_conversation_only",
             ]
         );
-    }
-
-    #[test]
-    fn a_property_may_be_called_like_a_keyword() {
-        #[derive(serde::Deserialize, schemars::JsonSchema)]
-        #[expect(dead_code, reason = "only its schema is looked at")]
-        struct Input {
-            title: String,
-        }
-        assert_eq!(schema::<Input>()["properties"], json!({"title": {"type": "string"}}));
     }
 }

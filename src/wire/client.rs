@@ -3,7 +3,7 @@
 //! Names and casing are the seeds' where a seed named the field, camelCase elsewhere (`protocol.md` is the contract).
 //! Unknown fields are ignored, so that newer clients can talk to older servers.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 #[cfg(test)]
@@ -393,6 +393,31 @@ pub struct ReadTranscript {
     pub session_id: String,
     /// The document the conversation is about; missing: the work without a document.
     pub document_id: Option<String>,
+}
+
+/// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct IssueToken {
+    /// `owner`, `editor`, `reviewer` or `viewer`.
+    pub role: String,
+    /// Who is to hold it: the name others see, 1 to 80 characters.
+    pub name: String,
+    /// The only document it reaches; missing: all. No owner's token is for one document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<String>,
+    /// How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<String>,
+}
+
+/// `token:revoke`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RevokeToken {
+    /// The token, as `token:list` names it; never its secret.
+    pub id: String,
 }
 
 /// `settings:set`

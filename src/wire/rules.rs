@@ -54,7 +54,8 @@ pub struct Rule {
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListRules {
-    /// Only this document's rules; missing: those of every document the person may read.
+    /// Only this document's rules; missing: those of every document the person may read, and those for work without a
+    /// document that the person may revoke.
     pub document_id: Option<String>,
 }
 

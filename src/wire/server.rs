@@ -6,6 +6,10 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+mod tokens;
+
+pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
+
 use super::client::Range;
 use super::rules::ToolPolicy;
 
@@ -484,6 +488,12 @@ pub struct ToolApprovalUpdate {
     /// The text so far, while the model still writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The request anew, when it would do something else than people were shown: a file changed meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Box<ToolApprovalRequest>>,
+    /// What the model was told, when an approved call that acts is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 /// A hunk's state.

@@ -18,7 +18,8 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, SetSettings,
+            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript,
+            SetSettings, IssueToken, RevokeToken,
         }
         rules::{
             Remember, Rule, ListRules, Rules, RevokeRule, RulesChanged, ToolPolicy,
@@ -28,7 +29,7 @@ fn generate() -> String {
             WholeDocument, Opened, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresencePeers, PresenceUpdate, HistoryLine, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
-            ClaudeResponse, ResponseUpdate, SelectionRange,
+            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
     ];
     let mut file = String::from(

@@ -133,6 +133,25 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("settings:set", r#"{"approvals": "maybe"}"#, "invalid_payload"),
     ("settings:set", r#"{"timeoutSeconds": -1}"#, "invalid_payload"),
     ("settings:set", r#"{"permission_mode": "root"}"#, "invalid_payload"),
+    ("token:issue", "{}", "invalid_payload"),
+    ("token:issue", r#"{"role": "editor"}"#, "invalid_payload"),
+    ("token:issue", r#"{"name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "king", "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "Owner", "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": ["editor"], "name": "Bo"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "  "}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "\u0007"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "documentId": 7}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "documentId": "$nowhere"}"#, "not_found"),
+    ("token:issue", r#"{"role": "owner", "name": "Bo", "documentId": "$document"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": 7}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "soon"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "-1d"}"#, "invalid_payload"),
+    ("token:issue", r#"{"role": "editor", "name": "Bo", "expiresIn": "9000y"}"#, "invalid_payload"),
+    ("token:revoke", "{}", "invalid_payload"),
+    ("token:revoke", r#"{"id": 7}"#, "invalid_payload"),
+    ("token:revoke", r#"{"id": "$nowhere"}"#, "not_found"),
+    ("token:revoke", r#"{"id": "tok_owner"}"#, "not_allowed"),
     ("no:such:event", "{}", "invalid_payload"),
     ("", "{}", "invalid_payload"),
     ("sessionRegistered", "{}", "invalid_payload"),
@@ -206,7 +225,7 @@ fn every_bad_payload_is_answered_with_its_code() {
 
 #[test]
 fn every_event_is_in_the_table_or_takes_nothing() {
-    let takes_nothing = ["document:list", "settings:get"];
+    let takes_nothing = ["document:list", "settings:get", "token:list"];
     for event in events() {
         let listed = TABLE.iter().any(|row| row.0 == event);
         assert!(

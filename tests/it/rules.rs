@@ -197,7 +197,7 @@ fn a_wish_of_the_wrong_shape_decides_nothing() {
         json!({"scope": "document", "max_units": "few"}),
         // A limit that is misspelled must not be no limit.
         json!({"scope": "document", "maxUnits": 16}),
-        json!({"scope": "session", "path": "a***b"}),
+        json!({"scope": "session", "path": "notes/[a"}),
     ] {
         let payload = request.decision(json!({"approved": true, "remember": remember}));
         let ack = table.ana.send_args("tool_approval_response", &json!([payload]));

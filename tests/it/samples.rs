@@ -13,7 +13,7 @@ use crate::support::{Desk, Person, Script};
 const TABLE: &str = include_str!("../../src/socket/mod.rs");
 
 /// The events in the server's own table.
-fn events() -> BTreeSet<&'static str> {
+pub fn events() -> BTreeSet<&'static str> {
     let line = |line: &'static str| {
         line.trim().strip_prefix('"')?.split_once("\" => ").map(|(name, _)| name)
     };
@@ -53,7 +53,7 @@ fn the_servers_types_read_every_clients_sample() {
     }
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
-            "document:list" | "settings:get" => reads::<Nothing>,
+            "document:list" | "settings:get" | "token:list" => reads::<Nothing>,
             "document:create" => reads::<CreateDocument>,
             "document:open" => reads::<OpenDocument>,
             "document:push" => reads::<PushUpdates>,
@@ -77,6 +77,8 @@ fn the_servers_types_read_every_clients_sample() {
             "rules:list" => reads::<ListRules>,
             "rules:revoke" => reads::<RevokeRule>,
             "settings:set" => reads::<SetSettings>,
+            "token:issue" => reads::<IssueToken>,
+            "token:revoke" => reads::<RevokeToken>,
             unknown => panic!("{unknown} is read by no type"),
         };
         read(&shape.sample).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
@@ -91,7 +93,7 @@ const RARE: [&str; 2] = ["server/agent_event.result.limit", "ack/document.resync
 
 #[test]
 fn a_tour_meets_every_sample() {
-    let desk = Desk::scripted(script_of_the_tour());
+    let desk = Desk::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
     let (owner, ben) = (desk.owner(), desk.editor("Ben"));
     ben.opens(&owner.creates(BEFORE));
     let named = json!({"documentId": owner.document()});
@@ -100,11 +102,13 @@ fn a_tour_meets_every_sample() {
     ben.comes_to_version(1);
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
+    let gone = tour_of_tokens(&desk, &owner);
+    tour_of_the_desk(&owner);
     owner.emit("document:close", &named).ok();
     owner.emit("document:delete", &named).ok();
     ben.sees_where("document:changed", |it| it["deleted"] == true);
 
-    let met = [owner.shapes_met(), ben.shapes_met()].concat();
+    let met = [owner.shapes_met(), ben.shapes_met(), gone].concat();
     let unmet: Vec<_> = wire::shapes()
         .iter()
         .map(|shape| shape.name.as_str())
@@ -116,6 +120,7 @@ fn a_tour_meets_every_sample() {
 fn script_of_the_tour() -> Script {
     let say = |text: &str| json!([{"type": "text", "text": text}]);
     Script::default()
+        .answering("file", "Write", &json!({"file_path": "a.txt", "content": "b"}))
         .answering("again", "update_full_document", &full(AFTER))
         .answering("edit", "update_full_document", &full(AFTER))
         .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
@@ -143,6 +148,16 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
 }
 
+fn tour_of_tokens(desk: &Desk, owner: &Person) -> Vec<&'static str> {
+    let wish = json!({"role": "viewer", "name": "Vic", "documentId": owner.document()});
+    let issued = owner.emit("token:issue", &wish).ok();
+    let vic = Person::arrive(desk.url(), issued["token"].as_str().unwrap(), "");
+    owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
+    vic.is_cut_off();
+    owner.emit("token:list", &json!({})).ok();
+    vic.shapes_seen()
+}
+
 fn tour_of_endings(owner: &Person) {
     for prompt in ["long", "refuse", "fail"] {
         let run = owner.asks(prompt);
@@ -153,6 +168,13 @@ fn tour_of_endings(owner: &Person) {
     owner.emit("cancel", &json!({"requestId": slow})).ok();
     owner.answer(&slow);
     let run = owner.emit("run", &json!({"prompt": "Hello"})).ok()["requestId"].clone();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+}
+
+fn tour_of_the_desk(owner: &Person) {
+    let run = owner.emit("run", &json!({"prompt": "file"})).ok()["requestId"].clone();
+    let request = owner.sees_request_of(run.as_str().unwrap());
+    owner.decides(&request, json!({"approved": true})).ok();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
 }
 

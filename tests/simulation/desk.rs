@@ -182,12 +182,11 @@ impl Desk {
     /// The turn is kept; what leaves the server.
     pub fn turn(&mut self) -> Vec<Out> {
         let turn = self.room.turn();
-        let batch: Vec<_> = turn.batch.ops().to_vec();
         if self.wrong == Some(Mutation::ToldBeforeKept) {
-            let late = std::mem::replace(&mut self.late, batch);
+            let late = std::mem::replace(&mut self.late, turn.batch.ops().to_vec());
             self.disk.keep(late.iter());
         } else {
-            self.disk.keep(batch.iter());
+            self.disk.keep(turn.batch.ops().iter());
         }
         self.durable.clone_from(self.room.open());
         let answers = &self.answers.1;
@@ -212,15 +211,14 @@ impl Desk {
     /// The power is cut before the turn is kept, or after that and before anybody is told.
     pub fn is_cut(&mut self, kept: bool) -> Held {
         let turn = self.room.turn();
-        let batch: Vec<_> = turn.batch.ops().to_vec();
-        turn.lost(StoreError::Closed);
-        self.answers.1.try_iter().for_each(drop);
         if kept {
-            self.disk.keep(batch.iter());
+            self.disk.keep(turn.batch.ops().iter());
             self.durable.clone_from(self.room.open());
         } else if let Some(wrong) = self.wrong {
-            self.disk.keep(batch.iter().filter(|op| wrong.half_kept(op)));
+            self.disk.keep(turn.batch.ops().iter().filter(|op| wrong.half_kept(op)));
         }
+        turn.lost(StoreError::Closed);
+        self.answers.1.try_iter().for_each(drop);
         let fresh = self.restarted()?;
         self.room = fresh;
         self.is_as_before()?;

@@ -29,8 +29,6 @@ const POLICIES: [Policy; 6] =
 const TEXTS: [&str; 3] = ["the cat", "東京 😀", ""];
 /// A look counts for so long.
 const LOOK_MS: u64 = 15_000;
-/// Requests that agents have open at a time.
-const OPEN: usize = 4;
 
 /// How often each thing happened.
 pub type Tally = BTreeMap<&'static str, u64>;
@@ -57,6 +55,9 @@ pub struct World {
     calls: Vec<Call>,
     /// Connections that are told.
     audience: BTreeSet<MemberId>,
+    /// Requests that agents have open at a time, and how far behind they may be.
+    crowd: usize,
+    lag: usize,
     /// What the oracle thinks of open hunks.
     shadows: BTreeMap<HunkId, Shadow>,
     book: Book,
@@ -78,13 +79,16 @@ impl World {
         let ledger = Ledger::new(OPENING);
         let editor =
             |at: usize| Editor::new(chance::person(PEOPLE[at % 3]), &format!("c{at}"), &ledger);
-        let editors = (0..random.usize(2..=4)).map(editor).collect();
+        let editors = (0..random.usize(1..=5)).map(editor).collect();
+        let (crowd, lag) = (random.usize(1..=9), random.usize(0..=24));
         Self {
             desk: Desk::new(OPENING, wrong),
             random,
             editors,
             ledger,
             calls: Vec::new(),
+            crowd,
+            lag,
             audience: BTreeSet::new(),
             shadows: BTreeMap::new(),
             book: Book::default(),

@@ -7,11 +7,15 @@ import { App } from './app/App.tsx'
 import './ui/base.css'
 import './app/layout.css'
 import './app/library.css'
+import './app/share.css'
 import './chat/panel.css'
+import './desk/desk.css'
 import './editor/editor.css'
 import './review/review.css'
 import './rules/rules.css'
-import { start } from './session/store.ts'
+import { watchDesk } from './desk/store.ts'
+import { start, wire } from './session/store.ts'
 
+watchDesk(wire)
 start()
 createRoot(document.getElementById('app')!).render(<App />)

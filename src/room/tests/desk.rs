@@ -268,6 +268,7 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
         scope: None,
         explanation: String::new(),
         preview: Preview::generic(),
+        touched: None,
         source: "sdk".into(),
         gate,
     }

@@ -51,6 +51,7 @@ async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
         created_ms: 0,
         expires_ms: None,
         revoked_ms,
+        used_ms: None,
     };
     desk.store.commit(Op::PutToken(token)).await.unwrap();
 }

@@ -34,6 +34,7 @@ async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
         created_ms: 0,
         expires_ms: None,
         revoked_ms,
+        used_ms: None,
     };
     desk.store.commit(Op::PutToken(token)).await.unwrap();
 }
@@ -114,4 +115,28 @@ async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
     assert_eq!(code(refused), "invalid_decision");
     desk.takes("ana", &request, 2).await.unwrap();
     assert_eq!(desk.text().await, "It was cold. It was early.");
+}
+
+#[tokio::test]
+async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() {
+    let desk = Desk::with(OLD).await;
+    for name in ["ana", "bo", "cy"] {
+        issue(&desk, name, None).await;
+    }
+    policy(&desk, Policy::Two).await.unwrap();
+    let request = desk.proposes(NEW).await;
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
+    issue(&desk, "ana", Some(1)).await;
+    desk.forget();
+    // Without anybody having told the room: votes are looked at when they are needed.
+    assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
+    assert_eq!(desk.room.requests().await.unwrap()[0].votes().have, 1);
+    issue(&desk, "bo", Some(1)).await;
+    desk.forget();
+    desk.rooms.recount().await;
+    assert_eq!(desk.room.requests().await.unwrap()[0].votes().have, 0);
+    assert_eq!(desk.heard("ana"), ["changed"]);
+    issue(&desk, "bo", None).await;
+    assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
+    assert_eq!(desk.accepts("cy", &request).await, RequestStatus::Approved);
 }

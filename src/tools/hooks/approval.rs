@@ -3,9 +3,10 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
+use crate::ids::RequestId;
 use crate::review::RequestStatus;
-use crate::room::RoomError;
 use crate::room::command::{NewRequest, Proposed, Settled};
+use crate::room::{RoomError, RoomHandle};
 use crate::tools::told::Difference;
 use crate::tools::{Call, ChangedRange, Context, Proposal, ToolError, Verdict};
 
@@ -37,12 +38,13 @@ pub async fn ask(
         scope,
         explanation: explanation(call).unwrap_or_default().to_owned(),
         preview,
+        touched: None,
         source: context.source.to_owned(),
         gate: context.gate,
     };
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
-        Proposed::Waiting(_) => wait(context, cancel).await?,
+        Proposed::Waiting(_) => wait(&context.room, &context.request, cancel).await?,
         Proposed::Resolved(settled) => *settled,
         Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
         Proposed::Frozen(words) => return Err(ToolError::Denied(words)),
@@ -58,22 +60,27 @@ pub async fn resume(
     scope: Option<(usize, usize)>,
     cancel: &CancellationToken,
 ) -> Option<Result<Verdict, ToolError>> {
-    match wait(context, cancel).await {
+    match wait(&context.room, &context.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         Err(error) => Some(Err(error.into())),
         Ok(settled) => Some(Ok(verdict(context, call, scope, settled))),
     }
 }
 
-async fn wait(context: &Context, cancel: &CancellationToken) -> Result<Settled, RoomError> {
-    let request = || context.request.clone();
+/// Waits until a request has ended; takes it back when the run is stopped.
+pub async fn wait(
+    room: &RoomHandle,
+    request: &RequestId,
+    cancel: &CancellationToken,
+) -> Result<Settled, RoomError> {
+    let request = || request.clone();
     tokio::select! {
         biased;
-        settled = context.room.resolution(request()) => settled,
+        settled = room.resolution(request()) => settled,
         () = cancel.cancelled() => {
             // Somebody may have decided at the same moment; then that is what happened.
-            drop(context.room.withdraw(request(), None).await);
-            context.room.resolution(request()).await
+            drop(room.withdraw(request(), None).await);
+            room.resolution(request()).await
         }
     }
 }
@@ -117,6 +124,9 @@ fn applied(status: RequestStatus) -> bool {
     }
 }
 
-fn explanation(call: &Call) -> Option<&str> {
-    call.input.get("explanation")?.as_str().filter(|text| !text.is_empty())
+/// What the model says a call does.
+pub fn explanation(call: &Call) -> Option<&str> {
+    // Commands describe themselves.
+    let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
+    said.as_str().filter(|text| !text.is_empty())
 }

@@ -2,16 +2,21 @@
 
 use serde_json::json;
 
-use crate::tools::Finished;
+use crate::ids::SessionId;
+use crate::tools::{Finished, Outcome};
 
 use super::Activity;
 
-/// `timestamp` (RFC 3339) and `sessionId`.
+/// `timestamp` (RFC 3339), `sessionId`, and that nothing was updated where no tool said otherwise.
 pub fn stamp(activity: &Activity<'_>, finished: &mut Finished) {
-    let at = i64::try_from(activity.at_ms)
-        .ok()
-        .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    let about = &mut finished.outcome.about;
-    about.insert("timestamp".into(), json!(at.map(|at| at.to_string())));
-    about.insert("sessionId".into(), json!(activity.session.as_str()));
+    stamp_outcome(&mut finished.outcome, activity.session, activity.at_ms);
+}
+
+/// The same for the outcome of a call that was not run and so met no hook; one that has its stamp keeps it.
+pub fn stamp_outcome(outcome: &mut Outcome, session: &SessionId, at_ms: u64) {
+    let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let about = &mut outcome.about;
+    about.entry("timestamp").or_insert_with(|| json!(at.map(|at| at.to_string())));
+    about.entry("sessionId").or_insert_with(|| json!(session.as_str()));
+    about.entry("updateType").or_insert_with(|| "none".into());
 }

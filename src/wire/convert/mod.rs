@@ -1,5 +1,6 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod people;
 mod request;
 mod rules;
 mod said;
@@ -23,6 +24,7 @@ use crate::who::Principal;
 use super::client::Range;
 use super::server;
 
+pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
 pub use rules::{ended, remember, rules, tool_policy};
 pub use said::entry;

@@ -6,7 +6,7 @@ use crate::ids::{HunkId, RequestId};
 use crate::review::{
     self, DecisionError, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
 };
-use crate::room::event::RequestUpdate;
+use crate::room::event::{News, RequestUpdate};
 
 use super::super::server;
 use super::{principal, time};
@@ -164,7 +164,7 @@ fn hunk_state(id: &HunkId, status: HunkStatus) -> server::HunkState {
 
 /// A pending request changed.
 pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
-    let RequestUpdate { request, changed, by, focused } = update;
+    let RequestUpdate { request, changed, by, focused, news } = update;
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -177,6 +177,8 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         hunks: changed.iter().map(|(id, status)| hunk_state(id, *status)).collect(),
         by: by.as_ref().map(principal),
         text: None,
+        fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
+        report: (*news == News::Result).then(|| request.report().text),
     }
 }
 

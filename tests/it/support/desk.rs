@@ -46,6 +46,7 @@ pub struct Plan {
     model: Option<Model>,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    files: Option<Vec<(String, String)>>,
 }
 
 enum Model {
@@ -83,6 +84,13 @@ impl Plan {
         self
     }
 
+    /// A workspace with these files.
+    pub fn workspace(mut self, files: &[(&str, &str)]) -> Self {
+        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        self.files = Some(files.iter().map(owned).collect());
+        self
+    }
+
     /// Another model, as `--model` names it.
     pub fn model(mut self, name: &str) -> Self {
         self.model = Some(Model::Named(name.to_owned()));
@@ -100,6 +108,14 @@ impl Plan {
         };
         let mut flags = vec!["--model".to_owned(), model, "--token".to_owned(), OWNER.to_owned()];
         flags.extend(self.flags);
+        if let Some(files) = self.files {
+            let folder = directory.path().join("workspace");
+            std::fs::create_dir(&folder).expect("there is room for a workspace");
+            for (name, text) in files {
+                std::fs::write(folder.join(name), text).expect("there is room for a file");
+            }
+            flags.extend(["--workspace".to_owned(), folder.display().to_string()]);
+        }
         let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
         Desk { server, directory, flags, environment: self.environment }
     }
@@ -149,6 +165,17 @@ impl Desk {
     /// The data directory.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// What a file of the workspace reads; `None`: it is not there.
+    pub fn file(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
+    }
+
+    /// Somebody else writes to a file of the workspace.
+    pub fn overwrites(&self, name: &str, text: &str) {
+        let path = self.directory.path().join("workspace").join(name);
+        std::fs::write(path, text).expect("there is room for a file");
     }
 
     /// A connected person with a token of their own.

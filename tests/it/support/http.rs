@@ -17,6 +17,17 @@ pub struct Response {
 
 /// Sends `METHOD /path` with these headers (and `Connection: close`), and reads the answer.
 pub fn ask(address: &str, request: &str, headers: &[(&str, &str)]) -> Response {
+    say(address, request, headers, "")
+}
+
+/// The same with a body, and its length as a header.
+pub fn send(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    let length = body.len().to_string();
+    let headers = [headers, &[("Content-Length", length.as_str())]].concat();
+    say(address, request, &headers, body)
+}
+
+fn say(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Response {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout can be set");
     let mut text = format!("{request} HTTP/1.1\r\n");
@@ -28,6 +39,7 @@ pub fn ask(address: &str, request: &str, headers: &[(&str, &str)]) -> Response {
         text.push_str("Connection: close\r\n");
     }
     text.push_str("\r\n");
+    text.push_str(body);
     stream.write_all(text.as_bytes()).expect("the server reads");
     let bytes = read(&mut stream);
     let answer = String::from_utf8_lossy(&bytes).into_owned();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -71,7 +71,7 @@ struct Seen {
 impl Log {
     /// Adds what the socket saw now; checks it against the wire's samples and the order of versions.
     pub fn add(&self, entry: Entry) {
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = self.lock();
         match entry.kind {
             Kind::Event => {
                 seen.faults.extend(wire::check_event(&entry.name, &entry.body).err());
@@ -121,29 +121,34 @@ impl Log {
 
     /// Everything seen so far.
     pub fn entries(&self) -> Vec<Entry> {
-        let seen = self.seen.lock().unwrap();
+        let seen = self.lock();
         seen.complain();
         seen.entries.clone()
     }
 
     /// The ack that will come is of `document:open` or `document:resync`: it brings the mirror of `document` on.
     pub fn join(&self, ack: u64, document: &str) {
-        self.seen.lock().unwrap().joining.insert(ack, document.to_owned());
+        self.lock().joining.insert(ack, document.to_owned());
     }
 
     /// Goes on with what another socket of the same editor knew.
     pub fn inherit(&self, document: &str, mirror: Mirror) {
-        self.seen.lock().unwrap().mirrors.insert(document.to_owned(), mirror);
+        self.lock().mirrors.insert(document.to_owned(), mirror);
     }
 
     /// From now on the document's updates are not checked for gaps (it was closed, and will be opened again).
     pub fn forget(&self, document: &str) {
-        self.seen.lock().unwrap().mirrors.remove(document);
+        self.lock().mirrors.remove(document);
+    }
+
+    /// A story that fails while it holds the lock must not take the process's one bridge with it.
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<T>(&self, what: &str, mut ready: impl FnMut(&mut Seen) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = self.lock();
         loop {
             seen.complain();
             if let Some(it) = ready(&mut seen) {

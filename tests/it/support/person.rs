@@ -246,6 +246,11 @@ impl Person {
     /// The names of the samples that anything so far was like.
     pub fn shapes_met(&self) -> Vec<&'static str> {
         self.catches_up();
+        self.shapes_seen()
+    }
+
+    /// The same for a socket that gets no answers any more.
+    pub fn shapes_seen(&self) -> Vec<&'static str> {
         let entries = self.log.entries();
         let is_like = |shape: &&wire::Shape| entries.iter().any(|it| it.is_like(shape));
         wire::shapes().iter().filter(is_like).map(|shape| shape.name.as_str()).collect()

@@ -4,16 +4,16 @@ use copydesk::ids::{RequestId, Version};
 use copydesk::review::Preview;
 use copydesk::room::command::{Command, Gate, NewRequest};
 
-use super::{Call, CallState, OPEN, PEOPLE, World};
+use super::{Call, CallState, PEOPLE, World};
 use crate::chance;
 use crate::desk::Answer;
 
 impl World {
     pub(super) fn proposes(&mut self) {
-        if self.desk.room.open().len() >= OPEN {
+        if self.desk.room.open().len() >= self.crowd {
             return;
         }
-        let back = self.random.usize(..=8.min(self.ledger.version()));
+        let back = self.random.usize(..=self.lag.min(self.ledger.version()));
         let version = self.ledger.version() - back;
         let base = self.ledger.text(version).clone();
         let hunks = chance::drafts(&mut self.random, &base);
@@ -36,6 +36,7 @@ impl World {
             hunks,
             explanation: String::new(),
             preview: Preview::generic(),
+            touched: None,
             source: "sdk".into(),
             gate,
         };

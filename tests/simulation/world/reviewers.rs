@@ -9,7 +9,7 @@ use copydesk::room::command::{Command, Configure, Focus, Reply, Undo};
 use copydesk::room::settings::OwnSettings;
 use copydesk::who::{Principal, Role};
 
-use super::{OPEN, PEOPLE, POLICIES, TEXTS, World};
+use super::{PEOPLE, POLICIES, TEXTS, World};
 use crate::book::Case;
 use crate::chance;
 use crate::ledger::edits;
@@ -213,7 +213,7 @@ impl World {
     pub(super) fn some_ended_or_open(&mut self) -> Result<Option<RequestId>, Broken> {
         self.turn()?;
         let ids: Vec<_> = self.desk.disk.requests.keys().cloned().collect();
-        if ids.is_empty() || self.desk.room.open().len() > OPEN + 4 {
+        if ids.is_empty() || self.desk.room.open().len() > self.crowd + 4 {
             return Ok(None);
         }
         let id = ids[self.random.usize(..ids.len())].clone();

@@ -1,5 +1,6 @@
 /** Which page is shown. */
 import { useSession } from '../session/store.ts'
+import { DeskPanel } from '../desk/DeskPanel.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { DocumentPage } from './DocumentPage.tsx'
 import { Fault } from './Fault.tsx'
@@ -13,6 +14,7 @@ export function App() {
   return (
     <>
       {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
+      <DeskPanel />
       <Toasts />
     </>
   )

@@ -1,5 +1,6 @@
 /** All documents: open, make, rename and delete them. */
 import { useEffect, useState } from 'react'
+import { DeskButton } from '../desk/DeskPanel.tsx'
 import { canWrite } from '../editor/store.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
@@ -7,7 +8,9 @@ import { Icon } from '../ui/icons.tsx'
 import { ago } from '../ui/when.ts'
 import type { DocumentLine } from '../wire/types.ts'
 import { createDocument, deleteDocument, loadLibrary, renameDocument, useLibrary } from './library.ts'
+import { Me } from './Me.tsx'
 import { documentPath, follow, navigate } from './routes.ts'
+import { Share } from './Share.tsx'
 
 const create = async () => {
   const id = await createDocument()
@@ -30,11 +33,16 @@ export function Library() {
       <main>
         <div className="library-head">
           <h1>Documents</h1>
-          {mayWrite && documents !== null && documents.length > 0 && (
-            <button type="button" className="button is-primary" onClick={() => void create()}>
-              <Icon name="plus" size={14} /> New document
-            </button>
-          )}
+          <div className="library-actions">
+            <DeskButton />
+            <Share documentId={null} />
+            <Me />
+            {mayWrite && documents !== null && documents.length > 0 && (
+              <button type="button" className="button is-primary" onClick={() => void create()}>
+                <Icon name="plus" size={14} /> New document
+              </button>
+            )}
+          </div>
         </div>
         {link === 'offline' && <p className="warn-note" role="status">The server cannot be reached. This list will come back with it.</p>}
         {problem && <p className="warn-note" role="alert">{problem}</p>}

@@ -1,15 +1,24 @@
-/** The server wants to know who we are. */
-import { useState } from 'react'
-import { signIn, useSession } from '../session/store.ts'
+/** The server wants to know who we are, or no longer wants us. */
+import { useEffect, useState } from 'react'
+import { endedAt, goOnAsBefore, reasonOf, signIn, useSession } from '../session/store.ts'
+import { ago } from '../ui/when.ts'
+import { KeptWords } from './KeptWords.tsx'
 
 export function SignIn() {
-  const refusal = useSession((session) => session.refusal)
+  const { refusal, guest } = useSession()
   const [token, setToken] = useState('')
+  const { title, words, alert } = explanation(reasonOf(refusal), refusal?.message, endedAt(refusal))
+  useEffect(() => {
+    document.title = 'Copydesk'
+  }, [])
   return (
     <main className="fault">
-      <h1>Open the link with your token</h1>
-      <p>Copydesk prints it when it starts: a line that begins with “open”.</p>
-      {refusal && window.sessionStorage.getItem('copydesk:token') && <p className="warn-note" role="alert">The server does not take this token: {refusal.message}.</p>}
+      <h1>{title}</h1>
+      <p role={alert ? 'alert' : undefined}>{words}</p>
+      <KeptWords />
+      {guest && (
+        <button type="button" className="button is-primary" onClick={goOnAsBefore}>Go on as who you are in this browser</button>
+      )}
       <form
         className="sign-in"
         onSubmit={(event) => {
@@ -17,7 +26,7 @@ export function SignIn() {
           signIn(token.trim().replace(/^.*#token=/, '').replace(/&.*$/, ''))
         }}
       >
-        <label htmlFor="token">Or paste the link or the token here</label>
+        <label htmlFor="token">Paste a link or a token here</label>
         <input id="token" className="field" type="password" autoComplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
         <button type="submit" className="button is-primary" disabled={token.trim() === ''}>
           Open
@@ -25,4 +34,22 @@ export function SignIn() {
       </form>
     </main>
   )
+}
+
+interface Explanation { title: string; words: string; alert?: boolean }
+
+function explanation(reason: string | undefined, message: string | undefined, at: string | undefined): Explanation {
+  const when = at === undefined ? '' : ` (${ago(at, Date.now())})`
+  switch (reason) {
+    case 'token_revoked':
+      return { title: 'Your access was taken back', words: `An owner revoked your link${when}. What you had saved is in the document; ask them for a new link to go on.`, alert: true }
+    case 'token_expired':
+      return { title: 'Your access has ended', words: `Your link was good for a limited time${when}. What you had saved is in the document; ask an owner for a new link to go on.`, alert: true }
+    case 'signed_out':
+      return { title: 'You are signed out', words: 'Your link brings you back in.' }
+    case 'nobody':
+      return { title: 'Open the link you were given', words: 'Whoever runs this Copydesk finds theirs where it was started: in the line that begins with “open”.' }
+    default:
+      return { title: 'This link does not work', words: `The server does not take it: ${message ?? 'it gave no reason'}.`, alert: true }
+  }
 }

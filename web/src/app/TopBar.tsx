@@ -1,6 +1,7 @@
 /** The line across the top: where we are, whether it is saved, who is here. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
+import { DeskButton } from '../desk/DeskPanel.tsx'
 import { People } from '../presence/People.tsx'
 import { usePanel } from '../review/panel.ts'
 import { useSession } from '../session/store.ts'
@@ -8,14 +9,16 @@ import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { Export } from './Export.tsx'
 import { renameDocument } from './library.ts'
+import { Me } from './Me.tsx'
 import { follow } from './routes.ts'
+import { Share } from './Share.tsx'
 import { useTheme } from './theme.ts'
 
 interface Props { focused: boolean; onFocus: () => void; onShortcuts: () => void }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
   const [theme, toggleTheme] = useTheme()
-  const { phase, words, selectedWords } = useDocument()
+  const { id, phase, words, selectedWords } = useDocument()
   return (
     <header className="topbar">
       <a className="icon-button home" href="/" aria-label="All documents" title="All documents" onClick={(event) => follow(event, '/')}>
@@ -27,6 +30,8 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       </div>
       {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
       <People />
+      <DeskButton />
+      <Share documentId={id} />
       <Export />
       <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
         <Icon name="spark" size={18} />
@@ -40,6 +45,7 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       <button type="button" className="icon-button wide" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={onShortcuts}>
         <Icon name="keys" size={18} />
       </button>
+      <Me wide />
     </header>
   )
 }

@@ -14,6 +14,13 @@ export function unstash(kept: Storage, documentId: string): string[] {
   return words
 }
 
+/** What waits, of all documents: for somebody who may open none of them any more. */
+export function stashed(kept: Storage): { documentId: string; words: string[] }[] {
+  const keys = Array.from({ length: kept.length }, (_, index) => kept.key(index) ?? '').filter((key) => key.startsWith(KEY))
+  const found = keys.map((key) => key.slice(KEY.length)).map((documentId) => ({ documentId, words: peek(kept, documentId) }))
+  return found.filter(({ words }) => words.length > 0)
+}
+
 function peek(kept: Storage, documentId: string): string[] {
   try {
     const found: unknown = JSON.parse(kept.getItem(KEY + documentId) ?? '[]')

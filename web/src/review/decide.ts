@@ -141,11 +141,13 @@ const EXPLAINED: Record<string, string> = {
   timeout: 'The server did not answer. Your decision may not have arrived.',
 }
 
-function explain(error: unknown): void {
+/** Says in words of ours why a decision was refused. */
+export function explain(error: unknown): void {
   if (!(error instanceof CallError)) throw error
   if (error.code === 'stale_preview') {
     const fresh = freshRequest(error.details)
-    if (fresh) useReview.setState((state) => announced(state, fresh))
+    // One without a document comes to the desk by itself.
+    if (fresh?.document_id) useReview.setState((state) => announced(state, fresh))
     return toast('The suggestion changed while you looked. Check it again.')
   }
   toast(EXPLAINED[error.code] ?? error.message)

@@ -34,8 +34,10 @@ export function updated(state: Requests, update: ApprovalUpdate): Requests {
     if (update.text === undefined) return state
     return { ...state, writing: { ...state.writing, [update.request_id]: update.text } }
   }
-  const { status, expires_at = null, paused, preview_hash, approvals } = update
-  const request = { ...known, status, expires_at, paused, preview_hash, approvals, hunks: withStates(known.hunks, update.hunks) }
+  // It would do something else by now: all of it is told anew.
+  if (update.fresh) return { ...state, focus, requests: { ...state.requests, [known.request_id]: update.fresh } }
+  const { status, expires_at = null, paused, preview_hash, approvals, report = known.report } = update
+  const request = { ...known, report, status, expires_at, paused, preview_hash, approvals, hunks: withStates(known.hunks, update.hunks) }
   return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
 }
 

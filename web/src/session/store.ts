@@ -1,8 +1,8 @@
 /** Whether the server is there, who it says we are, and what it can do. */
 import { create } from 'zustand'
 import { Wire } from '../wire/socket.ts'
-import type { SessionRegistered, WireError } from '../wire/types.ts'
-import { forgetSession, keepSession, keepToken, keptSession, takeIdentity } from './token.ts'
+import type { SessionEnded, SessionRegistered, WireError } from '../wire/types.ts'
+import { beHere, forget, forgetSession, identityOf, isGuest, keepSession, keptSession, meaning, type Places, sayLeft, settle, stayHere, takeIdentity } from './token.ts'
 
 export type Link = 'connecting' | 'online' | 'offline' | 'refused'
 
@@ -14,14 +14,17 @@ interface Session {
   /** Why the server does not want us. */
   refusal: WireError | null
   me: SessionRegistered | null
+  /** New tabs of this browser open as somebody else. */
+  guest: boolean
 }
 
-export const useSession = create<Session>()(() => ({ link: 'connecting', refusal: null, me: null }))
+export const useSession = create<Session>()(() => ({ link: 'connecting', refusal: null, me: null, guest: false }))
 
-const identity = takeIdentity(window.location, window.history, window.sessionStorage)
+const places: Places = { tab: window.sessionStorage, browser: window.localStorage }
+let identity = takeIdentity(window.location, window.history, places)
 
 export const wire = new Wire(() => {
-  const sessionId = keptSession(window.sessionStorage)
+  const sessionId = keptSession(places.tab)
   return { protocol: 1, ...(identity.token && { token: identity.token }), ...(identity.name && { name: identity.name }), ...(sessionId && { sessionId }) }
 })
 
@@ -37,21 +40,65 @@ export function hasCapability(name: string): boolean {
 /** Connects and keeps {@link useSession} true. */
 export function start(): void {
   wire.on('sessionRegistered', (me) => {
-    keepSession(window.sessionStorage, me.sessionId)
-    useSession.setState({ link: 'online', me, refusal: null })
+    keepSession(places.tab, me.sessionId)
+    settle(places, identity)
+    useSession.setState({ link: 'online', me, refusal: null, guest: isGuest(places, identity) })
   })
-  wire.onDisconnect(() => useSession.setState({ link: 'offline' }))
+  wire.on('sessionEnded', ({ code, message, at }) => refused({ code: 'unauthorized', message, details: { reason: code, at } }))
+  wire.onDisconnect((byServer) => {
+    useSession.setState(({ link }) => ({ link: link === 'refused' ? link : 'offline' }))
+    // Cut off for being slow, or the server stops: socket.io comes back by itself only where the connection broke.
+    if (byServer) setTimeout(() => useSession.getState().link === 'offline' && wire.connect(), REFUSED_WAIT_MS)
+  })
   wire.onConnectError((refusal) => {
     if (!refusal) return useSession.setState(({ me }) => ({ link: me ? 'offline' : 'connecting' }))
-    if (refusal.code === 'unauthorized' || refusal.code === 'protocol') return useSession.setState({ link: 'refused', refusal })
+    if (refusal.code === 'unauthorized' || refusal.code === 'protocol') return refused(refusal)
     // A session that is somebody else's is no reason to stay out: ask for a fresh one.
-    if (refusal.code === 'not_allowed') forgetSession(window.sessionStorage)
+    if (refusal.code === 'not_allowed') forgetSession(places.tab)
     // After a refusal socket.io does not try again by itself.
     setTimeout(() => wire.connect(), REFUSED_WAIT_MS)
     useSession.setState({ link: 'offline', refusal })
   })
-  window.addEventListener('online', () => wire.connected || wire.connect())
+  window.addEventListener('online', () => useSession.getState().link === 'refused' || wire.connected || wire.connect())
+  window.addEventListener('storage', (event) => followOtherTabs(meaning(event)))
   wire.connect()
+}
+
+/** We are not wanted, at least not like this. The connection goes first, so that open documents put unsent words aside before their page does. */
+function refused(refusal: WireError): void {
+  wire.disconnect()
+  if (refusal.code === 'unauthorized' && identity.token !== undefined) {
+    forget(places, identity.token)
+    // Told apart from a first visit, for which nothing was refused.
+    useSession.setState({ link: 'refused', refusal, guest: identityOf(places).token !== undefined })
+  } else {
+    useSession.setState({ link: 'refused', refusal: refusal.code === 'unauthorized' ? NOBODY : refusal, guest: false })
+  }
+}
+
+/** Nobody said who they are. */
+const NOBODY: WireError = { code: 'unauthorized', message: 'a token is needed', details: { reason: 'nobody' } }
+const SIGNED_OUT: WireError = { code: 'unauthorized', message: 'you are signed out', details: { reason: 'signed_out' } }
+
+/** Why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing the server would say. */
+export function reasonOf(refusal: WireError | null): string | undefined {
+  const details = refusal?.details as Partial<Record<'reason', unknown>> | null | undefined
+  return typeof details?.reason === 'string' ? details.reason : undefined
+}
+
+/** When the token ended, for people. */
+export function endedAt(refusal: WireError | null): string | undefined {
+  const details = refusal?.details as Partial<Pick<SessionEnded, 'at'>> | null | undefined
+  return typeof details?.at === 'string' ? details.at : undefined
+}
+
+/** Signed out or in elsewhere: a tab that is who the browser is goes along. */
+function followOtherTabs(what: ReturnType<typeof meaning>): void {
+  const isOut = useSession.getState().link === 'refused'
+  const { token } = identityOf(places)
+  if (what === 'left' && !isOut && token === undefined) leave()
+  else if (what === 'other' && isOut && token !== undefined) become()
+  else if (what === 'other') useSession.setState({ guest: isOut ? token !== undefined : isGuest(places, identity) })
 }
 
 /** Who we are, for what is fetched over HTTP; never in an address. */
@@ -61,9 +108,38 @@ export function credentials(): Record<string, string> {
 
 /** Tries again with a token typed in by hand. */
 export function signIn(token: string): void {
-  identity.token = token
-  keepToken(window.sessionStorage, token)
-  useSession.setState({ link: 'connecting', refusal: null })
+  beHere(places, { token, name: undefined })
+  become()
+}
+
+/** Forgets this tab's link and goes on as whoever this browser is. */
+export function goOnAsBefore(): void {
+  forget(places, identity.token)
+  become()
+}
+
+/** New tabs open as this person, too. */
+export function stay(): void {
+  stayHere(places, identity)
+  useSession.setState({ guest: false })
+}
+
+/** Out, in every tab that is the same person. */
+export function signOut(): void {
+  forget(places, identity.token)
+  sayLeft(places)
+  leave()
+}
+
+function leave(): void {
+  identity = { token: undefined, name: undefined }
   wire.disconnect()
+  useSession.setState({ link: 'refused', refusal: SIGNED_OUT, guest: identityOf(places).token !== undefined, me: null })
+}
+
+function become(): void {
+  identity = identityOf(places)
+  wire.disconnect()
+  useSession.setState({ link: 'connecting', refusal: null, me: null })
   wire.connect()
 }

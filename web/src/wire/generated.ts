@@ -104,10 +104,6 @@ documentId: string,
  */
 policy?: string, 
 /**
- * Stricter policies for some tools and sizes; replaces those before.
- */
-policies?: Array<ToolPolicy>, 
-/**
  * `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
  */
 approvals?: string, 
@@ -336,9 +332,9 @@ updated_input?: unknown,
  */
 message?: string, 
 /**
- * A rule to remember; only with an approval that rejects nothing.
+ * A rule to remember.
  */
-remember?: Remember, 
+remember?: unknown, 
 /**
  * The preview the person saw; missing: the one first announced.
  */
@@ -428,6 +424,12 @@ sessionId: string,
  */
 documentId?: string, };
 
+export type RevokeRule = { 
+/**
+ * The rule.
+ */
+id: string, };
+
 export type SetSettings = { 
 /**
  * `on` or `off`, for documents that say nothing themselves.
@@ -442,95 +444,29 @@ permission_mode?: string,
  */
 timeoutSeconds?: number, };
 
-export type Remember = { 
+export type IssueToken = { 
 /**
- * `session`: as long as the session that asked lives. `document`: whoever asks. Neither reaches into another document.
+ * `owner`, `editor`, `reviewer` or `viewer`.
  */
-scope: string, 
+role: string, 
 /**
- * Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools that change a document.
+ * Who is to hold it: the name others see, 1 to 80 characters.
  */
-path?: string, 
+name: string, 
 /**
- * Only requests that delete and insert at most this many UTF-16 units together, at least 1; missing: of every size.
+ * The only document it reaches; missing: all. No owner's token is for one document.
  */
-max_units?: number, };
+documentId?: string, 
+/**
+ * How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+ */
+expiresIn?: string, };
 
-export type Rule = { 
+export type RevokeToken = { 
 /**
- * The rule.
- */
-id: string, 
-/**
- * The document it is for; `null`: work without a document.
- */
-documentId: string | null, 
-/**
- * The tool it is about.
- */
-tool: string, 
-/**
- * What it allows.
- */
-remember: Remember, 
-/**
- * The session whose request was approved.
- */
-sessionId: string, 
-/**
- * The request that was approved.
- */
-request_id: string, 
-/**
- * Who made it, and in whose place it decides.
- */
-by: Person, 
-/**
- * When, RFC 3339.
- */
-createdAt: string, };
-
-export type ListRules = { 
-/**
- * Only this document's rules; missing: those of every document the person may read.
- */
-documentId?: string, };
-
-export type Rules = { 
-/**
- * All of them.
- */
-rules: Array<Rule>, };
-
-export type RevokeRule = { 
-/**
- * The rule.
+ * The token, as `token:list` names it; never its secret.
  */
 id: string, };
-
-export type RulesChanged = { 
-/**
- * The document.
- */
-documentId: string, 
-/**
- * The rules now in force, oldest first.
- */
-rules: Array<Rule>, };
-
-export type ToolPolicy = { 
-/**
- * Only requests of this tool; missing: of every tool.
- */
-tool?: string, 
-/**
- * Only requests that delete and insert more than this many UTF-16 units together; missing: of every size.
- */
-over?: number, 
-/**
- * Who may decide those.
- */
-policy: string, };
 
 export type WireError = { 
 /**
@@ -609,10 +545,6 @@ export type DocumentSettings = {
  * `any`, `not_requester`, `two` or `owner`.
  */
 policy: string, 
-/**
- * Stricter policies for some tools and sizes.
- */
-policies: Array<ToolPolicy>, 
 /**
  * `on` or `off`.
  */
@@ -944,11 +876,7 @@ at: string,
 /**
  * The text that was put there instead of the proposed one.
  */
-text?: string, 
-/**
- * The remembered rule that decided in that person's place.
- */
-rule?: string, };
+text?: string, };
 
 export type ToolApprovalRequest = { 
 /**
@@ -1060,13 +988,9 @@ allowed_decisions: Array<string>,
  */
 preview_hash: string, 
 /**
- * Who may decide: the strictest of what the document says for it.
+ * Who may decide.
  */
 policy: string, 
-/**
- * How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
- */
-units: number | null, 
 /**
  * How many people said yes, and how many are needed.
  */
@@ -1083,10 +1007,6 @@ source: string,
  * Who resolved it.
  */
 by: Person | null, 
-/**
- * The remembered rule that resolved it in that person's place.
- */
-rule: string | null, 
 /**
  * Why it was rejected.
  */
@@ -1160,7 +1080,15 @@ by?: Person,
 /**
  * The text so far, while the model still writes.
  */
-text?: string, };
+text?: string, 
+/**
+ * The request anew, when it would do something else than people were shown: a file changed meanwhile.
+ */
+fresh?: ToolApprovalRequest, 
+/**
+ * What the model was told, when an approved call that acts is over.
+ */
+report?: string, };
 
 export type HunkState = { 
 /**
@@ -1189,10 +1117,6 @@ status: string,
  * Who decided last; `null`: nobody, time ran out or the run ended.
  */
 by: Person | null, 
-/**
- * The remembered rule that decided in that person's place.
- */
-rule: string | null, 
 /**
  * Why it was rejected.
  */
@@ -1351,3 +1275,87 @@ start: number,
  * One past the last unit.
  */
 end: number, };
+
+export type IssuedToken = { 
+/**
+ * The secret.
+ */
+token: string, 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * A link that brings its holder in.
+ */
+url: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, };
+
+export type TokenLine = { 
+/**
+ * Its name, for revoking it.
+ */
+id: string, 
+/**
+ * The person it stands for.
+ */
+user: string, 
+/**
+ * Their name.
+ */
+name: string, 
+/**
+ * What it allows.
+ */
+role: string, 
+/**
+ * The only document it reaches; `null`: all.
+ */
+documentId: string | null, 
+/**
+ * `active`, `expired` or `revoked`.
+ */
+status: string, 
+/**
+ * RFC 3339.
+ */
+createdAt: string, 
+/**
+ * RFC 3339; `null`: never.
+ */
+expiresAt: string | null, 
+/**
+ * RFC 3339, to the minute; `null`: nobody has come in with it yet.
+ */
+lastUsedAt: string | null, 
+/**
+ * RFC 3339; `null`: it was not.
+ */
+revokedAt: string | null, 
+/**
+ * The one that the asking connection came in with.
+ */
+current: boolean, };
+
+export type TokenList = { 
+/**
+ * One line for each.
+ */
+tokens: Array<TokenLine>, };
+
+export type SessionEnded = { 
+/**
+ * `token_revoked` or `token_expired`.
+ */
+code: string, 
+/**
+ * For people.
+ */
+message: string, 
+/**
+ * When the token ended, RFC 3339.
+ */
+at: string, };

@@ -2,12 +2,14 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
-  DocumentChanged, DocumentLine, DocumentUpdates, Opened, PresencePeers, PresenceUpdate, RequestStatus, Rule, RulesChanged, SessionRegistered, Told, WireError,
+  DocumentChanged, DocumentLine, DocumentUpdates, IssuedToken, IssueToken, Opened, PresencePeers, PresenceUpdate, RequestStatus, Rule, RulesChanged,
+  SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
 export interface ServerEvents {
   sessionRegistered: SessionRegistered
+  sessionEnded: SessionEnded
   'document:updates': DocumentUpdates
   'document:changed': DocumentChanged
   'presence:peers': PresencePeers
@@ -34,6 +36,7 @@ export interface Calls {
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
   askClaudeCode: [AskPayload, { requestId: string }]
+  run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
   'approval:told': [ApprovalResponse, Told]
@@ -43,6 +46,9 @@ export interface Calls {
   'approval:reopen': [{ request_id: string }, { status: RequestStatus }]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:revoke': [{ id: string }, object]
+  'token:issue': [IssueToken, IssuedToken]
+  'token:list': [object, { tokens: TokenLine[] }]
+  'token:revoke': [{ id: string }, object]
   'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
 }
 
@@ -102,9 +108,11 @@ export class Wire {
     return () => this.socket.off('connect', listener)
   }
 
-  onDisconnect(listener: () => void): () => void {
-    this.socket.on('disconnect', listener)
-    return () => this.socket.off('disconnect', listener)
+  /** `byServer` is set when the server ended the connection on purpose: then nobody connects again by themselves. */
+  onDisconnect(listener: (byServer: boolean) => void): () => void {
+    const relay = (reason: string) => listener(reason === 'io server disconnect')
+    this.socket.on('disconnect', relay)
+    return () => this.socket.off('disconnect', relay)
   }
 
   /** `refusal` is set when the server answered no, and missing when it could not be reached. */

@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, PeerCaret, Remember, Rule, RulesChanged, Person, PresenceUpdate, Told, Update, Warning, WholeDocument, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, IssuedToken, PeerCaret, Person, PresenceUpdate, Remember, Rule, RulesChanged, SessionEnded, Told, Update, Warning, WholeDocument, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
@@ -12,7 +12,11 @@ export type Role = 'owner' | 'editor' | 'reviewer' | 'viewer'
 export type HunkStatus = 'streaming' | 'pending' | 'conflict' | 'obsolete' | 'accepted' | 'rejected' | 'expired'
 export type RequestStatus = 'streaming' | 'pending' | 'approved' | 'rejected' | 'partly' | 'expired' | 'cancelled' | 'failed'
 
+export type TokenStatus = 'active' | 'expired' | 'revoked'
+
 export type SessionRegistered = With<wire.SessionRegistered, { role: Role }>
+export type TokenLine = With<wire.TokenLine, { role: Role; status: TokenStatus }>
+export type IssueToken = With<wire.IssueToken, { role: Role }>
 export type DocumentLine = With<wire.DocumentLine, { role: Role }>
 export type Peer = With<wire.Peer, { role: Role }>
 export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
@@ -24,7 +28,7 @@ export type HunkChanges = With<wire.HunkChanges, { put: Hunk[] }>
 export type DocumentUpdates = With<wire.DocumentUpdates, { hunks?: HunkChanges }>
 
 export type ApprovalRequest = With<wire.ToolApprovalRequest, { status: RequestStatus; hunks: Hunk[] }>
-export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
+export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; fresh?: ApprovalRequest; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
 export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: RequestStatus; hunks: HunkState[] }>
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>

@@ -1,0 +1,108 @@
+//! Decisions about requests without a document: what the call would do is looked at once more before one is taken.
+
+use std::sync::Arc;
+
+use crate::document::Text;
+use crate::ids::RequestId;
+use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
+use crate::room::command::Gate;
+use crate::room::{RoomError, RoomHandle};
+use crate::tools::{Allowed, Context, SafeTools};
+use crate::who::Principal;
+
+use super::Agents;
+
+impl Agents {
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        self.shared.desk().await
+    }
+
+    /// Whether there is a folder for work without a document.
+    pub fn has_workspace(&self) -> bool {
+        self.shared.tools.workspace().is_some()
+    }
+
+    /// Decides a request at the desk. An approval is refused as stale if the call would do something else by now than
+    /// people were shown; an edited input must be one that the tool takes.
+    pub async fn decide(
+        &self,
+        id: RequestId,
+        mut decision: Decision,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        let desk = self.desk().await?;
+        let open = desk.requests().await?;
+        let approves = matches!(decision.verdict, Verdict::Approve | Verdict::Edit { .. });
+        if let Some(request) = open.into_iter().find(|request| *request.id() == id && approves) {
+            self.check(&request, &decision, &by)?;
+            let context = self.context(&request, &desk, &by);
+            if let Verdict::Edit { input } = &decision.verdict {
+                let revised = self.shared.tools.look_again(&context, &request, input).await;
+                decision.revised =
+                    Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
+            }
+            let fresh = self.fresh(&context, &request).await;
+            desk.look_again(id.clone(), fresh).await?;
+        }
+        desk.decide(id, decision, by).await
+    }
+
+    /// Refuses what the desk would refuse whatever the preview is, before files are looked at.
+    fn check(
+        &self,
+        request: &Request,
+        decision: &Decision,
+        by: &Principal,
+    ) -> Result<(), RoomError> {
+        let now_ms = self.shared.clock.now_ms();
+        match request.clone().decide(decision, by, &Text::default(), now_ms) {
+            Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the call would do now.
+    async fn fresh(&self, context: &Context, request: &Request) -> Fresh {
+        let proposal = &request.proposal;
+        let looked = self.shared.tools.look_again(context, request, &proposal.input).await;
+        looked.unwrap_or_else(|error| {
+            // It can no longer be done at all. People see why; another reason is another preview.
+            let text = error.to_string();
+            let mut preview = proposal.preview.clone();
+            preview.warnings.retain(|warning| warning.code != CANNOT_RUN);
+            preview.warnings.push(Warning { code: CANNOT_RUN.to_owned(), text: text.clone() });
+            Fresh { preview, touched: Some(text) }
+        })
+    }
+
+    /// What a tool works with when it only looks.
+    fn context(&self, request: &Request, desk: &RoomHandle, by: &Principal) -> Context {
+        let proposal = &request.proposal;
+        Context {
+            room: desk.clone(),
+            rooms: self.shared.rooms.clone(),
+            elsewhere: None,
+            read: Arc::default(),
+            desk: desk.clone(),
+            workspace: self.shared.tools.workspace().cloned(),
+            safe_tools: SafeTools::AtOnce,
+            base: None,
+            shown: None,
+            selection: None,
+            allowed: Allowed::Everything,
+            request: request.id().clone(),
+            session: proposal.session.clone(),
+            run: proposal.run.clone(),
+            requester: by.clone(),
+            prompt: proposal.prompt.as_str().into(),
+            source: "",
+            gate: Gate::Ask,
+            tag: "".into(),
+            clock: self.shared.clock.clone(),
+        }
+    }
+}
+
+/// The code of the warning that a call would fail.
+const CANNOT_RUN: &str = "cannot_run";

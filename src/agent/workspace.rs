@@ -1,0 +1,68 @@
+//! Stories about work without a document: people decide at the desk, and what they approved is done once.
+
+mod commands;
+mod editing;
+mod recovery;
+mod writing;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::review::{Decision, Request, Verdict};
+use crate::room::RoomError;
+use crate::who::{Principal, Role};
+
+use super::stage::{Play, Stage, calls, owner, says};
+use super::{Ask, PermissionMode, SafeTools, Stop};
+
+/// The model writes a file, then says that it is done.
+fn writes(path: &str, content: &str) -> [Play; 2] {
+    [calls([("Write", json!({"file_path": path, "content": content}))]), says("Done.")]
+}
+
+/// A server whose model will write this, and the request for it.
+async fn writing(files: &[(&str, &str)], path: &str, content: &str) -> (Stage, Arc<Request>) {
+    let mut stage = Stage::in_workspace(files).await;
+    stage.model.plays(writes(path, content));
+    stage.run("Write it").await;
+    let request = stage.request().await;
+    (stage, request)
+}
+
+fn approve() -> Decision {
+    Decision::plain(Verdict::Approve)
+}
+
+fn reject() -> Decision {
+    Decision::plain(Verdict::Reject)
+}
+
+fn edit(input: Value) -> Decision {
+    Decision::plain(Verdict::Edit { input })
+}
+
+fn person(role: Role) -> Principal {
+    Principal {
+        user: format!("usr_{}", role.as_str()).into(),
+        name: "Eve".into(),
+        role,
+        document: None,
+    }
+}
+
+/// The code that a decision was refused with.
+fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
+    match decided {
+        Err(RoomError::Decision(error)) => error.code(),
+        Err(RoomError::Input(_)) => "invalid_decision",
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the model was told of its only call.
+fn told(stage: &Stage) -> (String, bool) {
+    let mut told = stage.model.told();
+    assert_eq!(told.len(), 1, "{told:?}");
+    told.remove(0)
+}

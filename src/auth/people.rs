@@ -1,0 +1,49 @@
+//! The people behind the tokens: who could decide, who may still ask, what they are called.
+
+use std::collections::{HashMap, HashSet};
+
+use super::pass;
+use crate::ids::{DocumentId, UserId};
+use crate::store::{Store, StoreError, TokenRecord};
+use crate::who::{Action, Principal};
+
+/// Everybody who holds a token that is good at `now_ms`; once for each token.
+pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
+    let mut tokens = store.tokens().await?;
+    tokens.retain(|token| pass::ended(token, now_ms).is_none());
+    let holder = |token: TokenRecord| {
+        let TokenRecord { user, name, role, document, .. } = token;
+        Principal { user, name, role, document }
+    };
+    Ok(tokens.into_iter().map(holder).collect())
+}
+
+/// The people who could decide about a change of `document` at `now_ms`.
+pub async fn deciders(
+    store: &Store,
+    document: &DocumentId,
+    now_ms: u64,
+) -> Result<HashSet<UserId>, StoreError> {
+    let holders = holders(store, now_ms).await?.into_iter();
+    let able = holders.filter(|holder| holder.may(Action::Decide, Some(document)));
+    Ok(able.map(|holder| holder.user).collect())
+}
+
+/// Whether somebody who was let in before may do `action` at `now_ms`, by any token of theirs.
+pub async fn may_still(
+    store: &Store,
+    user: &UserId,
+    action: Action,
+    document: Option<&DocumentId>,
+    now_ms: u64,
+) -> Result<bool, StoreError> {
+    let holders = holders(store, now_ms).await?;
+    Ok(holders.iter().any(|holder| holder.user == *user && holder.may(action, document)))
+}
+
+/// What people are called: for showing who did something when they are not connected. Somebody with several tokens is
+/// called as on the newest.
+pub async fn names(store: &Store) -> Result<HashMap<UserId, String>, StoreError> {
+    let tokens = store.tokens().await?;
+    Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
+}

@@ -1,0 +1,166 @@
+//! The command line as a client of a running server, over its REST.
+
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::wire::client::IssueToken;
+use crate::wire::server::{IssuedToken, TokenList};
+
+/// Longest wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why the server did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Not an address.
+    #[error("{0:?} is no address of a server; write http://HOST:PORT")]
+    Address(String),
+    /// A token that cannot be sent.
+    #[error("the token has characters that no token has")]
+    Token,
+    /// Nobody answers there.
+    #[error("the server at {address} does not answer; is it running?")]
+    Unreachable {
+        /// Where.
+        address: String,
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// The server said no.
+    #[error("the server refused: {detail} ({status})")]
+    Refused {
+        /// The HTTP status.
+        status: StatusCode,
+        /// What it said.
+        detail: String,
+    },
+    /// Something else than Copydesk answered, or another version of it.
+    #[error("what answers at {address} is no Copydesk of this version ({status})")]
+    Strange {
+        /// Where.
+        address: String,
+        /// The HTTP status.
+        status: StatusCode,
+    },
+}
+
+/// A running server, asked with somebody's token.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    address: Url,
+}
+
+/// What of a problem document (RFC 9457) people are shown.
+#[derive(Deserialize)]
+struct Problem {
+    detail: String,
+}
+
+impl Client {
+    /// The server at `address`, such as `http://127.0.0.1:4680`; nothing is sent yet.
+    pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
+        let wrong = || ClientError::Address(address.to_owned());
+        let parsed = Url::parse(address).map_err(|_| wrong())?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
+            return Err(wrong());
+        }
+        let mut bearer =
+            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| ClientError::Token)?;
+        bearer.set_sensitive(true);
+        let http = reqwest::Client::builder()
+            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+            // An owner's token goes to the address that was given, and nowhere else.
+            .redirect(Policy::none())
+            .timeout(PATIENCE)
+            .build();
+        let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
+        Ok(Self { http: http.map_err(unreachable)?, address: parsed })
+    }
+
+    /// A new token.
+    pub async fn issue(&self, wish: &IssueToken) -> Result<IssuedToken, ClientError> {
+        let answer = self.send(self.request(Method::POST, &["tokens"])?.json(wish)).await?;
+        self.read(answer).await
+    }
+
+    /// All tokens, without their secrets.
+    pub async fn tokens(&self) -> Result<TokenList, ClientError> {
+        let answer = self.send(self.request(Method::GET, &["tokens"])?).await?;
+        self.read(answer).await
+    }
+
+    /// Takes a token back.
+    pub async fn revoke(&self, id: &str) -> Result<(), ClientError> {
+        self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
+    }
+
+    /// A request below `/api/v1`; each part is escaped.
+    fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
+        let mut url = self.address.clone();
+        url.path_segments_mut()
+            .map_err(|()| ClientError::Address(self.address.to_string()))?
+            .clear()
+            .extend(["api", "v1"])
+            .extend(path);
+        url.set_query(None);
+        url.set_fragment(None);
+        Ok(self.http.request(method, url))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+        let answer = request.send().await.map_err(|source| ClientError::Unreachable {
+            address: self.shown(),
+            // The address is said already.
+            source: source.without_url(),
+        })?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        match answer.json::<Problem>().await {
+            Ok(Problem { detail }) => Err(ClientError::Refused { status, detail }),
+            Err(_) => Err(ClientError::Strange { address: self.shown(), status }),
+        }
+    }
+
+    async fn read<T: DeserializeOwned>(&self, answer: Response) -> Result<T, ClientError> {
+        let status = answer.status();
+        let address = || self.shown();
+        answer.json().await.map_err(|_| ClientError::Strange { address: address(), status })
+    }
+
+    /// The address without a password or fragment somebody may have put into it.
+    fn shown(&self) -> String {
+        self.address.origin().ascii_serialization()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_address_is_refused_before_anything_is_sent() {
+        for wrong in ["", "desk", "127.0.0.1:4680", "ftp://desk", "http://", "unix:/run/desk"] {
+            let refused = Client::new(wrong, "secret");
+            assert!(matches!(refused, Err(ClientError::Address(_))), "{wrong}: {refused:?}");
+        }
+        assert!(matches!(Client::new("http://desk", "two\nlines"), Err(ClientError::Token)));
+    }
+
+    #[test]
+    fn requests_go_below_the_servers_own_address_with_every_part_escaped() {
+        let client = Client::new("http://desk:1/#token=mine", "secret").unwrap();
+        let request = client.request(Method::DELETE, &["tokens", "../settings?x"]).unwrap();
+        let url = request.build().unwrap().url().to_string();
+        assert_eq!(url, "http://desk:1/api/v1/tokens/..%2Fsettings%3Fx");
+        assert!(!format!("{client:?}").contains("secret"));
+        assert_eq!(client.shown(), "http://desk:1");
+    }
+}

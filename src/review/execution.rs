@@ -1,0 +1,77 @@
+//! What happens to a tool without hunks once people have said yes: it is begun once, and its result belongs to the request.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DecisionError, Preview, Report, Request, RequestStatus};
+use crate::who::Principal;
+
+/// Where the execution of an approved call stands. Before it begins there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Execution {
+    /// It was begun; if nobody works on it any more, nobody knows how far it came.
+    Begun {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// It is over.
+    Done {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// What came of it, in the tool's own words.
+        report: Report,
+    },
+}
+
+/// What a call would do, looked at again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fresh {
+    /// What people are to be shown.
+    pub preview: Preview,
+    /// SHA-256 of the content of the file it would change, if it is one.
+    pub touched: Option<String>,
+}
+
+impl Request {
+    /// Shows what the call would do now. Whether that is another preview than before; votes were for the other one.
+    pub fn look_again(&mut self, fresh: Fresh) -> bool {
+        let proposal = &mut self.proposal;
+        if !self.status.is_open() || proposal.touched == fresh.touched {
+            return false;
+        }
+        proposal.touched = fresh.touched;
+        proposal.preview = fresh.preview;
+        self.votes.clear();
+        true
+    }
+
+    /// The approved call begins, once.
+    ///
+    /// # Errors
+    /// [`DecisionError::InvalidDecision`] if it was not approved, or has begun before.
+    pub fn begin(&mut self, now_ms: u64) -> Result<(), DecisionError> {
+        if self.status != RequestStatus::Approved || self.execution.is_some() {
+            return Err(DecisionError::InvalidDecision { reason: "this call cannot begin" });
+        }
+        self.execution = Some(Execution::Begun { at_ms: now_ms });
+        Ok(())
+    }
+
+    /// The approved call is over; if it failed, so has the request. Whether that is news.
+    pub fn done(&mut self, report: Report, now_ms: u64) -> bool {
+        let is_over = matches!(self.execution, Some(Execution::Done { .. }));
+        if self.status != RequestStatus::Approved || is_over {
+            return false;
+        }
+        if report.is_error {
+            self.fail();
+        }
+        self.execution = Some(Execution::Done { at_ms: now_ms, report });
+        true
+    }
+
+    /// Whether this is the person's business: they may decide it, or asked for it.
+    pub fn concerns(&self, who: &Principal) -> bool {
+        self.proposal.requester.user == who.user || self.check_allowed(who).is_ok()
+    }
+}

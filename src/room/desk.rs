@@ -1,0 +1,144 @@
+//! The desk: the room of requests without a document. Its text is empty for ever; everything else is as in any room. Pure.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
+use crate::review::{Fresh, Report, Request};
+use crate::store::{DocumentRecord, Op};
+
+use super::RoomError;
+use super::event::{Event, News};
+use super::requests::{open_request, place, record, tell_news};
+use super::state::{Now, RoomState};
+use super::step::Step;
+
+/// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
+/// no list and nobody can open it.
+const DESK: &str = "desk";
+
+/// The desk, as rooms are named.
+pub(super) fn id() -> DocumentId {
+    DocumentId::from(DESK)
+}
+
+/// The desk, as it is first kept.
+pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
+    DocumentRecord {
+        id: id(),
+        title: "Desk".to_owned(),
+        created_ms: now_ms,
+        updated_ms: now_ms,
+        version: Version(0),
+        settings: json!({}),
+        unlisted_owner: Some(SessionId::from(DESK)),
+        deleted: false,
+    }
+}
+
+impl RoomState {
+    /// Whether the requests here have no document.
+    pub(super) fn is_desk(&self) -> bool {
+        self.id().as_str() == DESK
+    }
+
+    /// The document that requests here are about.
+    pub(super) fn about(&self) -> Option<DocumentId> {
+        (!self.is_desk()).then(|| self.id().clone())
+    }
+
+    /// Who of `members` is told: in a document everybody; at the desk nothing but requests, and only those whose
+    /// business they are.
+    pub(super) fn listeners<'m>(
+        &self,
+        members: &'m [MemberId],
+        event: &Event,
+    ) -> Cow<'m, [MemberId]> {
+        if !self.is_desk() {
+            return Cow::Borrowed(members);
+        }
+        let request = match event {
+            Event::Requested(request) | Event::Resolved(request) => request,
+            Event::RequestUpdated(update) => &update.request,
+            Event::Said(_) => return Cow::Borrowed(members),
+            Event::Updates { .. }
+            | Event::Changed(_)
+            | Event::Peers(_)
+            | Event::Caret(..)
+            | Event::Rules(_) => return Cow::Borrowed(&[]),
+        };
+        let concerned = |member: &&MemberId| {
+            self.principal_of(member).is_some_and(|person| request.concerns(&person))
+        };
+        Cow::Owned(members.iter().filter(concerned).cloned().collect())
+    }
+}
+
+/// What an open request would do was looked at again: if that is something else now, everyone is told.
+pub(super) fn look_again(
+    state: &mut RoomState,
+    id: &RequestId,
+    fresh: Fresh,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = open_request(state, id)?;
+    if !request.look_again(fresh) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.refresh", News::Preview, now, step))
+}
+
+/// An approved call begins: from here on it is never begun again.
+pub(super) fn begin(
+    state: &mut RoomState,
+    id: &RequestId,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    request.begin(now.ms)?;
+    let request = Arc::new(request);
+    step.keep(audit(state, &request, "request.begin", now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    Ok(request)
+}
+
+/// An approved call is over.
+pub(super) fn done(
+    state: &mut RoomState,
+    id: &RequestId,
+    report: Report,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    if !request.done(report, now.ms) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.done", News::Result, now, step))
+}
+
+fn changed(
+    state: &mut RoomState,
+    request: Request,
+    action: &str,
+    news: News,
+    now: &Now,
+    step: &mut Step,
+) -> Arc<Request> {
+    let request = Arc::new(request);
+    step.keep(audit(state, &request, action, now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell_news(state, &request, news, step);
+    request
+}
+
+fn audit(state: &RoomState, request: &Request, action: &str, now: &Now) -> Op {
+    let detail = json!({ "tool": request.proposal.tool, "status": request.status.as_str() });
+    state.audit(action, "server", Some(request.id()), detail, now)
+}

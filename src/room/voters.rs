@@ -1,0 +1,32 @@
+//! Votes of people who may no longer decide are taken back. Pure.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{RequestId, UserId};
+use crate::review::Request;
+
+use super::requests::{place, record, tell};
+use super::state::{Now, RoomState};
+use super::step::Step;
+
+/// Whether somebody has voted on a request and it was not enough yet.
+pub(super) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
+    state.open.get(id).is_some_and(|request| request.voters().next().is_some())
+}
+
+/// Takes back the votes of everybody who is not among `able`.
+pub(super) fn recount(state: &mut RoomState, able: &HashSet<UserId>, now: &Now, step: &mut Step) {
+    let gone = |request: &&Arc<Request>| request.voters().any(|user| !able.contains(user));
+    let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
+    for mut request in miscounted {
+        let lost = Arc::make_mut(&mut request).keep_votes(|user| able.contains(user));
+        let detail = json!({ "voters": lost });
+        step.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
+        step.keep(record(state, &request));
+        place(state, Arc::clone(&request));
+        tell(state, &request, &[], None, now, step);
+    }
+}

@@ -1,0 +1,151 @@
+//! Calls that act: people are asked at the desk, and what they approved is done once, on what they were shown.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::document::Text;
+use crate::ids::Version;
+use crate::review::{Execution, PreviewKind, Report, Request, RequestStatus};
+use crate::room::command::{NewRequest, Proposed, Settled};
+use crate::room::{RoomError, RoomHandle};
+use crate::workspace::{Workspace, stamp};
+
+use super::hooks::approval;
+use super::{Call, Context, Finished, Intent, Outcome, ToolError};
+
+/// What is to be done about a request that has ended.
+#[derive(Debug, PartialEq)]
+pub enum Next {
+    /// Nothing: this is what came of it.
+    Report(Report),
+    /// It was approved and has not begun.
+    Act,
+    /// It had begun, and nobody knows how far it came.
+    LookBack,
+}
+
+/// Whether the process that asked is still the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It is.
+    Now,
+    /// The server was started again since.
+    BeforeRestart,
+}
+
+/// Asks people and waits for what they decide.
+pub async fn ask(
+    context: &Context,
+    call: &Call,
+    intent: Intent,
+    cancel: &CancellationToken,
+) -> Result<Settled, ToolError> {
+    let Intent { preview, touched } = intent;
+    let request = NewRequest {
+        id: context.request.clone(),
+        tool: call.name.clone(),
+        input: call.input.clone(),
+        tool_use: call.id.as_str().into(),
+        session: context.session.clone(),
+        run: context.run.clone(),
+        requester: context.requester.clone(),
+        prompt: context.prompt.to_string(),
+        base_version: Version(0),
+        base: Text::default(),
+        hunks: Vec::new(),
+        scope: None,
+        explanation: approval::explanation(call).unwrap_or_default().to_owned(),
+        preview,
+        touched,
+        source: context.source.to_owned(),
+        gate: context.gate,
+    };
+    match context.desk.propose(request).await? {
+        Proposed::Waiting(_) => Ok(approval::wait(&context.desk, &context.request, cancel).await?),
+        Proposed::Resolved(settled) => Ok(*settled),
+        Proposed::Conflicted(words) | Proposed::Frozen(words) => Err(ToolError::Denied(words)),
+        Proposed::Unchanged => Err(ToolError::Unchanged),
+    }
+}
+
+/// What is to be done about a request that has ended.
+pub fn next(request: &Request, asked: Asked) -> Next {
+    match (request.status, &request.execution) {
+        (RequestStatus::Approved, None) => {
+            let is_command = request.proposal.preview.kind == PreviewKind::Command;
+            if is_command && asked == Asked::BeforeRestart {
+                // People approved it for that moment; what it would do now nobody has looked at.
+                return Next::Report(failed(
+                    "Approved, but the server stopped before the command was run. It was not run.",
+                ));
+            }
+            Next::Act
+        }
+        (RequestStatus::Approved, Some(Execution::Begun { .. })) => Next::LookBack,
+        _ => Next::Report(request.report()),
+    }
+}
+
+/// What came of a call that was being carried out when the server stopped: told from the file, never done again.
+pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
+    let preview = &request.proposal.preview;
+    #[cfg(unix)]
+    workspace.stop_left_over(request.id().as_str());
+    let (Some(path), Some(content)) = (&preview.file_path, &preview.new_content) else {
+        return failed(
+            "The server stopped while this was running. It may have been done completely, partly or not at all; it was \
+             not repeated. Look before you try again.",
+        );
+    };
+    let now = workspace.stamp_now(path);
+    if now.as_deref() == Some(stamp(content).as_str()) {
+        let text = format!("{path} was written before the server stopped; it reads as approved.");
+        Report { text, is_error: false }
+    } else if now == request.proposal.touched {
+        failed(&format!(
+            "Approved, but the server stopped before {path} was written. It is as it was before; nothing was repeated."
+        ))
+    } else {
+        failed(&format!(
+            "The server stopped while {path} was being written, and it reads neither as before nor as approved. Nothing \
+             was repeated; read it again."
+        ))
+    }
+}
+
+/// Tells the desk what came of an approved call, and the model what the desk makes of it.
+pub async fn done(desk: &RoomHandle, request: &Request, report: Report) -> Finished {
+    match desk.done(request.id().clone(), report.clone()).await {
+        Ok(request) => outcome(&request, request.report()),
+        Err(error) => {
+            // The model hears of it all the same; after a restart it is looked back at.
+            tracing::error!(%error, request.id = %request.id(), "what came of a call could not be kept");
+            outcome(request, report)
+        }
+    }
+}
+
+/// The outcome of a call that is over.
+pub fn outcome(request: &Request, report: Report) -> Finished {
+    let Report { text, is_error } = report;
+    let mut outcome = Outcome { text, is_error, ..Outcome::default() };
+    outcome.about.insert("updateType".into(), "none".into());
+    outcome.about.insert("request_id".into(), request.id().as_str().into());
+    outcome.about.insert("status".into(), request.status.as_str().into());
+    Finished { outcome, ..Finished::default() }
+}
+
+/// Waits again for a request that was made before a restart; `None`: it never was.
+pub async fn resume(
+    context: &Context,
+    cancel: &CancellationToken,
+) -> Option<Result<Settled, ToolError>> {
+    match approval::wait(&context.desk, &context.request, cancel).await {
+        Err(RoomError::NoRequest) => None,
+        other => Some(other.map_err(Into::into)),
+    }
+}
+
+/// Why an approved call was not carried out.
+pub fn failed(text: &str) -> Report {
+    Report { text: text.to_owned(), is_error: true }
+}

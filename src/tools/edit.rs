@@ -1,0 +1,64 @@
+//! Replace some words in a text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::review::Preview;
+
+use super::edits::{self, occurrences};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+
+/// Change a part of a file.
+pub struct Edit;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top.
+    file_path: String,
+    /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
+    old_string: String,
+    /// The text that replaces it.
+    new_string: String,
+    /// Replace every occurrence; without it there must be exactly one.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+impl Input {
+    fn parts(self) -> (String, [edits::Edit; 1]) {
+        let Self { file_path, old_string, new_string, replace_all } = self;
+        (file_path, [edits::Edit { old_string, new_string, replace_all }])
+    }
+}
+
+impl Tool for Edit {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replace text in a file of the workspace. `old_string` must be in the file exactly once, unless \
+         `replace_all` is set. People see the difference and decide before anything is written.";
+    const WHEN: &'static str = "Use to change a part of a file";
+    const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let (path, edits) = input.parts();
+        changes::blocking(move |limits| {
+            let edited = edits::look(&workspace, &path, &edits)?;
+            let preview = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
+            Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+        let (path, edits) = input.parts();
+        changes::blocking(move |_| {
+            let count = edits::write(&errand, &path, &edits)?;
+            Ok(format!("Replaced {} in {path}", occurrences(count)))
+        })
+        .await?
+    }
+}

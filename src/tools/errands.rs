@@ -1,0 +1,92 @@
+//! What people approved at the desk is carried out here: begun once, done once, and told.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::review::{Fresh, Preview, Report, Request, RequestStatus};
+use crate::room::command::Settled;
+use crate::workspace::Workspace;
+
+use super::desk::{self, Asked, Next};
+use super::registry::{Entry, Registry, refused};
+use super::{Context, Effect, Errand, Finished, Intent, Prepared, ToolError, changes};
+
+impl Registry {
+    /// Does what people approved, once, and tells the desk what came of it.
+    pub(super) async fn carry_out(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        settled: Settled,
+        asked: Asked,
+        cancel: &CancellationToken,
+    ) -> Finished {
+        let Settled { request, resolution, .. } = settled;
+        let report = match (desk::next(&request, asked), &context.workspace) {
+            (Next::Report(report), _) if request.status != RequestStatus::Approved => {
+                return desk::outcome(&request, report);
+            }
+            (Next::Report(report), _) => report,
+            (_, None) => desk::failed(&ToolError::NoWorkspace.to_string()),
+            (Next::LookBack, Some(workspace)) => look_back(&request, workspace).await,
+            (Next::Act, Some(_)) if cancel.is_cancelled() => {
+                desk::failed("The run was cancelled; this call was not executed")
+            }
+            (Next::Act, Some(workspace)) => {
+                if let Err(error) = context.desk.begin(request.id().clone()).await {
+                    return refused(context, &error.into()).await;
+                }
+                let touched = request.proposal.touched.clone();
+                let (workspace, cancel) = (workspace.clone(), cancel.clone());
+                let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
+                match run(tool, context, errand, resolution.input).await {
+                    Ok(text) => Report { text, is_error: false },
+                    Err(error) => desk::failed(&error.to_string()),
+                }
+            }
+        };
+        desk::done(&context.desk, &request, report).await
+    }
+
+    /// What the call of a request would do now; `input`: with this input instead of its own.
+    pub async fn look_again(
+        &self,
+        context: &Context,
+        request: &Request,
+        input: &Value,
+    ) -> Result<Fresh, ToolError> {
+        let tool = self.tool(&request.proposal.tool)?;
+        if tool.effect == Effect::Reads {
+            self.check(tool, context, input)?;
+            return Ok(Fresh { preview: Preview::generic(), touched: None });
+        }
+        match self.prepare(tool, context, input).await? {
+            Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
+            Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),
+        }
+    }
+}
+
+async fn look_back(request: &Arc<Request>, workspace: &Workspace) -> Report {
+    let (request, workspace) = (Arc::clone(request), workspace.clone());
+    let looked = changes::blocking(move |_| desk::look_back(&request, &workspace)).await;
+    looked.unwrap_or_else(|error| desk::failed(&error.to_string()))
+}
+
+/// A tool that acts acts; one that only reads answers.
+async fn run(
+    tool: &Entry,
+    context: &Context,
+    errand: Errand,
+    input: Value,
+) -> Result<String, ToolError> {
+    if tool.effect == Effect::Acts {
+        return (tool.act)(errand, input).await;
+    }
+    match (tool.prepare)(context.clone(), input).await? {
+        Prepared::Answer(answer) => Ok(answer.text),
+        Prepared::Propose(_) | Prepared::Act(_) => Err(ToolError::Effect(tool.name)),
+    }
+}

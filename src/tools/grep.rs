@@ -1,0 +1,49 @@
+//! Find lines in files of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::workspace::Grep as Wanted;
+
+use super::glob::listed;
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
+
+/// Which lines match.
+pub struct Grep;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// A regular expression, without look-around and back-references.
+    pattern: String,
+    /// The folder or file to search, from the workspace's top; all of it if missing.
+    #[serde(default)]
+    path: Option<String>,
+    /// Only files whose name or path matches, such as `*.md`.
+    #[serde(default)]
+    glob: Option<String>,
+    /// Whether large and small letters are the same.
+    #[serde(default)]
+    ignore_case: bool,
+}
+
+impl Tool for Grep {
+    const NAME: &'static str = "Grep";
+    const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
+         `path:line:text`. Binary files and what .gitignore names are left out.";
+    const WHEN: &'static str = "Use to find text in files";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUND: Ground = Ground::Workspace;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { pattern, path, glob, ignore_case } = input;
+        let from = path.unwrap_or_else(|| ".".to_owned());
+        let wanted = Wanted { pattern, from, glob, ignore_case };
+        let found = changes::blocking(move |_| workspace.grep(&wanted)).await??;
+        let text = listed(found.lines, found.is_cut, "No matches found");
+        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
+    }
+}

@@ -1,0 +1,57 @@
+//! Replace words in several places of one text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::review::Preview;
+
+use super::edits::{self, Edit, occurrences};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+
+/// Change several parts of a file at once.
+pub struct MultiEdit;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top.
+    file_path: String,
+    /// The replacements, in order; each works on what the one before left.
+    edits: Vec<Edit>,
+}
+
+impl Tool for MultiEdit {
+    const NAME: &'static str = "MultiEdit";
+    const DESCRIPTION: &'static str = "Replace text in several places of one file of the workspace: all of them or none. Each edit works \
+         on what the one before left. People see the difference and decide before anything is written.";
+    const WHEN: &'static str = "Use to change several parts of one file";
+    const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { file_path, edits } = input;
+        changes::blocking(move |limits| {
+            let edited = edits::look(&workspace, &file_path, &edits)?;
+            let steps: Vec<_> = edits
+                .iter()
+                .map(|edit| (edit.old_string.as_str(), edit.new_string.as_str()))
+                .collect();
+            let preview =
+                Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
+            Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+        let Input { file_path, edits } = input;
+        changes::blocking(move |_| {
+            let count = edits::write(&errand, &file_path, &edits)?;
+            Ok(format!("Applied {} edits to {file_path} ({})", edits.len(), occurrences(count)))
+        })
+        .await?
+    }
+}

@@ -1,0 +1,61 @@
+//! Write a text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::review::Preview;
+use crate::workspace::ABSENT;
+
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+
+/// Make or replace a file.
+pub struct Write;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top; folders that are missing are made.
+    file_path: String,
+    /// The complete new content.
+    content: String,
+}
+
+impl Tool for Write {
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
+         and decide before anything is written.";
+    const WHEN: &'static str = "Use to make a file, or to replace all of it";
+    const EFFECT: Effect = Effect::Acts;
+    const GROUND: Ground = Ground::Workspace;
+    type Input = Input;
+
+    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { file_path, content } = input;
+        changes::blocking(move |limits| {
+            workspace.check(&file_path, &content)?;
+            let old = workspace.look(&file_path)?;
+            let before = old.as_ref().map(|file| file.text.as_str());
+            if before == Some(content.as_str()) {
+                let same = format!("{file_path} already reads like this; nothing to write");
+                return Err(ToolError::Failed(same));
+            }
+            let preview = Preview::diff(&file_path, before, &content, limits);
+            let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+            Ok(Prepared::Act(Intent { preview, touched: Some(touched) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+        let Errand { workspace, touched, .. } = errand;
+        let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
+        changes::blocking(move |_| {
+            let Input { file_path, content } = input;
+            workspace.write(&file_path, &content, &expected)?;
+            Ok(format!("Wrote {} characters to {file_path}", content.chars().count()))
+        })
+        .await?
+    }
+}

@@ -1,0 +1,208 @@
+//! One file: read with the hash of its content, and replaced in one step if that hash is still the same.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::sync::PoisonError;
+
+use cap_fs_ext::{
+    FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
+};
+use cap_std::fs::{Dir, OpenOptions, Permissions};
+use sha2::{Digest, Sha256};
+
+use super::path::{Missing, Spot, check_guarded};
+use super::{Workspace, WorkspaceError, unreadable};
+
+/// Bytes of the largest file that tools read or write.
+pub const LARGEST_FILE: u64 = 1024 * 1024;
+/// The stamp of a file that is not there.
+pub const ABSENT: &str = "absent";
+
+/// A text file, as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its content.
+    pub text: String,
+    /// What tells this content from every other.
+    pub stamp: String,
+}
+
+/// What tells a content from every other: `sha256:` and its hash.
+pub fn stamp(content: &str) -> String {
+    let mut stamp = String::with_capacity(71);
+    stamp.push_str("sha256:");
+    for byte in Sha256::digest(content.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _ = write!(stamp, "{byte:02x}");
+    }
+    stamp
+}
+
+impl Workspace {
+    /// Reads a text file.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NotFound`], or why it is not read although it is there.
+    pub fn read(&self, path: &str) -> Result<File, WorkspaceError> {
+        read(&self.spot(path, Missing::Refuse)?, path).map(|(file, _)| file)
+    }
+
+    /// Reads a text file that is to be written; `None`: it is not there yet, but could be made.
+    ///
+    /// # Errors
+    /// Why it cannot be written, or not read although it is there.
+    pub fn look(&self, path: &str) -> Result<Option<File>, WorkspaceError> {
+        check_guarded(path)?;
+        let found = self.spot(path, Missing::Refuse).and_then(|spot| writable(&spot, path));
+        match found {
+            Ok((file, _)) => Ok(Some(file)),
+            Err(WorkspaceError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a tool could write this content there.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
+        check_guarded(path)?;
+        check_text(path, content)
+    }
+
+    /// The stamp of a file as it is now, or [`ABSENT`]; `None`: it cannot be read.
+    pub fn stamp_now(&self, path: &str) -> Option<String> {
+        match self.look(path) {
+            Ok(Some(file)) => Some(file.stamp),
+            Ok(None) => Some(ABSENT.to_owned()),
+            Err(_) => None,
+        }
+    }
+
+    /// Replaces the content of a file, or makes it, folders included: completely or not at all, durably, and only if its
+    /// stamp is still `expected`.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Changed`] if it is not, or why the file cannot be written; nothing has changed then.
+    pub fn write(&self, path: &str, content: &str, expected: &str) -> Result<(), WorkspaceError> {
+        self.check(path, content)?;
+        let _replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = if expected == ABSENT { Missing::Make } else { Missing::Refuse };
+        let spot = self.spot(path, missing)?;
+        let old = match writable(&spot, path) {
+            Ok((file, permissions)) if file.stamp == expected => Some(permissions),
+            Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => None,
+            Ok(_) | Err(WorkspaceError::NotFound { .. }) => {
+                return Err(WorkspaceError::Changed { path: path.to_owned() });
+            }
+            Err(error) => return Err(error),
+        };
+        replace(&spot, content, old).map_err(|error| match error.kind() {
+            // Somebody made the file a moment ago.
+            ErrorKind::AlreadyExists => WorkspaceError::Changed { path: path.to_owned() },
+            _ => unreadable(path, error),
+        })
+    }
+}
+
+/// Refuses a content that no tool would read again.
+fn check_text(path: &str, content: &str) -> Result<(), WorkspaceError> {
+    let (path, bytes) = (path.to_owned(), content.len() as u64);
+    if bytes > LARGEST_FILE {
+        return Err(WorkspaceError::TooLarge { path, bytes });
+    }
+    if content.contains('\0') { Err(WorkspaceError::NotText { path }) } else { Ok(()) }
+}
+
+/// Reads a file that could be replaced without touching another name of it.
+fn writable(spot: &Spot, path: &str) -> Result<(File, Permissions), WorkspaceError> {
+    let (file, metadata) = read(spot, path)?;
+    if metadata.nlink() > 1 {
+        return Err(WorkspaceError::Linked { path: path.to_owned() });
+    }
+    Ok((file, metadata.permissions()))
+}
+
+fn read(spot: &Spot, path: &str) -> Result<(File, cap_std::fs::Metadata), WorkspaceError> {
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
+        _ => unreadable(path, error),
+    };
+    check_kind(&spot.folder.symlink_metadata(&spot.name).map_err(failed)?, path)?;
+    let file = open(&spot.folder, &spot.name).map_err(failed)?;
+    // It may be another one by now.
+    let metadata = file.metadata().map_err(failed)?;
+    check_kind(&metadata, path)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(WorkspaceError::TooLarge { path: path.to_owned(), bytes: bytes.len() as u64 });
+    }
+    let not_text = || WorkspaceError::NotText { path: path.to_owned() };
+    let text = String::from_utf8(bytes).map_err(|_| not_text())?;
+    if text.contains('\0') {
+        return Err(not_text());
+    }
+    let stamp = stamp(&text);
+    Ok((File { text, stamp }, metadata))
+}
+
+/// Opens a file for reading: no link is followed, and a pipe that nobody writes to does not hold us up.
+pub(super) fn open(folder: &Dir, name: &OsStr) -> std::io::Result<cap_std::fs::File> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    folder.open_with(name, &options)
+}
+
+fn check_kind(metadata: &cap_std::fs::Metadata, path: &str) -> Result<(), WorkspaceError> {
+    let path = path.to_owned();
+    if metadata.is_symlink() {
+        Err(WorkspaceError::Link { path })
+    } else if !metadata.is_file() {
+        Err(WorkspaceError::NotAFile { path })
+    } else if metadata.len() > LARGEST_FILE {
+        Err(WorkspaceError::TooLarge { path, bytes: metadata.len() })
+    } else {
+        Ok(())
+    }
+}
+
+/// Writes beside the file, then puts that in its place. `old`: what the file before was allowed.
+fn replace(spot: &Spot, content: &str, old: Option<Permissions>) -> std::io::Result<()> {
+    let Spot { folder, name } = spot;
+    let beside = format!(".copydesk-{}", uuid::Uuid::new_v4().simple());
+    let is_new = old.is_none();
+    let written = write_beside(folder, &beside, content, old).and_then(|()| {
+        // A link, unlike a rename, never takes the place of a file that came into being meanwhile.
+        if is_new {
+            folder.hard_link(&beside, folder, name)
+        } else {
+            folder.rename(&beside, folder, name)
+        }
+    });
+    if is_new || written.is_err() {
+        // The name beside is no longer needed; if it is not there, so much the better.
+        folder.remove_file(&beside).ok();
+    }
+    written?;
+    // The file is in its place; its name survives a power cut as soon as the file system lets it.
+    folder.open(".").and_then(|folder| folder.sync_all()).ok();
+    Ok(())
+}
+
+fn write_beside(
+    folder: &Dir,
+    name: &str,
+    content: &str,
+    permissions: Option<Permissions>,
+) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).follow(FollowSymlinks::No);
+    let mut file = folder.open_with(name, &options)?;
+    file.write_all(content.as_bytes())?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    file.sync_all()
+}

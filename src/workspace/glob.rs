@@ -1,0 +1,46 @@
+//! Which files are called like that.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::walk::{End, Flow};
+use super::{Workspace, WorkspaceError};
+
+/// Names one search answers with.
+const MOST_NAMES: usize = 1_000;
+
+/// The files that were found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Globbed {
+    /// From the workspace's top, sorted.
+    pub paths: Vec<String>,
+    /// There is more than was looked at or is answered.
+    pub is_cut: bool,
+}
+
+impl Workspace {
+    /// The files below the folder `from` whose path from there matches.
+    pub fn glob(&self, pattern: &str, from: &str) -> Result<Globbed, WorkspaceError> {
+        let matcher = matcher(pattern)?;
+        let mut paths = Vec::new();
+        let mut more = false;
+        let end = self.walk(from, &mut |entry| {
+            if !matcher.is_match(entry.below) {
+                return Flow::Go;
+            }
+            if paths.len() == MOST_NAMES {
+                more = true;
+                return Flow::Stop;
+            }
+            paths.push(entry.path.to_owned());
+            Flow::Go
+        })?;
+        Ok(Globbed { paths, is_cut: more || end == End::Cut })
+    }
+}
+
+/// `*` stays within a name, `**` crosses folders.
+pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, WorkspaceError> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    let glob = glob.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })?;
+    Ok(glob.compile_matcher())
+}

@@ -1,0 +1,194 @@
+//! The workspace: one folder that tools may read and change, through a handle that cannot leave it.
+//!
+//! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
+//! in the folder before it without following links ([`path`]), so `..`, absolute paths and links cannot lead outside, not
+//! even if somebody moves folders about meanwhile. [`files`] reads and replaces one file, [`walk`], [`glob`] and [`grep`]
+//! search. `command` runs a shell command there, and [`shell`] says what to look out for in one.
+
+#[cfg(unix)]
+mod command;
+mod files;
+mod glob;
+mod grep;
+mod path;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cap_fs_ext::MetadataExt as _;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
+#[cfg(unix)]
+use tokio_util::sync::CancellationToken;
+
+#[cfg(unix)]
+pub use command::{Ended, Ran, Wanted};
+pub use files::{ABSENT, File, LARGEST_FILE, stamp};
+pub use glob::Globbed;
+pub use grep::{Grep, Grepped};
+pub use shell::{LONGEST_COMMAND, cautions};
+
+/// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
+#[derive(Clone, Debug)]
+pub struct Workspace(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    root: Dir,
+    /// The same folder by its name: where commands begin.
+    path: PathBuf,
+    /// Folders inside that tools may not even read: the server's own data.
+    closed: Vec<Identity>,
+    /// Held from comparing a file until it is replaced, so that two calls never both find it unchanged.
+    replacing: Mutex<()>,
+}
+
+/// Which folder it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl From<&Metadata> for Identity {
+    fn from(of: &Metadata) -> Self {
+        Self { device: of.dev(), inode: of.ino() }
+    }
+}
+
+impl Workspace {
+    /// Opens the folder `root`. What lies in one of the folders `closed` is as if it were not there.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Unreadable`] when there is no such folder; one of `closed` that is not there is no error.
+    pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
+        let open = |folder: &Path| Dir::open_ambient_dir(folder, ambient_authority());
+        let failed = |source| unreadable(&root.display().to_string(), source);
+        let dir = open(root).map_err(failed)?;
+        let path = root.canonicalize().map_err(failed)?;
+        let identities = closed.iter().filter_map(|folder| {
+            let metadata = open(folder).ok()?.dir_metadata().ok()?;
+            Some(Identity::from(&metadata))
+        });
+        let closed = identities.collect();
+        Ok(Self(Arc::new(Shared { root: dir, path, closed, replacing: Mutex::default() })))
+    }
+
+    /// Runs a shell command in the workspace. When this returns, or is dropped, none of its processes is left.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Unreadable`] when the shell cannot be started.
+    #[cfg(unix)]
+    pub async fn run(
+        &self,
+        wanted: &Wanted,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, WorkspaceError> {
+        let ran = command::run(&self.0.path, wanted, cancel).await;
+        ran.map_err(|source| unreadable("the shell", source))
+    }
+
+    /// Ends what an earlier process of the server left running of a command. Blocks for a moment.
+    #[cfg(unix)]
+    pub fn stop_left_over(&self, mark: &str) {
+        command::stop_marked(mark);
+    }
+
+    /// Whether a folder is one that tools may not even read.
+    fn is_closed(&self, folder: &Metadata) -> bool {
+        self.0.closed.contains(&Identity::from(folder))
+    }
+}
+
+/// Why a file was not read, found or changed; the model is told these words.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The path does not begin in the workspace, or climbs out of a folder.
+    #[error(
+        "{path:?} is not a path inside the workspace; name it from the workspace's top, without `..`"
+    )]
+    Outside {
+        /// As it was given.
+        path: String,
+    },
+    /// There is nothing of this name.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// As it was given.
+        path: String,
+    },
+    /// A link is on the way.
+    #[error("{path} is a symbolic link or leads through one; links are not followed")]
+    Link {
+        /// As it was given.
+        path: String,
+    },
+    /// It is a folder, a pipe, a device, a socket.
+    #[error("{path} is not a regular file")]
+    NotAFile {
+        /// As it was given.
+        path: String,
+    },
+    /// It is a file, and a folder was expected.
+    #[error("{path} is not a folder")]
+    NotAFolder {
+        /// As it was given.
+        path: String,
+    },
+    /// The file has another name somewhere, perhaps outside.
+    #[error("{path} has more than one name (hard links); it is not changed")]
+    Linked {
+        /// As it was given.
+        path: String,
+    },
+    /// Version control, the configuration of programs that act on their own, or the server's own data.
+    #[error(
+        "{path} belongs to version control, to a program's own configuration or to this server; tools leave it alone"
+    )]
+    Guarded {
+        /// As it was given.
+        path: String,
+    },
+    /// It is longer than a tool reads or writes.
+    #[error("{path} has {bytes} bytes; at most {LARGEST_FILE} are possible")]
+    TooLarge {
+        /// As it was given.
+        path: String,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// It is not UTF-8, or has NUL characters.
+    #[error("{path} is not a text file")]
+    NotText {
+        /// As it was given.
+        path: String,
+    },
+    /// It is not what was previewed.
+    #[error("{path} changed since it was previewed; nothing was written. Read it again")]
+    Changed {
+        /// As it was given.
+        path: String,
+    },
+    /// A pattern that cannot be read.
+    #[error("the pattern cannot be read: {reason}")]
+    Pattern {
+        /// Why.
+        reason: String,
+    },
+    /// The file system refused.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// As it was given.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+fn unreadable(path: &str, source: std::io::Error) -> WorkspaceError {
+    WorkspaceError::Unreadable { path: path.to_owned(), source }
+}

@@ -1,0 +1,109 @@
+//! From a path to the folder its last name stands in, one name at a time, never through a link.
+
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::{Component, Path};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+
+use super::{Workspace, WorkspaceError, unreadable};
+
+/// What happens to a folder that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The path leads nowhere.
+    Refuse,
+    /// It is made.
+    Make,
+}
+
+/// Names that no tool may write below, on file systems that ignore case too.
+const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
+
+/// A file, as the name in a folder that is open.
+pub(super) struct Spot {
+    pub(super) folder: Dir,
+    pub(super) name: OsString,
+}
+
+impl Workspace {
+    /// Where the last name of a path stands.
+    pub(super) fn spot(&self, path: &str, missing: Missing) -> Result<Spot, WorkspaceError> {
+        let mut names = names(path)?;
+        let name = names.pop().ok_or_else(|| outside(path))?.to_owned();
+        Ok(Spot { folder: self.descend(path, &names, missing)?, name })
+    }
+
+    /// The folder a path leads to; `""` and `"."` are the workspace itself.
+    pub(super) fn folder(&self, path: &str) -> Result<Dir, WorkspaceError> {
+        self.descend(path, &names(path)?, Missing::Refuse)
+    }
+
+    fn descend(
+        &self,
+        path: &str,
+        names: &[&OsStr],
+        missing: Missing,
+    ) -> Result<Dir, WorkspaceError> {
+        let mut folder = self.0.root.try_clone().map_err(|error| unreadable(path, error))?;
+        for name in names {
+            folder = match (folder.open_dir_nofollow(name), missing) {
+                (Err(error), Missing::Make) if error.kind() == ErrorKind::NotFound => {
+                    folder.create_dir(name).map_err(|error| unreadable(path, error))?;
+                    folder.open_dir_nofollow(name)
+                }
+                (opened, _) => opened,
+            }
+            .map_err(|error| no_folder(path, &folder, name, error))?;
+            let metadata = folder.dir_metadata().map_err(|error| unreadable(path, error))?;
+            if self.is_closed(&metadata) {
+                return Err(WorkspaceError::Guarded { path: path.to_owned() });
+            }
+        }
+        Ok(folder)
+    }
+}
+
+/// The names on a path, from the workspace's top.
+fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
+    let name = |component| match component {
+        Component::Normal(name) => Some(Ok(name)),
+        Component::CurDir => None,
+        Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+            Some(Err(outside(path)))
+        }
+    };
+    Path::new(path).components().filter_map(name).collect()
+}
+
+/// Refuses paths that tools may not write to.
+pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
+    let is_guarded = |name: &&OsStr| GUARDED.contains(&plain(&name.to_string_lossy()).as_str());
+    if names(path)?.iter().any(is_guarded) {
+        return Err(WorkspaceError::Guarded { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// A name as file systems that do not care about case, trailing dots and invisible characters take it.
+fn plain(name: &str) -> String {
+    let visible = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let name: String = name.chars().filter(visible).flat_map(char::to_lowercase).collect();
+    name.trim_end_matches(['.', ' ']).to_owned()
+}
+
+fn outside(path: &str) -> WorkspaceError {
+    WorkspaceError::Outside { path: path.to_owned() }
+}
+
+/// Why a folder could not be entered, in the most useful words.
+fn no_folder(path: &str, folder: &Dir, name: &OsStr, error: std::io::Error) -> WorkspaceError {
+    let path = path.to_owned();
+    match folder.symlink_metadata(name) {
+        Ok(there) if there.is_symlink() => WorkspaceError::Link { path },
+        Ok(there) if !there.is_dir() => WorkspaceError::NotAFolder { path },
+        _ if error.kind() == ErrorKind::NotFound => WorkspaceError::NotFound { path },
+        _ => WorkspaceError::Unreadable { path, source: error },
+    }
+}

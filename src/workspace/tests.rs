@@ -1,0 +1,332 @@
+//! What tools can reach, and above all what they cannot; each in a real folder beside one that must stay as it is.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::{ABSENT, Grep, LARGEST_FILE, Workspace, WorkspaceError, stamp};
+
+/// A workspace, and a folder beside it that no tool may see or change.
+struct Ground {
+    home: TempDir,
+    workspace: Workspace,
+}
+
+const SECRET: &str = "outside";
+
+impl Ground {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        for folder in ["inside/notes", "inside/data", "outside"] {
+            fs::create_dir_all(home.path().join(folder)).unwrap();
+        }
+        fs::write(home.path().join("outside/secret.txt"), SECRET).unwrap();
+        let root = home.path().join("inside");
+        let workspace = Workspace::open(&root, &[&root.join("data")]).unwrap();
+        Self { home, workspace }
+    }
+
+    fn inside(&self, path: &str) -> PathBuf {
+        self.home.path().join("inside").join(path)
+    }
+
+    fn outside(&self, path: &str) -> PathBuf {
+        self.home.path().join("outside").join(path)
+    }
+
+    fn has(&self, path: &str, content: &str) {
+        fs::create_dir_all(self.inside(path).parent().unwrap()).unwrap();
+        fs::write(self.inside(path), content).unwrap();
+    }
+
+    fn writes(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
+        let found = self.workspace.look(path)?;
+        let expected = found.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+        self.workspace.write(path, content, &expected)
+    }
+
+    /// Neither reading nor looking nor writing works, and nothing outside has changed.
+    fn refuses(&self, path: &str) {
+        assert!(self.workspace.read(path).is_err(), "{path:?} was read");
+        self.refuses_to_write(path);
+    }
+
+    fn refuses_to_write(&self, path: &str) {
+        assert!(self.workspace.look(path).is_err(), "{path:?} was looked at");
+        for expected in [ABSENT.to_owned(), stamp(SECRET), stamp("")] {
+            let written = self.workspace.write(path, "changed", &expected);
+            assert!(written.is_err(), "{path:?} was written");
+        }
+        self.is_untouched();
+    }
+
+    fn is_untouched(&self) {
+        let names: Vec<_> = fs::read_dir(self.outside("")).unwrap().flatten().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        assert_eq!(fs::read_to_string(self.outside("secret.txt")).unwrap(), SECRET);
+    }
+}
+
+fn link(target: impl AsRef<std::path::Path>, name: impl AsRef<std::path::Path>) {
+    std::os::unix::fs::symlink(target, name).unwrap();
+}
+
+#[test]
+fn a_file_is_written_and_read_again() {
+    let ground = Ground::new();
+    ground.writes("notes/new/one.txt", "One.").unwrap();
+    assert_eq!(ground.workspace.read("./notes//new/one.txt").unwrap().text, "One.");
+    ground.writes("notes/new/one.txt", "Two.").unwrap();
+    assert_eq!(fs::read_to_string(ground.inside("notes/new/one.txt")).unwrap(), "Two.");
+    let left: Vec<_> = fs::read_dir(ground.inside("notes/new")).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
+}
+
+#[test]
+fn a_file_keeps_what_it_was_allowed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let ground = Ground::new();
+    ground.has("run.sh", "one");
+    fs::set_permissions(ground.inside("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    ground.writes("run.sh", "two").unwrap();
+    assert_eq!(fs::metadata(ground.inside("run.sh")).unwrap().permissions().mode() & 0o777, 0o750);
+}
+
+#[test]
+fn a_file_that_changed_is_not_written() {
+    let ground = Ground::new();
+    ground.has("a.txt", "old");
+    let seen = ground.workspace.look("a.txt").unwrap().unwrap().stamp;
+    ground.has("a.txt", "else");
+    let written = ground.workspace.write("a.txt", "new", &seen);
+    assert!(matches!(written, Err(WorkspaceError::Changed { .. })), "{written:?}");
+    assert_eq!(fs::read_to_string(ground.inside("a.txt")).unwrap(), "else");
+    for (path, expected) in [("a.txt", ABSENT), ("gone.txt", "sha256:0")] {
+        let written = ground.workspace.write(path, "new", expected);
+        assert!(matches!(written, Err(WorkspaceError::Changed { .. })), "{written:?}");
+    }
+}
+
+#[test]
+fn paths_that_climb_or_begin_elsewhere_are_refused() {
+    let ground = Ground::new();
+    let absolute = ground.outside("secret.txt").display().to_string();
+    let paths = [
+        "..",
+        "../outside/secret.txt",
+        "notes/../../outside/secret.txt",
+        "./../outside/secret.txt",
+        "notes/..",
+        "/etc/passwd",
+        &absolute,
+        "/",
+        "",
+        ".",
+        "notes/../../outside/new.txt",
+    ];
+    for path in paths {
+        ground.refuses(path);
+    }
+}
+
+#[test]
+fn links_are_not_followed_wherever_they_lead() {
+    let ground = Ground::new();
+    ground.has("notes/real.txt", "real");
+    link(ground.outside("secret.txt"), ground.inside("file-link"));
+    link(ground.outside(""), ground.inside("folder-link"));
+    link("../outside", ground.inside("relative-link"));
+    link(ground.outside("new.txt"), ground.inside("dangling-link"));
+    link("notes/real.txt", ground.inside("inner-link"));
+    link("file-link", ground.inside("link-to-link"));
+    let paths = [
+        "file-link",
+        "folder-link",
+        "folder-link/secret.txt",
+        "folder-link/new.txt",
+        "relative-link/secret.txt",
+        "dangling-link",
+        "dangling-link/new.txt",
+        "inner-link",
+        "link-to-link",
+        "notes/../folder-link/secret.txt",
+    ];
+    for path in paths {
+        ground.refuses(path);
+    }
+    let words = ground.workspace.read("folder-link/secret.txt").unwrap_err().to_string();
+    assert!(words.contains("links are not followed"), "{words}");
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_while_files_are_written_leads_nowhere() {
+    let ground = Ground::new();
+    let (folder, aside) = (ground.inside("notes"), ground.inside("aside"));
+    let target = ground.outside("");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                // A write makes the folder anew while it is away, so any of these may fail.
+                fs::remove_dir_all(&aside).ok();
+                fs::rename(&folder, &aside).ok();
+                std::os::unix::fs::symlink(&target, &folder).ok();
+                std::thread::yield_now();
+                fs::remove_file(&folder).ok();
+                fs::rename(&aside, &folder).ok();
+            }
+        });
+        for round in 0..300 {
+            assert!(fs::symlink_metadata(ground.outside("secret.txt")).is_ok());
+            ground.writes("notes/secret.txt", &format!("round {round}")).ok();
+            if let Ok(file) = ground.workspace.read("notes/secret.txt") {
+                assert_ne!(file.text, SECRET);
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    ground.is_untouched();
+}
+
+#[test]
+fn only_regular_files_are_read_and_nothing_waits_for_a_pipe() {
+    let ground = Ground::new();
+    let pipe = ground.inside("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(ground.inside("socket")).unwrap();
+    // A device can be made by root only; elsewhere the pipe has to stand for it.
+    let device = ground.inside("device");
+    std::process::Command::new("mknod").arg(&device).args(["c", "1", "5"]).status().ok();
+    for path in ["pipe", "socket", "device", "notes"] {
+        if ground.inside(path).symlink_metadata().is_ok() {
+            ground.refuses(path);
+        }
+    }
+    ground.has("a.txt", "needle");
+    assert_eq!(found(&ground, "."), ["a.txt:1:needle"], "a search does not wait either");
+}
+
+#[test]
+fn a_file_with_another_name_elsewhere_is_not_changed() {
+    let ground = Ground::new();
+    fs::hard_link(ground.outside("secret.txt"), ground.inside("hard")).unwrap();
+    ground.refuses_to_write("hard");
+}
+
+#[test]
+fn version_control_and_configuration_are_not_written_however_they_are_spelt() {
+    let ground = Ground::new();
+    ground.has(".git/config", "[core]");
+    let paths = [
+        ".git/hooks/pre-commit",
+        ".GIT/config",
+        ".Git./config",
+        ".git /config",
+        ".gi\u{200d}t/config",
+        "notes/.claude/settings.json",
+        ".CLAUDE/x",
+        "copydesk.toml",
+        "CopyDesk.TOML",
+        ".hg/hgrc",
+        ".git",
+    ];
+    for path in paths {
+        ground.refuses_to_write(path);
+        assert!(ground.workspace.check(path, "x").is_err(), "{path:?}");
+    }
+    assert_eq!(fs::read_to_string(ground.inside(".git/config")).unwrap(), "[core]");
+    assert_eq!(fs::read_dir(ground.inside(".git")).unwrap().count(), 1);
+}
+
+#[test]
+fn the_servers_own_data_is_not_there() {
+    let ground = Ground::new();
+    ground.has("data/owner-token", "needle");
+    ground.refuses("data/owner-token");
+    fs::rename(ground.inside("data"), ground.inside("renamed")).unwrap();
+    ground.refuses("renamed/owner-token");
+    assert_eq!(found(&ground, "."), [""; 0]);
+    assert_eq!(ground.workspace.glob("**", ".").unwrap().paths, [""; 0]);
+}
+
+#[test]
+fn what_is_no_text_or_too_long_is_refused() {
+    let ground = Ground::new();
+    let huge = fs::File::create(ground.inside("huge.txt")).unwrap();
+    huge.set_len(1 << 30).unwrap();
+    fs::write(ground.inside("binary"), [0xff, 0xfe]).unwrap();
+    ground.has("nul.txt", "a\0b");
+    for path in ["huge.txt", "binary", "nul.txt", "a\0b"] {
+        ground.refuses(path);
+    }
+    assert_eq!(fs::metadata(ground.inside("huge.txt")).unwrap().len(), 1 << 30);
+    let long = "x".repeat(usize::try_from(LARGEST_FILE).unwrap() + 1);
+    for content in [long.as_str(), "a\0b"] {
+        assert!(ground.writes("new.txt", content).is_err());
+    }
+    assert!(!ground.inside("new.txt").exists());
+    ground.writes("new.txt", &long[1..]).unwrap();
+}
+
+fn found(ground: &Ground, from: &str) -> Vec<String> {
+    let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+    ground.workspace.grep(&wanted).unwrap().lines
+}
+
+#[test]
+fn searches_stay_inside_and_leave_out_what_is_ignored() {
+    let ground = Ground::new();
+    fs::write(ground.outside("secret.txt"), SECRET).unwrap();
+    ground.has("b/two.md", "hay\nneedle here\n");
+    ground.has("a.md", "needle");
+    ground.has("b/skip.log", "needle");
+    ground.has("b/keep.log", "needle");
+    ground.has("target/out.md", "needle");
+    ground.has(".gitignore", "*.log\n/target\n");
+    ground.has("b/.gitignore", "!keep.log\n");
+    ground.has(".git/config", "needle");
+    fs::write(ground.inside("binary.md"), b"needle\0needle").unwrap();
+    link(ground.outside(""), ground.inside("linked"));
+    assert_eq!(
+        found(&ground, "."),
+        ["a.md:1:needle", "b/keep.log:1:needle", "b/two.md:2:needle here"]
+    );
+    assert_eq!(found(&ground, "b"), ["b/keep.log:1:needle", "b/two.md:2:needle here"]);
+    assert_eq!(found(&ground, "b/two.md"), ["b/two.md:2:needle here"]);
+    let glob = |pattern, from| ground.workspace.glob(pattern, from).unwrap().paths;
+    assert_eq!(glob("*.md", "."), ["a.md", "binary.md"]);
+    assert_eq!(glob("**/*.md", "."), ["a.md", "b/two.md", "binary.md"]);
+    assert_eq!(glob("*.md", "b"), ["b/two.md"]);
+    assert_eq!(glob("../**", "."), [""; 0]);
+    for from in ["..", "/", "linked", "gone"] {
+        assert!(ground.workspace.glob("**", from).is_err(), "{from}");
+    }
+}
+
+#[test]
+fn a_search_for_much_is_cut_and_says_so() {
+    let ground = Ground::new();
+    ground.has("long.txt", &"needle\n".repeat(1_000));
+    ground.has("wide.txt", &format!("needle{}", "x".repeat(1_000)));
+    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
+    let cut = ground.workspace.grep(&wanted).unwrap();
+    assert_eq!((cut.lines.len(), cut.is_cut), (250, true));
+    let one =
+        Grep { glob: Some("wide*".into()), pattern: "NEEDLE".into(), ignore_case: true, ..wanted };
+    let line = ground.workspace.grep(&one).unwrap().lines.remove(0);
+    assert!(line.chars().count() < 330 && line.ends_with('…'), "{line}");
+}
+
+#[test]
+fn patterns_that_cannot_be_read_are_refused() {
+    let ground = Ground::new();
+    for pattern in ["(", "(?<=a)b", "a{1000}{1000}{1000}"] {
+        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        assert!(
+            matches!(ground.workspace.grep(&wanted), Err(WorkspaceError::Pattern { .. })),
+            "{pattern}"
+        );
+    }
+    assert!(matches!(ground.workspace.glob("[", "."), Err(WorkspaceError::Pattern { .. })));
+}

@@ -1,0 +1,167 @@
+//! Every file of the workspace that a search looks at: through open folders, in order, without links and ignored files.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::{Workspace, WorkspaceError, files};
+
+/// Files and folders one search looks at.
+const MOST_ENTRIES: usize = 100_000;
+/// How deep folders may lie within each other.
+const DEEPEST: usize = 64;
+/// How long one search may take.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Bytes of an ignore file.
+const IGNORE_BYTES: usize = 64 * 1024;
+
+/// Whether a search goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Show more.
+    Go,
+    /// Enough.
+    Stop,
+}
+
+/// A file on the way.
+pub(super) struct Entry<'a> {
+    /// From the workspace's top, with `/`.
+    pub(super) path: &'a str,
+    /// From the folder the search began in.
+    pub(super) below: &'a str,
+    pub(super) folder: &'a Dir,
+    pub(super) name: &'a OsString,
+}
+
+/// How far a search came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Everything was looked at.
+    Complete,
+    /// There was too much.
+    Cut,
+}
+
+struct Walk<'a> {
+    workspace: &'a Workspace,
+    visit: &'a mut dyn FnMut(&Entry<'_>) -> Flow,
+    /// The ignore files of the folders above, outermost first.
+    ignored: Vec<Gitignore>,
+    seen: usize,
+    until: Instant,
+    start: usize,
+}
+
+impl Workspace {
+    /// Shows every regular file below the folder `from`, sorted by name.
+    pub(super) fn walk(
+        &self,
+        from: &str,
+        visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
+    ) -> Result<End, WorkspaceError> {
+        let folder = self.folder(from)?;
+        let mut ignored: Vec<Gitignore> = Vec::new();
+        let mut prefix = String::new();
+        for name in from.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            // What the folders above leave out is left out here too.
+            let above = prefix.trim_end_matches('/');
+            ignored.extend(ignore_file(&self.folder(above)?, above));
+            prefix.push_str(name);
+            prefix.push('/');
+        }
+        ignored.extend(ignore_file(&folder, prefix.trim_end_matches('/')));
+        let until = Instant::now() + LONGEST;
+        let start = prefix.len();
+        let mut walk = Walk { workspace: self, visit, ignored, seen: 0, until, start };
+        Ok(walk.below(&folder, &prefix, 0))
+    }
+}
+
+impl Walk<'_> {
+    fn below(&mut self, folder: &Dir, prefix: &str, depth: usize) -> End {
+        // A folder that cannot be read is left out, like one that is ignored.
+        let Ok(entries) = folder.entries() else { return End::Complete };
+        let mut entries: Vec<_> = entries
+            .flatten()
+            .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
+            .collect();
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for (name, kind) in entries {
+            self.seen += 1;
+            if self.seen > MOST_ENTRIES || Instant::now() > self.until {
+                return End::Cut;
+            }
+            let path = format!("{prefix}{}", name.to_string_lossy());
+            if name == ".git" || self.is_ignored(&path, kind.is_dir()) {
+                continue;
+            }
+            let end = if kind.is_dir() {
+                self.enter(folder, &name, &path, depth)
+            } else if kind.is_file() {
+                let below = &path[self.start..];
+                match (self.visit)(&Entry { path: &path, below, folder, name: &name }) {
+                    Flow::Go => End::Complete,
+                    Flow::Stop => End::Cut,
+                }
+            } else {
+                End::Complete
+            };
+            if end == End::Cut {
+                return end;
+            }
+        }
+        End::Complete
+    }
+
+    fn enter(&mut self, folder: &Dir, name: &OsString, path: &str, depth: usize) -> End {
+        if depth >= DEEPEST {
+            return End::Complete;
+        }
+        // If it has become a link meanwhile, it is not entered.
+        let Ok(inner) = folder.open_dir_nofollow(name) else { return End::Complete };
+        let is_closed = inner.dir_metadata().map_or(true, |it| self.workspace.is_closed(&it));
+        if is_closed {
+            return End::Complete;
+        }
+        let above = self.ignored.len();
+        self.ignored.extend(ignore_file(&inner, path));
+        let end = self.below(&inner, &format!("{path}/"), depth + 1);
+        self.ignored.truncate(above);
+        end
+    }
+
+    /// The innermost ignore file that says anything decides.
+    fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
+        for ignored in self.ignored.iter().rev() {
+            match ignored.matched(path, is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
+        }
+        false
+    }
+}
+
+/// What a folder's `.gitignore` says; `path` is the folder, from the workspace's top.
+fn ignore_file(folder: &Dir, path: &str) -> Option<Gitignore> {
+    use std::io::Read as _;
+    let name = OsString::from(".gitignore");
+    if !folder.symlink_metadata(&name).ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = files::open(folder, &name).ok()?;
+    file.take(IGNORE_BYTES as u64).read_to_string(&mut text).ok()?;
+    let mut builder = GitignoreBuilder::new(path);
+    for line in text.lines() {
+        // A line that makes no sense ignores nothing.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().ok()
+}

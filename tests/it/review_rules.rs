@@ -1,0 +1,119 @@
+//! Sentences of the review's rules that are about several decisions, one after the other: votes, undo, and proposing again.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Request, Script};
+
+const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
+const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
+
+/// The owner's document under some settings, with Ana and Ben beside the owner.
+fn document(desk: &Desk, settings: &Value) -> (Person, Person, Person) {
+    let (owner, ana, ben) = (desk.owner(), desk.editor("Ana"), desk.editor("Ben"));
+    owner.creates(BEFORE);
+    let mut payload = settings.clone();
+    payload["documentId"] = owner.document().into();
+    owner.emit("document:settings", &payload).ok();
+    ana.opens(&owner.document());
+    ben.opens(&owner.document());
+    (owner, ana, ben)
+}
+
+fn accepting(request: &Request, number: usize, text: Option<&str>) -> Value {
+    let mut hunk = json!({"id": request.hunk(number), "decision": "accept"});
+    if let Some(text) = text {
+        hunk["text"] = text.into();
+    }
+    json!({"approved": true, "hunks": [hunk]})
+}
+
+#[test]
+fn votes_count_for_the_text_they_are_for() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (owner, ana, ben) = document(&desk, &json!({"policy": "two"}));
+    ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    ana.decides(&request, accepting(&request, 1, Some("Our"))).ok();
+    ben.decides(&request, accepting(&request, 1, None)).ok();
+    assert_eq!(ana.pending()[0].statuses(), ["pending"; 3], "they want different words");
+    owner.decides(&request, accepting(&request, 1, Some("Our"))).ok();
+    assert_eq!(ben.pending()[0].statuses(), ["accepted", "pending", "pending"]);
+    assert_eq!(ben.text(), BEFORE.replace("Teh", "Our"));
+}
+
+#[test]
+fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&desk, &json!({"policy": "two"}));
+    ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    ana.decides(&request, accepting(&request, 1, None)).ok();
+    ana.decides(&request, accepting(&request, 1, Some("Our"))).ok();
+    ben.decides(&request, accepting(&request, 1, None)).ok();
+    assert_eq!(ben.text(), BEFORE, "nobody wants the first any more but Ben");
+    ben.decides(&request, accepting(&request, 1, Some("Our"))).ok();
+    assert_eq!(ana.text(), BEFORE.replace("Teh", "Our"));
+}
+
+#[test]
+fn what_was_applied_without_asking_can_be_taken_back_by_anybody_who_may_decide() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (owner, _ana, ben) = document(&desk, &json!({"approvals": "off"}));
+    let run = owner.asks("Fix the spelling");
+    let request = Request(ben.sees("tool_approval_request"));
+    assert_eq!(ben.sees_resolved(&request)["status"], "approved");
+    owner.answer(&run);
+    ben.types(0, "Later. ");
+    ben.emit("approval:undo", &json!({"request_id": request.id()})).ok();
+    assert_eq!(owner.text(), format!("Later. {BEFORE}"));
+    assert_eq!(owner.pending()[0].statuses(), ["pending"; 3], "it waits for people now");
+}
+
+#[test]
+fn what_expired_can_be_proposed_again_beside_what_was_accepted() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&desk, &json!({"timeoutSeconds": 1}));
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    ana.accepts(&request, &[1]);
+    assert_eq!(ben.sees_resolved(&request)["status"], "partly");
+    ana.answer(&run);
+    ben.types(0, "Today. ");
+    ben.emit("approval:reopen", &json!({"request_id": request.id()})).ok();
+    let again = ana.pending().remove(0);
+    assert_eq!(again.statuses(), ["accepted", "pending", "pending"]);
+    assert_eq!(again["expires_at"], Value::Null, "nobody waits for it any more");
+    ana.accepts_all(&again);
+    assert_eq!(ben.text(), format!("Today. {AFTER}"));
+}
+
+#[test]
+fn words_that_were_touched_since_are_taken_back_only_by_force() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&desk, &json!({}));
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    ana.accepts_all(&request);
+    ana.answer(&run);
+    ben.overwrites("received", "receXived");
+    let undo = |force: bool| json!({"request_id": request.id(), "hunks": [request.hunk(2)], "force": force});
+    ana.emit("approval:undo", &undo(false)).refused_with("conflicted");
+    ana.emit("approval:undo", &undo(true)).ok();
+    assert_eq!(ben.text(), AFTER.replace("received", "recieved"));
+    ana.emit("approval:undo", &undo(true)).refused_with("invalid_decision");
+}
+
+#[test]
+fn a_change_that_was_taken_back_is_decided_anew_and_the_first_decision_wins_again() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&desk, &json!({}));
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    ana.accepts_all(&request);
+    ana.answer(&run);
+    ben.emit("approval:undo", &json!({"request_id": request.id(), "hunks": [request.hunk(1)]}))
+        .ok();
+    ana.rejects_some(&request, &[1], "as it was");
+    ben.decides(&request, accepting(&request, 1, None)).refused_with("already_resolved");
+    assert_eq!(ben.text(), AFTER.replace("The keeper", "Teh keeper"));
+}

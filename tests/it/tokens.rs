@@ -1,0 +1,388 @@
+//! Who else is let in, and who no longer is: tokens over the socket, over HTTP and by the command line.
+
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::http::{Response, ask, send};
+use crate::support::{Desk, OWNER, Person, Role, Script, copydesk};
+
+const TEXT: &str = "Teh keeper wrote every night.\n";
+const FIXED: &str = "The keeper wrote every night.\n";
+
+fn issues(owner: &Person, wish: Value) -> Value {
+    owner.emit("token:issue", &wish).ok()
+}
+
+fn arrives(desk: &Desk, issued: &Value) -> Person {
+    Person::arrive(desk.url(), issued["token"].as_str().expect("a secret"), "")
+}
+
+fn revokes(owner: &Person, issued: &Value) {
+    owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
+}
+
+// Over the socket.
+
+#[test]
+fn an_owner_lets_somebody_in_under_a_name_and_a_role() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let bo = arrives(&desk, &issues(&owner, json!({"role": "reviewer", "name": " Bo\u{7} "})));
+    assert_eq!(bo.registered()["role"], "reviewer");
+    assert_eq!(bo.user()["name"], "Bo");
+    assert_ne!(bo.user()["id"], owner.user()["id"]);
+    bo.emit("document:create", &json!({})).refused_with("not_allowed");
+}
+
+#[test]
+fn the_link_of_a_token_for_a_document_leads_there_and_nowhere_else() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let (here, there) = (owner.creates(TEXT), owner.creates("Elsewhere."));
+    let issued = issues(&owner, json!({"role": "editor", "name": "Bo", "documentId": here}));
+    let secret = issued["token"].as_str().unwrap();
+    assert_eq!(issued["url"], format!("{}/d/{here}#token={secret}", desk.url()));
+    let bo = arrives(&desk, &issued);
+    bo.opens(&here);
+    bo.emit("document:open", &json!({"documentId": there})).refused_with("not_allowed");
+    let all = issues(&owner, json!({"role": "editor", "name": "Cy"}));
+    assert_eq!(all["url"], format!("{}/#token={}", desk.url(), all["token"].as_str().unwrap()));
+}
+
+#[test]
+fn the_list_names_everybody_and_no_secret() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "editor", "name": "Bo", "expiresIn": "7d"}));
+    let gone = issues(&owner, json!({"role": "viewer", "name": "Vic"}));
+    arrives(&desk, &issued);
+    revokes(&owner, &gone);
+    let list = owner.emit("token:list", &json!({})).ok();
+    let said = list.to_string();
+    for secret in [OWNER, issued["token"].as_str().unwrap(), gone["token"].as_str().unwrap()] {
+        assert!(!said.contains(secret), "{said}");
+    }
+    let lines = list["tokens"].as_array().unwrap();
+    let of = |field: &str| lines.iter().map(|line| line[field].clone()).collect::<Vec<_>>();
+    assert_eq!(of("name"), ["Owner", "Bo", "Vic"]);
+    assert_eq!(of("status"), ["active", "active", "revoked"]);
+    assert_eq!(of("current"), [true, false, false]);
+    assert_eq!(lines[1]["expiresAt"], issued["expiresAt"]);
+    assert!(lines[1]["lastUsedAt"].is_string() && lines[2]["lastUsedAt"].is_null(), "{said}");
+}
+
+#[test]
+fn only_owners_of_the_whole_server_issue_list_and_revoke() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let here = owner.creates(TEXT);
+    let bound = ["--document", here.as_str()];
+    let people = [
+        desk.editor("Ed"),
+        desk.person("Rex", Role::Reviewer),
+        desk.person("Vic", Role::Viewer),
+        Person::arrive(desk.url(), &desk.token("Bo", Role::Editor, &bound), "Bo"),
+    ];
+    let wish = json!({"role": "viewer", "name": "X", "documentId": here});
+    for person in people {
+        person.emit("token:issue", &wish).refused_with("not_allowed");
+        person.emit("token:list", &json!({})).refused_with("not_allowed");
+        person.emit("token:revoke", &json!({"id": "tok_owner"})).refused_with("not_allowed");
+    }
+    assert_eq!(owner.emit("token:list", &json!({})).ok()["tokens"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_second_owner_is_one_and_can_be_revoked_but_the_first_cannot() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "owner", "name": "Olga"}));
+    let olga = arrives(&desk, &issued);
+    issues(&olga, json!({"role": "owner", "name": "Third"}));
+    olga.emit("token:revoke", &json!({"id": "tok_owner"})).refused_with("not_allowed");
+    revokes(&owner, &issued);
+    olga.is_cut_off();
+    owner.is_fine();
+}
+
+#[test]
+fn a_revoked_person_is_told_and_gone_at_once() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
+    let (bo, tab) = (arrives(&desk, &issued), arrives(&desk, &issued));
+    bo.opens(&owner.creates(TEXT));
+    bo.types(0, "I was here. ");
+    revokes(&owner, &issued);
+    for socket in [&bo, &tab] {
+        assert_eq!(socket.sees("sessionEnded")["code"], "token_revoked");
+        socket.is_cut_off();
+    }
+    assert_eq!(owner.text(), format!("I was here. {TEXT}"), "what was acknowledged stays");
+    owner.sees_where("presence:peers", |it| it["peers"].as_array().unwrap().len() == 1);
+    let (code, message) = desk.refuses(&json!({"token": issued["token"]}));
+    assert_eq!((code.as_str(), message.as_str()), ("unauthorized", "this token was revoked"));
+}
+
+#[test]
+fn nothing_a_revoked_person_sends_counts_any_more() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
+    let bo = arrives(&desk, &issued);
+    bo.opens(&owner.creates(TEXT));
+    let (version, len) = bo.page();
+    revokes(&owner, &issued);
+    // Sent while the farewell is on its way, or after it: nothing of it may be seen, and nobody may be harmed.
+    let changes = crate::support::replacing(len, 0, 0, "Too late. ");
+    let update = json!({"clientID": bo.client(), "changes": changes});
+    let push = json!({"documentId": bo.document(), "version": version, "updates": [update]});
+    for _ in 0..20 {
+        bo.send("document:push", &push);
+    }
+    bo.is_cut_off();
+    owner.types(0, "x");
+    assert_eq!(owner.text(), format!("x{TEXT}"));
+}
+
+#[test]
+fn revoking_twice_or_issuing_the_same_wish_twice_is_fine() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let wish = json!({"role": "viewer", "name": "Vic"});
+    let (one, two) = (issues(&owner, wish.clone()), issues(&owner, wish));
+    assert_ne!((&one["id"], &one["token"]), (&two["id"], &two["token"]));
+    revokes(&owner, &one);
+    revokes(&owner, &one);
+    arrives(&desk, &two).is_fine();
+}
+
+#[test]
+fn a_token_that_runs_out_ends_the_connection() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let bo =
+        arrives(&desk, &issues(&owner, json!({"role": "viewer", "name": "Bo", "expiresIn": "2s"})));
+    assert_eq!(bo.sees("sessionEnded")["code"], "token_expired");
+    bo.is_cut_off();
+    owner.is_fine();
+}
+
+#[test]
+fn what_a_revoked_person_asked_for_stays_for_the_others_to_decide() {
+    let desk = Desk::scripted(Script::rewriting(FIXED));
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
+    let bo = arrives(&desk, &issued);
+    bo.opens(&owner.creates(TEXT));
+    let run = bo.asks("Fix it");
+    let request = owner.sees_request_of(&run);
+    revokes(&owner, &issued);
+    bo.is_cut_off();
+    assert_eq!(owner.pending().len(), 1);
+    owner.accepts_all(&request);
+    owner.comes_to_read(FIXED);
+    let answer = owner.answer(&run);
+    assert_eq!(answer["error"]["code"], "not_allowed", "the run ends with its asker's token");
+}
+
+#[test]
+fn the_vote_of_a_revoked_person_does_not_count() {
+    let desk = Desk::scripted(Script::rewriting(FIXED));
+    let owner = desk.owner();
+    let issued = issues(&owner, json!({"role": "reviewer", "name": "Bo"}));
+    let (bo, rex) = (arrives(&desk, &issued), desk.person("Rex", Role::Reviewer));
+    let document = owner.creates(TEXT);
+    let two = json!({"documentId": document, "policy": "two"});
+    owner.emit("document:settings", &two).ok();
+    for reader in [&bo, &rex] {
+        reader.opens(&document);
+    }
+    owner.asks("Fix it");
+    let request = owner.sees_request();
+    assert_eq!(bo.accepts_all(&request)["approvals"], json!({"have": 1, "need": 2}));
+    owner.sees_where("tool_approval_update", |it| it["approvals"]["have"] == 1);
+    revokes(&owner, &issued);
+    owner.sees_where("tool_approval_update", |it| it["approvals"]["have"] == 0);
+    assert_eq!(rex.accepts_all(&request)["status"], "pending", "one good vote is not two");
+    assert_eq!(owner.accepts_all(&request)["status"], "approved");
+    owner.comes_to_read(FIXED);
+}
+
+// Over HTTP.
+
+fn api(desk: &Desk, token: &str, request: &str, body: Option<&str>) -> Response {
+    let bearer = format!("Bearer {token}");
+    let headers = [("Host", desk.address()), ("Authorization", bearer.as_str())];
+    match body {
+        None => ask(desk.address(), request, &headers),
+        Some(body) => {
+            let json = ("Content-Type", "application/json; charset=utf-8");
+            send(desk.address(), request, &[headers[0], headers[1], json], body)
+        }
+    }
+}
+
+fn body(response: &Response) -> Value {
+    serde_json::from_str(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
+}
+
+#[track_caller]
+fn is_problem(response: &Response, status: u16, code: &str) {
+    assert_eq!(response.status, status, "{response:?}");
+    assert!(response.head.contains("application/problem+json"), "{}", response.head);
+    assert_eq!(
+        (&body(response)["code"], &body(response)["status"]),
+        (&json!(code), &json!(status))
+    );
+}
+
+#[test]
+fn tokens_are_issued_listed_and_revoked_over_http() {
+    let desk = Desk::quiet();
+    let wish = r#"{"role": "reviewer", "name": "Bo", "expiresIn": "7d"}"#;
+    let created = api(&desk, OWNER, "POST /api/v1/tokens", Some(wish));
+    assert_eq!(created.status, 201, "{created:?}");
+    let issued = body(&created);
+    let id = issued["id"].as_str().unwrap();
+    assert!(created.head.contains(&format!("location: /api/v1/tokens/{id}")), "{}", created.head);
+    assert!(created.head.contains("cache-control: no-store"), "{}", created.head);
+    let bo = arrives(&desk, &issued);
+    let listed = body(&api(&desk, OWNER, "GET /api/v1/tokens", None));
+    assert_eq!(listed["tokens"][1]["id"], id);
+    assert!(!listed.to_string().contains(issued["token"].as_str().unwrap()));
+    let revoked = api(&desk, OWNER, &format!("DELETE /api/v1/tokens/{id}"), None);
+    assert_eq!((revoked.status, revoked.body.as_str()), (204, ""));
+    bo.is_cut_off();
+    let token = issued["token"].as_str().unwrap();
+    is_problem(&api(&desk, token, "GET /api/v1/tokens", None), 401, "unauthorized");
+}
+
+#[test]
+fn every_wrong_body_is_a_problem_of_its_own() {
+    let desk = Desk::quiet();
+    let post = |body: &str| api(&desk, OWNER, "POST /api/v1/tokens", Some(body));
+    for unreadable in ["", "{", "role=owner", "\u{0}", "{\"role\": }"] {
+        is_problem(&post(unreadable), 400, "invalid_request");
+    }
+    for wrong in [
+        "[]",
+        "null",
+        r#"["editor", "Bo"]"#,
+        "{}",
+        r#"{"role": "king", "name": "Bo"}"#,
+        r#"{"role": "editor", "name": ""}"#,
+        r#"{"role": "editor", "name": 7}"#,
+        r#"{"role": "editor", "name": "Bo", "expiresIn": "soon"}"#,
+    ] {
+        is_problem(&post(wrong), 422, "invalid_request");
+    }
+    let nowhere = r#"{"role": "editor", "name": "Bo", "documentId": "doc_none"}"#;
+    is_problem(&post(nowhere), 404, "not_found");
+    let long = format!(r#"{{"role": "editor", "name": "{}"}}"#, "x".repeat(20_000));
+    is_problem(&post(&long), 413, "too_large");
+    assert_eq!(body(&api(&desk, OWNER, "GET /api/v1/tokens", None))["tokens"][1], Value::Null);
+}
+
+#[test]
+fn a_body_that_does_not_say_that_it_is_json_is_refused() {
+    let desk = Desk::quiet();
+    let bearer = format!("Bearer {OWNER}");
+    let wish = r#"{"role": "editor", "name": "Bo"}"#;
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""] {
+        let headers =
+            [("Host", desk.address()), ("Authorization", &bearer), ("Content-Type", kind)];
+        let refused = send(desk.address(), "POST /api/v1/tokens", &headers, wish);
+        is_problem(&refused, 415, "unsupported_media_type");
+    }
+}
+
+#[test]
+fn over_http_too_only_owners_issue_list_and_revoke() {
+    let desk = Desk::quiet();
+    let wish = Some(r#"{"role": "viewer", "name": "X"}"#);
+    for role in [Role::Editor, Role::Reviewer, Role::Viewer] {
+        let token = desk.token("Somebody", role, &[]);
+        is_problem(&api(&desk, &token, "POST /api/v1/tokens", wish), 403, "not_allowed");
+        is_problem(&api(&desk, &token, "GET /api/v1/tokens", None), 403, "not_allowed");
+        is_problem(&api(&desk, &token, "DELETE /api/v1/tokens/x", None), 403, "not_allowed");
+    }
+    is_problem(&api(&desk, "wrong", "POST /api/v1/tokens", wish), 401, "unauthorized");
+    is_problem(&api(&desk, OWNER, "DELETE /api/v1/tokens/tok_none", None), 404, "not_found");
+    is_problem(&api(&desk, OWNER, "DELETE /api/v1/tokens/tok_owner", None), 403, "not_allowed");
+    is_problem(&api(&desk, OWNER, "PUT /api/v1/tokens", wish), 405, "method_not_allowed");
+}
+
+// By the command line.
+
+fn token_command(desk: &Desk, args: &[&str]) -> Output {
+    let data = desk.data();
+    let place =
+        if args.contains(&"--url") { vec![] } else { vec!["--data", data.to_str().unwrap()] };
+    copydesk().arg("token").args(args).args(place).output().expect("the binary is built")
+}
+
+fn printed(output: &Output) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_token_is_issued_listed_and_revoked_through_the_running_server() {
+    let desk = Desk::quiet();
+    let through = ["--url", desk.url(), "--token", OWNER];
+    let with = |args: &[&str]| token_command(&desk, &[args, &through].concat());
+    let secret = printed(&with(&["--role", "editor", "--name", "Bo", "--expires", "7d"]));
+    assert_eq!(secret.lines().count(), 1, "the token alone: {secret:?}");
+    let bo = Person::arrive(desk.url(), secret.trim(), "Bo");
+    let list = printed(&with(&["--list"]));
+    let line = list.lines().find(|line| line.ends_with("Bo")).expect("a line");
+    assert!(line.contains("editor") && line.contains("active"), "{list}");
+    assert!(!list.contains(secret.trim()));
+    let id = line.split_whitespace().next().unwrap();
+    assert_eq!(printed(&with(&["--revoke", id])), "");
+    bo.is_cut_off();
+}
+
+#[test]
+fn a_revocation_in_the_data_directory_reaches_the_running_server_within_seconds() {
+    let desk = Desk::quiet();
+    let bo = desk.editor("Bo");
+    let list = printed(&token_command(&desk, &["--list"]));
+    let line = list.lines().find(|line| line.ends_with("Bo")).expect("a line");
+    let since = Instant::now();
+    printed(&token_command(&desk, &["--revoke", line.split_whitespace().next().unwrap()]));
+    assert_eq!(bo.sees("sessionEnded")["code"], "token_revoked");
+    bo.is_cut_off();
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+}
+
+#[test]
+fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
+    let desk = Desk::quiet();
+    let editor = desk.token("Ed", Role::Editor, &[]);
+    let wish = ["--role", "viewer", "--name", "Vic"];
+    let at = |url: &'static str, token: &str| {
+        token_command(&desk, &[&wish[..], &["--url", url, "--token", token]].concat())
+    };
+    let here: &'static str = Box::leak(desk.url().to_owned().into_boxed_str());
+    for (output, code, said) in [
+        (at(here, &editor), 1, "you may not do that"),
+        (at(here, "wrong"), 1, "unknown token"),
+        (at("http://127.0.0.1:1", OWNER), 1, "does not answer"),
+        (at("127.0.0.1", OWNER), 1, "no address"),
+        (token_command(&desk, &["--url", here, "--list"]), 1, "--token"),
+        (token_command(&desk, &["--role", "viewer"]), 2, "--name"),
+        (token_command(&desk, &["--role", "king", "--name", "X"]), 2, "king"),
+        (token_command(&desk, &["--list", "--revoke", "x"]), 2, "cannot be used"),
+        (token_command(&desk, &["--revoke", "tok_none"]), 1, "there is no token"),
+        (token_command(&desk, &["--role", "viewer", "--name", " "]), 1, "name"),
+    ] {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{complaint}");
+        assert!(complaint.contains(said) && output.stdout.is_empty(), "{said}: {complaint}");
+    }
+}

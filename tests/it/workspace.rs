@@ -1,0 +1,243 @@
+//! Work without a document: `run`, and a desk that everybody who may decide sees.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Request, Role, Script};
+
+const NEW: &str = "hello world";
+
+/// Seed 1's own example: the model creates `test.txt`, then says that it is done.
+fn writing() -> Script {
+    Script::calling("Write", &json!({"file_path": "test.txt", "content": NEW}))
+}
+
+fn desk(script: Script) -> Desk {
+    Desk::plan().script(script).workspace(&[]).start()
+}
+
+/// Starts a run with what seed 1 sends; its name.
+fn runs(person: &Person) -> String {
+    let run = json!({
+        "prompt": "Create a file called test.txt with 'hello world'",
+        "continue": false,
+        "permission_mode": "sdk",
+        "auto_approve_safe": true,
+    });
+    person.emit("run", &run).ok()["requestId"].as_str().expect("a run has a name").to_owned()
+}
+
+fn ends(person: &Person, run: &str) -> Value {
+    person.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result")
+}
+
+fn pending(person: &Person) -> Vec<Request> {
+    let ack = person.emit("list_pending_approvals", &json!({})).ok();
+    ack["requests"].as_array().expect("requests").iter().cloned().map(Request).collect()
+}
+
+#[test]
+fn seed_1s_example_byte_for_byte() {
+    let desk = desk(writing());
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    assert_eq!((&request["document_id"], &request["tool_name"]), (&Value::Null, &json!("Write")));
+    assert_eq!(request["tool_input"], json!({"file_path": "test.txt", "content": NEW}));
+    assert_eq!(
+        request["preview_data"],
+        json!({"file_path": "test.txt", "is_new_file": true, "original_lines": 0, "new_lines": 1})
+    );
+    assert_eq!(
+        request["diff_lines"],
+        json!(["--- a/test.txt", "+++ b/test.txt", "@@ -0,0 +1 @@", "+hello world"])
+    );
+    assert_eq!((&request["original_content"], &request["new_content"]), (&json!(""), &json!(NEW)));
+    assert_eq!(desk.file("test.txt"), None);
+    // As seed 1's client answers: no hash, no hunks.
+    owner
+        .emit("tool_approval_response", &json!({"request_id": request.id(), "approved": true}))
+        .ok();
+    let end = ends(&owner, &run);
+    assert_eq!(
+        (&end["subtype"], &end["content"]["message"]),
+        (&json!("success"), &json!("Conversation complete"))
+    );
+    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+    let told = owner.told(&run).remove(0);
+    assert_eq!(told["content"], "Wrote 11 characters to test.txt");
+    assert_eq!(told["is_error"], false);
+}
+
+#[test]
+fn everybody_who_may_decide_sees_it_and_anybody_of_them_decides() {
+    let desk = desk(writing());
+    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let viewer = desk.person("Vic", Role::Viewer);
+    let run = runs(&owner);
+    let request = rex.sees_request_of(&run);
+    rex.decides(&request, json!({"approved": false, "feedback": "Use another file"})).ok();
+    assert_eq!(owner.sees_resolved(&request)["by"]["name"], "Rex");
+    ends(&owner, &run);
+    assert_eq!(owner.told(&run)[0]["content"], "User rejected: Use another file");
+    assert_eq!(viewer.saw("tool_approval_request"), [Value::Null; 0]);
+    assert_eq!(desk.file("test.txt"), None);
+}
+
+#[test]
+fn whoever_comes_later_is_told_of_what_waits() {
+    let desk = desk(writing());
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    let ed = desk.editor("Ed");
+    assert_eq!(ed.sees_request().id(), request.id());
+    assert_eq!(pending(&ed)[0].id(), request.id());
+    let viewer = desk.person("Vic", Role::Viewer);
+    assert!(pending(&viewer).is_empty());
+    viewer.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    let document = owner.creates("Elsewhere.");
+    let guest = desk.token("Guest", Role::Reviewer, &["--document", &document]);
+    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    assert!(pending(&guest).is_empty());
+    guest.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    assert_eq!(guest.saw("tool_approval_request"), [Value::Null; 0]);
+}
+
+#[test]
+fn a_request_survives_a_power_cut_and_is_carried_out_after_it() {
+    let mut desk = desk(writing());
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    desk.is_killed_and_restarted();
+    let owner = desk.owner();
+    assert_eq!(owner.sees_request().id(), request.id());
+    owner.decides(&request, json!({"approved": true})).ok();
+    let update = owner.sees_where("tool_approval_update", |it| it["report"].is_string());
+    assert_eq!(update["report"], "Wrote 11 characters to test.txt");
+    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+}
+
+#[test]
+fn of_two_who_decide_at_once_the_first_one_wins() {
+    let desk = desk(writing());
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let run = runs(&owner);
+    let (mine, his) = (owner.sees_request_of(&run), ed.sees_request_of(&run));
+    let yes = owner.send("tool_approval_response", &mine.decision(json!({"approved": true})));
+    let no = ed.send("tool_approval_response", &his.decision(json!({"approved": false})));
+    let (yes, no) = (owner.ack(yes), ed.ack(no));
+    let approved = yes.body()["ok"] == true;
+    if approved { no } else { yes }.refused_with("already_resolved");
+    ends(&owner, &run);
+    assert_eq!(desk.file("test.txt").is_some(), approved);
+}
+
+#[test]
+fn a_stale_preview_is_answered_with_the_fresh_one_and_everybody_sees_it() {
+    let desk = desk(writing());
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    desk.overwrites("test.txt", "somebody was faster");
+    let refused = owner.decides(&request, json!({"approved": true})).refused_with("stale_preview");
+    let fresh = Request(refused["details"].clone());
+    assert_eq!(fresh["original_content"], "somebody was faster");
+    let update = ed.sees_where("tool_approval_update", |it| it["fresh"].is_object());
+    assert_eq!(update["fresh"]["preview_hash"], fresh["preview_hash"]);
+    owner.decides(&fresh, json!({"approved": true})).ok();
+    ends(&owner, &run);
+    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+}
+
+#[test]
+fn an_edited_call_and_an_answer_instead() {
+    let desk = desk(writing());
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    let edit = |input: Value| json!({"decision": "edit", "updated_input": input});
+    owner.decides(&request, json!({"decision": "edit"})).refused_with("invalid_payload");
+    owner
+        .decides(&request, edit(json!({"file_path": "/etc/passwd", "content": ""})))
+        .refused_with("invalid_decision");
+    owner
+        .decides(&request, json!({"approved": true, "hunks": []}))
+        .refused_with("invalid_decision");
+    owner.decides(&request, edit(json!({"file_path": "mine.txt", "content": "Mine."}))).ok();
+    ends(&owner, &run);
+    assert_eq!((desk.file("test.txt"), desk.file("mine.txt").as_deref()), (None, Some("Mine.")));
+}
+
+#[test]
+fn without_a_workspace_a_run_only_talks() {
+    let desk = Desk::scripted(writing());
+    let owner = desk.owner();
+    let run = runs(&owner);
+    ends(&owner, &run);
+    let told = owner.told(&run).remove(0);
+    assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
+}
+
+fn commanding(command: &str) -> Desk {
+    let script = Script::calling("Bash", &json!({"command": command}));
+    Desk::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
+}
+
+#[test]
+fn a_command_is_shown_to_owners_and_to_who_asked_and_decided_by_owners_only() {
+    let desk = commanding("echo done > made.txt");
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let rex = desk.person("Rex", Role::Reviewer);
+    let run = runs(&ed);
+    let request = owner.sees_request_of(&run);
+    assert_eq!(
+        (&request["preview_type"], &request["default_to_no"]),
+        (&json!("command"), &json!(true))
+    );
+    assert_eq!(request["preview_data"]["command"], "echo done > made.txt");
+    assert_eq!(request["warnings"][0]["code"], "overwrites");
+    let mine = ed.sees_request_of(&run);
+    ed.decides(&mine, json!({"approved": true})).refused_with("not_allowed");
+    rex.decides(&mine, json!({"approved": true})).refused_with("not_allowed");
+    assert_eq!(rex.saw("tool_approval_request"), [Value::Null; 0]);
+    assert!(pending(&rex).is_empty());
+    owner.decides(&request, json!({"approved": true})).ok();
+    ends(&ed, &run);
+    assert_eq!(desk.file("made.txt").as_deref(), Some("done\n"));
+}
+
+#[test]
+fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
+    let mut desk = commanding("echo $$ >> pids; exec sleep 1000");
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    owner.decides(&request, json!({"approved": true})).ok();
+    let pid = || desk.file("pids").filter(|it| it.ends_with('\n'));
+    while pid().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = pid().unwrap();
+    desk.is_killed_and_restarted();
+    let owner = desk.owner();
+    // Nobody is asked anything: the process ends, and no second one begins.
+    let alive = || std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while alive() && std::time::Instant::now() < until {
+        owner.catches_up();
+    }
+    assert!(!alive(), "{pid}");
+    assert_eq!(desk.file("pids").as_deref(), Some(pid.as_str()));
+}
+
+#[test]
+fn nobody_opens_the_desk_as_a_document() {
+    let desk = desk(writing());
+    let owner = desk.owner();
+    for event in ["document:open", "document:delete"] {
+        owner.emit(event, &json!({"documentId": "desk"})).refused_with("not_found");
+    }
+    let listed = owner.emit("document:list", &json!({})).ok().to_string();
+    assert!(!listed.contains("\"desk\""), "{listed}");
+}

@@ -1,0 +1,51 @@
+/** What a call would do, as the server worked it out: a diff, several, a command, or the plain input. */
+import { many } from '../ui/when.ts'
+import type { ApprovalRequest } from '../wire/types.ts'
+import { diffLines, visible } from './shown.ts'
+
+interface Step { diff_lines: string[] }
+
+export function Preview({ request }: { request: ApprovalRequest }) {
+  switch (request.preview_type) {
+    case 'diff':
+      return <Diff lines={request.diff_lines} />
+    case 'multi_diff':
+      return <Steps request={request} />
+    case 'command':
+      return <Command request={request} />
+    default:
+      return <pre className="desk-input">{visible(JSON.stringify(request.tool_input, null, 2))}</pre>
+  }
+}
+
+function Diff({ lines }: { lines: readonly string[] }) {
+  if (lines.length === 0) return <p className="desk-none">No line would read differently.</p>
+  return (
+    <pre className="desk-diff" tabIndex={0} aria-label="Difference">
+      {diffLines(lines).map(({ kind, text }, index) => (
+        <span key={index} className={`is-${kind}`}>{text}{'\n'}</span>
+      ))}
+    </pre>
+  )
+}
+
+function Steps({ request }: { request: ApprovalRequest }) {
+  const { edits = [] } = request.preview_data as { edits?: Step[] }
+  return (
+    <>
+      <Diff lines={request.diff_lines} />
+      <details className="desk-steps">
+        <summary>{many(edits.length, 'edit')}, one by one</summary>
+        <ol>
+          {edits.map((step, index) => <li key={index}><Diff lines={step.diff_lines} /></li>)}
+        </ol>
+      </details>
+    </>
+  )
+}
+
+/** The whole command, however long: what is approved is what stands here. */
+function Command({ request }: { request: ApprovalRequest }) {
+  const { command = '' } = request.preview_data as { command?: string }
+  return <pre className="desk-command" tabIndex={0} aria-label="Command">{visible(command)}</pre>
+}

@@ -1,0 +1,22 @@
+/** Decisions about requests that belong to no document. */
+import { explain, useBusy } from '../review/decide.ts'
+import { wire } from '../session/store.ts'
+import { toast } from '../ui/toasts.ts'
+import type { ApprovalRequest, ApprovalResponse } from '../wire/types.ts'
+
+/** Sends a decision about what is on the screen; whether it was taken. */
+export async function settle(request: ApprovalRequest, response: Omit<ApprovalResponse, 'request_id'>): Promise<boolean> {
+  const id = request.request_id
+  if (useBusy.getState().ids.has(id)) return false
+  useBusy.setState(({ ids }) => ({ ids: new Set([...ids, id]) }))
+  try {
+    const { status, approvals } = await wire.call('tool_approval_response', { ...response, request_id: id, preview_hash: request.preview_hash })
+    if (status === 'pending') toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
+    return true
+  } catch (error) {
+    explain(error)
+    return false
+  } finally {
+    useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((other) => other !== id)) }))
+  }
+}

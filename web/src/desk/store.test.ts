@@ -1,0 +1,43 @@
+import { beforeEach, expect, it } from 'vitest'
+import { NONE } from '../review/store.ts'
+import type { Wire } from '../wire/socket.ts'
+import type { ApprovalRequest } from '../wire/types.ts'
+import { sorted, useDesk, watchDesk } from './store.ts'
+
+const listeners = new Map<string, (payload: unknown) => void>()
+const wire = { on: (event: string, listener: (payload: unknown) => void) => listeners.set(event, listener) } as unknown as Wire
+watchDesk(wire)
+const tell = (event: string, payload: unknown) => listeners.get(event)!(payload)
+
+const request = (id: string, more: Partial<ApprovalRequest> = {}) =>
+  ({ request_id: id, document_id: null, status: 'pending', created_at: `2026-01-0${id}`, hunks: [], preview_hash: 'old', ...more }) as unknown as ApprovalRequest
+const update = (id: string, more: object) => ({ request_id: id, status: 'pending', focused_by: [], hunks: [], preview_hash: 'old', approvals: { have: 0, need: 1 }, paused: false, ...more })
+
+beforeEach(() => useDesk.setState({ ...NONE, open: false }))
+
+it('takes in requests without a document, and no others', () => {
+  tell('tool_approval_request', request('2'))
+  tell('tool_approval_request', request('1'))
+  tell('tool_approval_request', request('3', { document_id: 'doc' }))
+  expect(sorted(useDesk.getState().requests).waiting.map((it) => it.request_id)).toEqual(['1', '2'])
+})
+
+it('shows the fresh preview once the file has changed', () => {
+  tell('tool_approval_request', request('1'))
+  tell('tool_approval_update', update('1', { fresh: request('1', { preview_hash: 'new', new_content: 'other' }) }))
+  expect(useDesk.getState().requests['1']).toMatchObject({ preview_hash: 'new', new_content: 'other' })
+})
+
+it('says what came of an approved call', () => {
+  tell('tool_approval_request', request('1'))
+  tell('tool_approval_resolved', { request_id: '1', status: 'approved', by: null, feedback: null, hunks: [], report: 'Approved.' })
+  tell('tool_approval_update', update('1', { status: 'failed', report: 'Error: gone' }))
+  expect(sorted(useDesk.getState().requests).over[0]).toMatchObject({ status: 'failed', report: 'Error: gone' })
+})
+
+it('forgets what waited when it connects again, for all of that is told anew', () => {
+  tell('tool_approval_request', request('1'))
+  tell('tool_approval_request', request('2', { status: 'approved' }))
+  tell('sessionRegistered', {})
+  expect(Object.keys(useDesk.getState().requests)).toEqual(['2'])
+})

@@ -1,0 +1,28 @@
+/** Requests that belong to no document: files to write, commands to run. Everybody who may decide them is told. */
+import { create } from 'zustand'
+import { announced, isWaiting, NONE, type Requests, resolved, updated } from '../review/store.ts'
+import type { Wire } from '../wire/socket.ts'
+import type { ApprovalRequest } from '../wire/types.ts'
+
+interface Desk extends Requests { open: boolean }
+export const useDesk = create<Desk>()(() => ({ ...NONE, open: false }))
+
+/** Those that wait, oldest first, and those that are over, newest first. */
+export function sorted(requests: Requests['requests']): { waiting: ApprovalRequest[]; over: ApprovalRequest[] } {
+  const all = Object.values(requests).toSorted((a, b) => a.created_at.localeCompare(b.created_at))
+  return { waiting: all.filter(isWaiting), over: all.filter((request) => !isWaiting(request)).toReversed() }
+}
+
+/** Keeps {@link useDesk} true: after every connect the server tells what waits, and later what becomes of it. */
+export function watchDesk(wire: Wire): void {
+  wire.on('sessionRegistered', () => useDesk.setState(({ requests }) => ({ focus: {}, requests: Object.fromEntries(Object.entries(requests).filter(([, request]) => !isWaiting(request))) })))
+  wire.on('tool_approval_request', (request) => {
+    if (request.document_id === null) useDesk.setState((desk) => announced(desk, request))
+  })
+  wire.on('tool_approval_update', (update) => {
+    if (update.request_id in useDesk.getState().requests) useDesk.setState((desk) => updated(desk, update))
+  })
+  wire.on('tool_approval_resolved', (done) => {
+    if (done.request_id in useDesk.getState().requests) useDesk.setState((desk) => resolved(desk, done))
+  })
+}
