@@ -53,6 +53,7 @@ use command::{
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use desk::DESK;
 pub use draft::Draft;
 pub use rooms::{NewDocument, Rooms};
 

@@ -11,7 +11,7 @@ use crate::review::Policy;
 use crate::room::command::{Command, Configure, Push, Reply};
 use crate::room::event::Caret;
 use crate::room::settings::{Approvals, OwnSettings};
-use crate::room::{NewDocument, RoomHandle};
+use crate::room::{DESK, NewDocument, RoomHandle};
 use crate::store::StoreError;
 use crate::who::Action;
 use crate::wire::client::{
@@ -202,7 +202,12 @@ pub(super) async fn settings(
     connection: &mut Connection,
     payload: ChangeSettings,
 ) -> Result<InForce, Refusal> {
-    let room = connection.room(&payload.document_id, Action::Manage).await?;
+    let room = if payload.document_id == DESK {
+        // Nobody opens the desk, but its owner says how it decides.
+        connection.desk(Action::Manage).await?
+    } else {
+        connection.room(&payload.document_id, Action::Manage).await?
+    };
     let unknown = || Refusal::invalid("a policy is any, not_requester, two or owner");
     let policy = payload.policy.as_deref().map(|name| Policy::parse(name).ok_or_else(unknown));
     let policies = payload.policies.map(|policies| {
