@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::apply::{HunkEdit, Moment, Taken, hunk_edits, in_order};
+use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Choice, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict, Outcome,
-    Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
+    Asked, Choice, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict,
+    Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
@@ -285,14 +285,16 @@ impl Request {
             });
             decided.push(hunk.id.clone());
         }
-        let (changes, put) = self.apply(&edits, text)?;
+        let Applied { changes, put, placed } = self.apply(&edits, text)?;
         let resolved = self.settle(moment.closed());
-        Ok(Outcome { changes, decided, put, resolved, ..self.outcome() })
+        Ok(Outcome { changes, placed, decided, put, resolved, ..self.outcome() })
     }
 
     fn outcome(&self) -> Outcome {
         Outcome {
             changes: None,
+            placed: Vec::new(),
+            asked: Asked::People,
             decided: Vec::new(),
             put: Vec::new(),
             resolved: None,

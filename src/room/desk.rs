@@ -67,7 +67,9 @@ impl RoomState {
             | Event::Changed(_)
             | Event::Peers(_)
             | Event::Caret(..)
-            | Event::Rules(_) => return Cow::Borrowed(&[]),
+            | Event::Rules(_)
+            | Event::Sketched(_)
+            | Event::Unsketched(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
             self.principal_of(member).is_some_and(|person| request.concerns(&person))

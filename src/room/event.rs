@@ -9,6 +9,7 @@ use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, Sessi
 use crate::review::{Hunk, HunkStatus, Request, Rule};
 use crate::who::Principal;
 
+use super::command::Sketch;
 use super::settings::DocumentSettings;
 
 /// Everything that can be told.
@@ -39,6 +40,10 @@ pub enum Event {
     Resolved(Arc<Request>),
     /// The rules in force are others now; all of them.
     Rules(Vec<Arc<Rule>>),
+    /// The model has written more of a change it may propose.
+    Sketched(Arc<Sketch>),
+    /// Nothing comes of it.
+    Unsketched(Arc<Sketch>),
     /// A run says something.
     Said(Arc<Said>),
 }

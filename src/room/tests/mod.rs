@@ -7,6 +7,7 @@ mod proposing;
 mod reviewing;
 mod rules;
 mod settings;
+mod sketching;
 mod timing;
 mod undoing;
 mod writing;
