@@ -96,6 +96,11 @@ id!(
     "mem_"
 );
 id!(
+    /// A remembered rule: what somebody has approved in advance.
+    RuleId,
+    "rul_"
+);
+id!(
     /// An issued token; not the secret.
     TokenId,
     "tok_"

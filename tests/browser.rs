@@ -47,6 +47,12 @@ fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
     tell("share", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/ledger.json");
+    tell("rules", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

@@ -55,7 +55,7 @@ const WALLS: [(&str, &str); 37] = [
     ("cap_std", "workspace"),
     ("clap", "cli.rs main.rs"),
     ("getrandom", "auth llm/retry.rs"),
-    ("globset", "workspace"),
+    ("globset", "review/rule.rs workspace"),
     ("governor", "socket"),
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),

@@ -8,7 +8,7 @@ use crate::store::{Store, StoreError, TokenRecord};
 use crate::who::{Action, Principal};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
-async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
+pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
     let mut tokens = store.tokens().await?;
     tokens.retain(|token| pass::ended(token, now_ms).is_none());
     let holder = |token: TokenRecord| {

@@ -128,6 +128,8 @@ impl From<RoomError> for Problem {
         match error {
             RoomError::NoDocument => Self::not_found("document"),
             RoomError::NoRequest => Self::not_found("request"),
+            RoomError::NoRule => Self::not_found("rule"),
+            RoomError::RuleEnded(_) => Self::new(StatusCode::CONFLICT, "already_resolved", detail),
             RoomError::NotAllowed | RoomError::ForeignClient => {
                 Self::new(StatusCode::FORBIDDEN, "not_allowed", detail)
             }

@@ -2,20 +2,26 @@
 
 use super::hunk::{Hunk, HunkStatus, Part};
 use super::policy::Vote;
-use super::{Committed, DecisionError, Person, Rebased, Request};
+use super::{Closed, Committed, DecisionError, Person, Rebased, Request};
 use crate::document::provenance::{Origin, Placement, Stood};
 use crate::document::{ChangeError, ChangeSet, Edit, Text, utf16_len};
-use crate::ids::HunkId;
+use crate::ids::{HunkId, RuleId};
 
 /// Who decides, and when.
 pub(super) struct Moment {
     pub by: Person,
     pub at_ms: u64,
+    /// The remembered rule that decides in their place.
+    pub rule: Option<RuleId>,
 }
 
 impl Moment {
+    pub fn closed(&self) -> Closed {
+        Closed { by: Some(self.by.clone()), at_ms: self.at_ms, rule: self.rule.clone() }
+    }
+
     pub fn vote(&self, text: Option<String>, seen: Option<String>) -> Vote {
-        Vote { by: self.by.clone(), at_ms: self.at_ms, text, seen }
+        Vote { by: self.by.clone(), at_ms: self.at_ms, text, seen, rule: self.rule.clone() }
     }
 }
 

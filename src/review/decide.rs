@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Asked, Choice, Closed, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus,
-    HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Rule, Verdict,
+    Asked, Choice, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict,
+    Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
@@ -56,13 +56,15 @@ impl Request {
             Plan::Run(..) | Plan::Refuse => Vec::new(),
             Plan::Hunks(fates) => self.edits(fates, text)?,
         };
-        let moment = Moment { by: Person::from(who), at_ms: now_ms };
+        let rule = decision.rule.clone();
+        let moment = Moment { by: Person::from(who), at_ms: now_ms, rule };
         let mut outcome = match plan {
             Plan::Run(input, revised) => self.run(input, revised, &moment),
             Plan::Refuse => self.close(RequestStatus::Rejected, &moment),
             Plan::Hunks(fates) => self.take(fates, edits, text, &moment)?,
         };
-        self.remember(decision, &moment, &mut outcome);
+        self.remark(decision, &moment);
+        outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &moment));
         Ok(outcome)
     }
 
@@ -121,12 +123,11 @@ impl Request {
 
     fn plan(&self, decision: &Decision, named: &[Named]) -> Result<Plan, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
-        let rejects = matches!(decision.verdict, Verdict::Reject | Verdict::Respond { .. });
         if self.status == RequestStatus::Streaming {
             return invalid("the model is still writing this");
         }
-        if rejects && decision.remember.is_some() {
-            return invalid("a rejection creates no rule");
+        if let Some(wish) = &decision.remember {
+            self.check_wish(wish, decision)?;
         }
         if self.hunks.is_empty() {
             return match &decision.verdict {
@@ -245,7 +246,7 @@ impl Request {
 
     fn close(&mut self, status: RequestStatus, moment: &Moment) -> Outcome {
         self.status = status;
-        self.closed = Some(Closed { by: Some(moment.by.clone()), at_ms: moment.at_ms });
+        self.closed = Some(moment.closed());
         Outcome { resolved: Some(status), ..self.outcome() }
     }
 
@@ -280,11 +281,12 @@ impl Request {
                 at_ms: moment.at_ms,
                 text: fate.text,
                 forced_over,
+                rule: moment.rule.clone(),
             });
             decided.push(hunk.id.clone());
         }
         let Applied { changes, put, placed } = self.apply(&edits, text)?;
-        let resolved = self.settle(Some(moment.by.clone()), moment.at_ms);
+        let resolved = self.settle(moment.closed());
         Ok(Outcome { changes, placed, decided, put, resolved, ..self.outcome() })
     }
 
@@ -301,7 +303,7 @@ impl Request {
         }
     }
 
-    fn remember(&mut self, decision: &Decision, moment: &Moment, outcome: &mut Outcome) {
+    fn remark(&mut self, decision: &Decision, moment: &Moment) {
         if decision.feedback.is_some() || decision.note.is_some() {
             self.remarks.push(Remark {
                 by: moment.by.clone(),
@@ -313,15 +315,6 @@ impl Request {
         if let Verdict::Respond { message } = &decision.verdict {
             self.answer = Some(message.clone());
         }
-        let took_effect = outcome.resolved.is_some() || !outcome.decided.is_empty();
-        outcome.rule = decision.remember.clone().filter(|_| took_effect).map(|remember| Rule {
-            tool: self.proposal.tool.clone(),
-            remember,
-            session: self.proposal.session.clone(),
-            document: self.proposal.document.clone(),
-            by: moment.by.clone(),
-            at_ms: moment.at_ms,
-        });
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
 use crate::document::provenance::Placement;
-use crate::ids::HunkId;
+use crate::ids::{HunkId, RuleId};
 
 /// What a person decided about a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct Decision {
     /// The preview the person saw; `None`: the one first announced.
     #[serde(default)]
     pub preview_hash: Option<String>,
+    /// The remembered rule that decides in the person's place; never from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
     /// With [`Verdict::Edit`]: what the edited call would do, worked out by the server.
     #[serde(skip)]
     pub revised: Option<Fresh>,
@@ -47,8 +50,22 @@ impl Decision {
             note: None,
             remember: None,
             preview_hash: None,
+            rule: None,
             revised: None,
         }
+    }
+
+    /// The approval that a remembered rule gives.
+    pub fn by_rule(rule: RuleId) -> Self {
+        Self { rule: Some(rule), ..Self::plain(Verdict::Approve) }
+    }
+
+    /// Whether it says no to anything.
+    pub(super) fn rejects(&self) -> bool {
+        let rejects = |hunk: &HunkVerdict| hunk.choice == Choice::Reject;
+        matches!(self.verdict, Verdict::Reject | Verdict::Respond { .. })
+            || self.finish == Some(Finish::Reject)
+            || self.hunks.as_ref().is_some_and(|hunks| hunks.iter().any(rejects))
     }
 }
 

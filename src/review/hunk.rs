@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{DraftPart, HunkDraft, Person, Vote};
 use crate::document::provenance::Stood;
 use crate::document::{PositionError, Text};
-use crate::ids::{HunkId, RequestId};
+use crate::ids::{HunkId, RequestId, RuleId};
 
 /// A replacement of words, in UTF-16 units of the request's version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +100,9 @@ pub struct HunkDecision {
     /// The words it overwrote although they had been changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_over: Option<String>,
+    /// The remembered rule that decided in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
 }
 
 /// A few words that change together.

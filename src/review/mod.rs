@@ -1,8 +1,8 @@
 //! What a person must decide: requests, hunks, decisions; pure.
 //!
 //! A [`Request`] is one gated tool call that waits for people. If it changes text it carries [`Hunk`]s, and a hunk is a list of
-//! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken, `report` for
-//! what the model hears of it.
+//! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken, `rule` for
+//! what people approve in advance, `report` for what the model hears of it.
 
 mod again;
 mod apply;
@@ -19,6 +19,7 @@ mod preview;
 mod rebase;
 mod report;
 mod request;
+mod rule;
 mod soundness;
 mod undo;
 
@@ -32,9 +33,10 @@ pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, 
 pub use execution::{Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;
-pub use policy::{Policy, Remember, Rule, Scope, Vote, Votes};
+pub use policy::{Policy, ToolPolicy, Vote, Votes};
 pub use preview::{Preview, PreviewKind, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution};
+pub use rule::{Ended, PathPattern, Remember, Rule, Scope};
 pub use undo::{Touched, UndoScope};

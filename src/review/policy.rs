@@ -1,15 +1,17 @@
-//! Who may decide, how many must agree, and what people decided for good.
+//! Who may decide, and how many must agree.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Person, Request};
-use crate::ids::{DocumentId, SessionId, UserId};
+use crate::ids::{DocumentId, RuleId, UserId};
 use crate::who::{Action, Principal};
 
-/// Who may decide the requests of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Who may decide the requests of a document, from the mildest to the strictest.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// Any editor or reviewer.
@@ -32,6 +34,13 @@ impl Policy {
             Self::Two => "two",
             Self::Owner => "owner",
         }
+    }
+
+    /// The policy of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Any, Self::NotRequester, Self::Two, Self::Owner]
+            .into_iter()
+            .find(|policy| policy.as_str() == name)
     }
 
     /// How many people must say yes.
@@ -58,6 +67,36 @@ impl Policy {
     }
 }
 
+/// A stricter policy for some requests: those of one tool, those over a size, or both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolPolicy {
+    /// Only requests of this tool; `None`: of every tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Only requests of more than this many [units](Request::units); `None`: of every size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<usize>,
+    /// Who may decide those.
+    pub policy: Policy,
+}
+
+impl ToolPolicy {
+    /// Whether it speaks of a request. One whose size nobody can tell counts as large.
+    fn is_for(&self, request: &Request) -> bool {
+        self.tool.as_ref().is_none_or(|tool| *tool == request.proposal.tool)
+            && self.over.is_none_or(|over| request.units().is_none_or(|units| units > over))
+    }
+}
+
+impl Policy {
+    /// The policy for one request where `self` is the document's and `others` may tighten it: the strictest wins.
+    #[must_use]
+    pub fn of(self, request: &Request, others: &[ToolPolicy]) -> Self {
+        let matching = others.iter().filter(|other| other.is_for(request));
+        matching.map(|other| other.policy).fold(self, Self::max)
+    }
+}
+
 /// A wish to accept, where one is not enough. Wishes count together only if they are for the same text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
@@ -71,6 +110,9 @@ pub struct Vote {
     /// The changed words it may overwrite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
+    /// The remembered rule that gave it in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
 }
 
 impl Vote {
@@ -119,44 +161,4 @@ pub struct Votes {
     pub have: u32,
     /// People needed.
     pub need: u32,
-}
-
-/// How far a remembered rule reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// The session that asked.
-    Session,
-    /// The document, whoever asks.
-    Document,
-}
-
-/// A wish to have the same thing approved in future without asking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remember {
-    /// How far it reaches.
-    pub scope: Scope,
-    /// Only files that match this pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Only changes of at most this many inserted and deleted UTF-16 units together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_units: Option<usize>,
-}
-
-/// A remembered rule, as a decision made it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
-    /// The tool it is about.
-    pub tool: String,
-    /// What is remembered.
-    pub remember: Remember,
-    /// The session it was made in.
-    pub session: SessionId,
-    /// The document it was made in.
-    pub document: Option<DocumentId>,
-    /// Who made it.
-    pub by: Person,
-    /// When, in milliseconds since 1970.
-    pub at_ms: u64,
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use crate::document::diff::DiffLimits;
+use crate::document::utf16_len;
 
 /// How a preview is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,22 @@ impl Preview {
             diff_lines: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// How much the text changes, in UTF-16 units: what is deleted and inserted between the first and the last difference,
+    /// so never less than the smallest edit that does it. `None`: it shows no text.
+    pub(super) fn units(&self) -> Option<usize> {
+        let new = self.new_content.as_deref()?;
+        let old = self.original_content.as_deref().unwrap_or_default();
+        let same = |(a, b): &(char, char)| a == b;
+        let units = |chars: &mut dyn Iterator<Item = (char, char)>| -> usize {
+            chars.map(|(a, _)| a.len_utf16()).sum()
+        };
+        let shorter = utf16_len(old).min(utf16_len(new));
+        let head = units(&mut old.chars().zip(new.chars()).take_while(same));
+        let tail = units(&mut old.chars().rev().zip(new.chars().rev()).take_while(same));
+        let kept = (head + tail).min(shorter);
+        Some(utf16_len(old) + utf16_len(new) - 2 * kept)
     }
 
     fn of_kind(self, kind: PreviewKind) -> Self {

@@ -8,8 +8,8 @@ use super::{
     Arrival, Committed, Execution, Hunk, HunkStatus, Person, Policy, Preview, Rebased, Report,
     Returned, Vote, Votes,
 };
-use crate::document::{ChangeSet, Text};
-use crate::ids::{DocumentId, HunkId, RequestId, RunId, SessionId, ToolUseId, Version};
+use crate::document::{ChangeSet, Text, utf16_len};
+use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
 
 /// Where a request is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -182,6 +182,16 @@ pub struct Closed {
     pub by: Option<Person>,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// The remembered rule that decided in that person's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
+}
+
+impl Closed {
+    /// By a person who decided or took it back themselves; `None`: by nobody.
+    pub(super) fn by(by: Option<Person>, at_ms: u64) -> Self {
+        Self { by, at_ms, rule: None }
+    }
 }
 
 /// What whoever waits for a request is told in the end.
@@ -271,6 +281,16 @@ impl Request {
         self.hunks.iter().find(|h| h.id == *id)
     }
 
+    /// How much it would change, in UTF-16 units: everything deleted and everything inserted, as it was proposed, whatever
+    /// was decided since. `None`: nobody can tell.
+    pub fn units(&self) -> Option<usize> {
+        if self.hunks.is_empty() {
+            return self.proposal.preview.units();
+        }
+        let parts = self.hunks.iter().flat_map(|hunk| &hunk.parts);
+        Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
+    }
+
     /// Votes on what is open: a request has as many as the open hunk with the fewest.
     pub fn votes(&self) -> Votes {
         let need = self.proposal.policy.need();
@@ -290,7 +310,7 @@ impl Request {
         let changed = self.rebase_hunks(&Committed::new(change, after));
         self.version = self.version.next();
         if !changed.is_empty() {
-            self.settle(None, now_ms);
+            self.settle(Closed::by(None, now_ms));
         }
         changed
     }
@@ -340,12 +360,12 @@ impl Request {
         }
         let some_accepted = self.hunks.iter().any(|h| h.status == HunkStatus::Accepted);
         self.status = if some_accepted { RequestStatus::Partly } else { status };
-        self.closed = Some(Closed { by, at_ms: now_ms });
+        self.closed = Some(Closed::by(by, now_ms));
         ended
     }
 
-    /// Ends the request if no hunk is open; returns its status then.
-    pub(super) fn settle(&mut self, by: Option<Person>, now_ms: u64) -> Option<RequestStatus> {
+    /// Ends the request, as `closed` says, if no hunk is open; returns its status then.
+    pub(super) fn settle(&mut self, closed: Closed) -> Option<RequestStatus> {
         if !self.status.is_open() || self.hunks.iter().any(|h| h.status.is_open()) {
             return None;
         }
@@ -364,7 +384,7 @@ impl Request {
             RequestStatus::Cancelled
         };
         self.status = status;
-        self.closed = Some(Closed { by, at_ms: now_ms });
+        self.closed = Some(closed);
         Some(status)
     }
 

@@ -5,6 +5,7 @@ mod decisions;
 mod lives;
 mod people;
 mod rebasing;
+mod remembering;
 mod telling;
 mod undoing;
 

@@ -1,7 +1,9 @@
 //! Taking back what was accepted, at any later time.
 
 use super::apply::{Applied, HunkEdit, in_order};
-use super::{Asked, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
+use super::{
+    Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus,
+};
 use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};
 use crate::ids::HunkId;
@@ -69,7 +71,7 @@ impl Request {
         open_again.extend(put);
         self.open_again();
         // What was forced over deleted words has nothing to change once it is taken back.
-        let resolved = self.settle(Some(Person::from(who)), now_ms);
+        let resolved = self.settle(Closed::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
         let (put, decided, asked) = (open_again, Vec::new(), Asked::People);
         Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })

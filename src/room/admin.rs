@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::document::{ChangeSet, Edit, Text};
 use crate::ids::{ClientId, Version};
-use crate::review::{Policy, Request};
+use crate::review::{Request, ToolPolicy};
 use crate::store::Op;
 use crate::who::Principal;
 
@@ -21,6 +21,10 @@ use super::{RoomError, decisions, past, requests};
 
 /// Ranges a document may have frozen.
 const MOST_FROZEN: usize = 1_000;
+/// Policies for tools and sizes a document may have.
+const MOST_POLICIES: usize = 50;
+/// Longest name of a tool, in bytes.
+const LONGEST_TOOL: usize = 100;
 
 impl RoomState {
     /// Applies a command about the document as such.
@@ -84,8 +88,10 @@ impl RoomState {
     ) -> Result<DocumentSettings, RoomError> {
         self.exists()?;
         let Configure { own, frozen } = configure;
+        check_policies(own.policies.as_deref().unwrap_or_default())?;
         let frozen = frozen.map(|(version, ranges)| self.freeze(version, ranges)).transpose()?;
         self.own.policy = own.policy.or(self.own.policy);
+        self.own.policies = own.policies.or(self.own.policies.take());
         self.own.approvals = own.approvals.or(self.own.approvals);
         self.own.timeout_ms = own.timeout_ms.or(self.own.timeout_ms);
         if let Some(frozen) = frozen {
@@ -98,15 +104,23 @@ impl RoomState {
         step.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
         step.tell(Event::Changed(Change::Settings(settings.clone(), self.version())));
-        self.apply_policy(settings.policy, by, now, step);
+        self.apply_policies(&settings, by, now, step);
         Ok(settings)
     }
 
     /// The policy counts when a decision is taken, so open requests follow it.
-    fn apply_policy(&mut self, policy: Policy, by: &Principal, now: &Now, step: &mut Step) {
-        let other = |request: &&Arc<Request>| request.proposal.policy != policy;
+    fn apply_policies(
+        &mut self,
+        settings: &DocumentSettings,
+        by: &Principal,
+        now: &Now,
+        step: &mut Step,
+    ) {
+        let other =
+            |request: &&Arc<Request>| request.proposal.policy != settings.policy_of(request);
         let others: Vec<_> = self.open.values().filter(other).cloned().collect();
         for mut request in others {
+            let policy = settings.policy_of(&request);
             Arc::make_mut(&mut request).proposal.policy = policy;
             step.keep(requests::record(self, &request));
             requests::place(self, Arc::clone(&request));
@@ -185,6 +199,19 @@ impl RoomState {
         }
         Ok(self.reading(now))
     }
+}
+
+fn check_policies(policies: &[ToolPolicy]) -> Result<(), RoomError> {
+    let is_named = |policy: &ToolPolicy| {
+        policy.tool.as_ref().is_none_or(|tool| (1..=LONGEST_TOOL).contains(&tool.len()))
+    };
+    if policies.len() > MOST_POLICIES || !policies.iter().all(is_named) {
+        let reason = format!(
+            "`policies` are at most {MOST_POLICIES}, a tool's name has 1 to {LONGEST_TOOL} characters"
+        );
+        return Err(RoomError::Invalid(reason));
+    }
+    Ok(())
 }
 
 fn not_frozen() -> RoomError {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::document::{Edit, Text, Update};
-use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
+use crate::ids::{
+    ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
+};
 use crate::review::{
-    Decision, Fresh, Hunk, HunkDraft, Person, Preview, Report, Request, Resolution,
+    Decision, Fresh, Hunk, HunkDraft, Person, Preview, Report, Request, Resolution, Rule,
 };
 use crate::who::Principal;
 
@@ -46,6 +48,10 @@ pub enum Command {
     Undo(Undo, Principal, Reply<Arc<Request>>),
     /// Propose again, on today's text, what was rejected or expired.
     Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    /// The rules in force.
+    Rules(Reply<Vec<Arc<Rule>>>),
+    /// End a rule.
+    Revoke(RuleId, Principal, Reply<()>),
     /// What an open request would do was looked at again.
     LookAgain(RequestId, Box<Fresh>, Reply<Arc<Request>>),
     /// An approved call begins; granted once.
@@ -97,6 +103,8 @@ impl Command {
             | Self::Sketch(..)
             | Self::Unsketch(..)
             | Self::Await(..)
+            | Self::Rules(..)
+            | Self::Revoke(..)
             | Self::Rename(..)
             | Self::Configure(..)
             | Self::TellSettings(..)
@@ -144,9 +152,11 @@ impl Command {
             Self::Sketch(_, reply)
             | Self::Rename(.., reply)
             | Self::Delete(.., reply)
+            | Self::Revoke(.., reply)
             | Self::TellSettings(reply) => {
                 reply.send(Err(error));
             }
+            Self::Rules(reply) => reply.send(Err(error)),
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::CatchUp(_, reply) => reply.send(Err(error)),
@@ -220,7 +230,7 @@ pub struct Undo {
 /// New settings; what is `None` stays.
 #[derive(Clone, Debug, Default)]
 pub struct Configure {
-    /// Policy, approvals and timeout; its `frozen` is ignored.
+    /// Policies, approvals and timeout; its `frozen` is ignored.
     pub own: OwnSettings,
     /// All frozen ranges, in positions of a version.
     pub frozen: Option<(Version, Vec<(usize, usize)>)>,

@@ -18,7 +18,7 @@ use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
-use super::{RoomError, sketches};
+use super::{RoomError, rules, sketches};
 
 /// Takes a decision: all of it, or nothing and the reason why.
 pub(super) fn decide(
@@ -33,6 +33,7 @@ pub(super) fn decide(
     let mut request = Request::clone(known);
     let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
     check(state, &outcome)?;
+    rules::check(state, &outcome)?;
     carry_out(state, request, &outcome, decision, by, now, step)
 }
 
@@ -77,6 +78,9 @@ pub(super) fn carry_out(
         None => tell_hunks(state, hunks, step),
     }
     keep_decision(state, &request, outcome, decision, by, now, step);
+    if let Some(rule) = &outcome.rule {
+        rules::remember(state, rule, now, step);
+    }
     let request = Arc::new(request);
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));

@@ -67,6 +67,7 @@ impl RoomState {
             | Event::Changed(_)
             | Event::Peers(_)
             | Event::Caret(..)
+            | Event::Rules(_)
             | Event::Sketched(_)
             | Event::Unsketched(_) => return Cow::Borrowed(&[]),
         };

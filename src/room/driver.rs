@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::auth;
 use crate::document::Update;
 use crate::failpoint;
-use crate::ids::{ClientId, DocumentId, MemberId, RequestId, Version};
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Policy;
 use crate::store::StoreError;
 
@@ -65,6 +65,10 @@ enum Need {
     Request(RequestId, Positions),
     /// That two people could decide.
     TwoPeople,
+    /// That what is over is not listed among the rules.
+    Rules,
+    /// That a rule is in force.
+    Rule(RuleId),
 }
 
 impl Driver {
@@ -207,9 +211,11 @@ impl Driver {
                 let clients = push.updates.iter().map(|(client, _)| client);
                 Need::Owners(clients.filter(|it| !self.state.knows_client(it)).cloned().collect())
             }
-            Command::Configure(configure, ..) if configure.own.policy == Some(Policy::Two) => {
+            Command::Configure(configure, ..) if configure.own.asks_for(Policy::Two) => {
                 Need::TwoPeople
             }
+            Command::Rules(_) => Need::Rules,
+            Command::Revoke(rule, ..) => Need::Rule(rule.clone()),
             _ => Need::Nothing,
         }
     }
@@ -224,6 +230,8 @@ impl Driver {
                 let now_ms = self.shared.clock.now_ms();
                 loading::check_two_people(&self.shared.store, self.state.id(), now_ms).await
             }
+            Need::Rules => self.end_rules_of_old_sessions(step).await,
+            Need::Rule(id) => self.check_in_force(&id, step).await,
         }
     }
 
@@ -244,14 +252,10 @@ impl Driver {
                 };
                 self.state.open(member, since, older, reply, &self.now(), step);
             }
-            Command::Propose(new, reply) => match self.older(new.base_version, step).await {
-                Ok(older) => {
-                    let now = self.now();
-                    let result = proposals::propose(&mut self.state, *new, older, &now, step);
-                    step.answer(reply, result);
-                }
-                Err(error) => reply.send(Err(error)),
-            },
+            Command::Propose(new, reply) => {
+                let result = self.propose(*new, step).await;
+                step.answer(reply, result);
+            }
             Command::Sketch(sketch, reply) => match self.older(sketch.base_version, step).await {
                 Ok(older) => {
                     let result = sketches::show(&mut self.state, *sketch, older, step);
@@ -272,7 +276,7 @@ impl Driver {
     }
 
     /// The updates between a version and the log at hand.
-    async fn older(
+    pub(super) async fn older(
         &mut self,
         since: Version,
         step: &mut Step,
@@ -349,7 +353,7 @@ impl Driver {
     }
 
     /// Keeps what was decided so far in this turn, and tells it.
-    async fn flush(&mut self, step: &mut Step) -> Result<(), RoomError> {
+    pub(super) async fn flush(&mut self, step: &mut Step) -> Result<(), RoomError> {
         self.keep(std::mem::take(step)).await
     }
 

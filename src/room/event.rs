@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::document::Update;
 use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, Version};
-use crate::review::{Hunk, HunkStatus, Request};
+use crate::review::{Hunk, HunkStatus, Request, Rule};
 use crate::who::Principal;
 
 use super::command::Sketch;
@@ -38,6 +38,8 @@ pub enum Event {
     RequestUpdated(RequestUpdate),
     /// A request was resolved.
     Resolved(Arc<Request>),
+    /// The rules in force are others now; all of them.
+    Rules(Vec<Arc<Rule>>),
     /// The model has written more of a change it may propose.
     Sketched(Arc<Sketch>),
     /// Nothing comes of it.

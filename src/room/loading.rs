@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::auth;
 use crate::document::Update;
 use crate::failpoint;
-use crate::ids::{DocumentId, RequestId, Version};
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::review::Request;
 use crate::store::{LoadedDocument, Scope, Store};
 
@@ -17,7 +17,7 @@ const REACH: u64 = 20_000;
 /// How far back an ended request may be and still be undone or proposed again.
 const LONG_REACH: u64 = 200_000;
 
-/// Loads a document, its open requests and its frozen ranges, with a log that reaches back to `at_hand` at least.
+/// Loads a document, its open requests, its rules and its frozen ranges, with a log that reaches back to `at_hand` at least.
 pub(super) async fn load(
     store: &Store,
     id: &DocumentId,
@@ -31,7 +31,13 @@ pub(super) async fn load(
     let loaded =
         if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
     failpoint::pass("room.loading");
-    restore::room(loaded, open)
+    let mut state = restore::room(loaded, open)?;
+    let rules = store.rules(scope).await.map_err(RoomError::store)?;
+    for rule in rules.into_iter().map(restore::rule) {
+        let rule = rule?;
+        state.rules.insert(rule.id().clone(), Arc::new(rule));
+    }
+    Ok(state)
 }
 
 /// The document from an older version on.
@@ -106,8 +112,25 @@ pub(super) async fn check_two_people(
 ) -> Result<(), RoomError> {
     let people = auth::deciders(store, document, now_ms).await.map_err(RoomError::store)?;
     if people.len() < 2 {
-        let reason = "fewer than two people could decide; issue a token for a second person first";
+        let reason =
+            "the policy `two` needs two people who could decide; issue another token first";
         return Err(RoomError::Invalid(reason.to_owned()));
     }
     Ok(())
+}
+
+/// Those of the sessions that nobody can go on with.
+pub(super) async fn sessions_over(
+    store: &Store,
+    sessions: Vec<SessionId>,
+    now_ms: u64,
+) -> Result<Vec<SessionId>, RoomError> {
+    let mut over = Vec::new();
+    for id in sessions {
+        let session = store.session(&id).await.map_err(RoomError::store)?;
+        if session.is_none_or(|session| session.is_over(now_ms)) {
+            over.push(id);
+        }
+    }
+    Ok(over)
 }

@@ -2,7 +2,7 @@
 //!
 //! [`driver`] waits: it takes commands, lets the [`state`] apply them, has the store keep what changed, and only then
 //! tells people. All decisions are pure: [`writing`] about the text, [`proposals`], [`decisions`], [`time`] and [`undo`]
-//! about [`requests`], [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
+//! about [`requests`], [`rules`] about what is approved in advance, [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
 //! a browser exists: events leave through an [`Outlet`].
 
 pub mod clock;
@@ -18,6 +18,7 @@ mod desk;
 mod draft;
 mod driver;
 mod focus;
+mod gate;
 mod loading;
 mod past;
 mod presence;
@@ -28,6 +29,7 @@ pub mod rehearsal;
 mod requests;
 mod restore;
 mod rooms;
+mod rules;
 mod sketches;
 mod state;
 mod step;
@@ -43,8 +45,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::document::ChangeError;
-use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Fresh, Report, Request};
+use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
+use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Rule};
 use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
@@ -76,6 +78,12 @@ pub enum RoomError {
     /// There is no such request in this document.
     #[error("there is no such request")]
     NoRequest,
+    /// There is no such rule in this document.
+    #[error("there is no such rule")]
+    NoRule,
+    /// The rule is no longer in force.
+    #[error("this rule {}", ended(.0))]
+    RuleEnded(Ended),
     /// The person may not do that.
     #[error("you may not do that")]
     NotAllowed,
@@ -136,6 +144,13 @@ impl RoomError {
             StoreError::Conflict { .. } => Self::Resync,
             _ => Self::Store(error),
         }
+    }
+}
+
+fn ended(how: &Ended) -> String {
+    match &how.by {
+        Some(by) => format!("was already revoked, by {}", by.name),
+        None => "ended with its session".to_owned(),
     }
 }
 
@@ -259,6 +274,16 @@ impl RoomHandle {
         by: Principal,
     ) -> Result<Arc<Request>, RoomError> {
         self.ask(|reply| Command::Reopen(request, by, reply)).await
+    }
+
+    /// The rules in force, oldest first.
+    pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, RoomError> {
+        self.ask(Command::Rules).await
+    }
+
+    /// End a rule.
+    pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Revoke(rule, by, reply)).await
     }
 
     /// What an open request would do was looked at again. If that is something else than people were shown, they are told.

@@ -14,27 +14,25 @@ use super::command::{Gate, NewRequest, Proposed};
 use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
 use super::state::{Now, RoomState};
 use super::step::Step;
-use super::{RoomError, decisions, requests};
+use super::{RoomError, decisions, requests, rules};
 
 /// Requests a document may have open.
 pub(super) const MOST_OPEN: usize = 64;
 
 /// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
-/// the log at hand; `None`: they are no longer to be had.
+/// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
 pub(super) fn propose(
     state: &mut RoomState,
     new: NewRequest,
     older: Option<Vec<Arc<Update>>>,
+    people: &[Principal],
     now: &Now,
     step: &mut Step,
 ) -> Result<Proposed, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.id) {
         // Proposed before a crash and asked again after it; people may have decided meanwhile.
-        return Ok(match requests::settled(state, known, now) {
-            Some(settled) => Proposed::Resolved(Box::new(settled)),
-            None => Proposed::Waiting(Arc::clone(known)),
-        });
+        return Ok(proposed(state, Arc::clone(known), now));
     }
     if state.open.len() >= MOST_OPEN {
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
@@ -63,7 +61,16 @@ pub(super) fn propose(
     }
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
-    Ok(Proposed::Waiting(request))
+    let request = rules::decide(state, request, people, now, step);
+    Ok(proposed(state, request, now))
+}
+
+/// What became of a request at once.
+fn proposed(state: &RoomState, request: Arc<Request>, now: &Now) -> Proposed {
+    match requests::settled(state, &request, now) {
+        Some(settled) => Proposed::Resolved(Box::new(settled)),
+        None => Proposed::Waiting(request),
+    }
 }
 
 /// The updates since the version the tool read.
@@ -139,6 +146,7 @@ fn arrive(
     };
     let clock = Clock::start(now.ms, settings.timeout_ms);
     let mut request = Request::open(proposal, arrival, state.version(), clock);
+    request.proposal.policy = settings.policy_of(&request);
     for change in missed {
         requests::move_scope(&mut request, change);
     }
@@ -184,10 +192,7 @@ fn apply_at_once(
         }
     };
     let ended = decisions::carry_out(state, approved, &outcome, &decision, &by, now, step)?;
-    Ok(match requests::settled(state, &ended, now) {
-        Some(settled) => Proposed::Resolved(Box::new(settled)),
-        None => Proposed::Waiting(ended),
-    })
+    Ok(proposed(state, ended, now))
 }
 
 fn check_at_once(

@@ -84,7 +84,7 @@ impl Rehearsal {
                 state.open(member, since, Some(older), reply, &now, step);
             }
             Command::Propose(new, reply) => {
-                let result = proposals::propose(state, *new, Some(older), &now, step);
+                let result = proposals::propose(state, *new, Some(older), &[], &now, step);
                 step.answer(reply, result);
             }
             command => state.apply(command, &now, step),

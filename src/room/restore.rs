@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::document::{ChangeSet, Document, Limits, Text, Update};
 use crate::ids::Version;
-use crate::review::Request;
-use crate::store::{LoadedDocument, RequestRecord, StoreError, UpdateRecord};
+use crate::review::{Request, Rule};
+use crate::store::{LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord};
 
 use super::settings::OwnSettings;
 use super::state::RoomState;
@@ -82,6 +82,11 @@ pub(super) fn text(loaded: &LoadedDocument) -> Result<Text, RoomError> {
 
 /// A request as it was kept.
 pub(super) fn request(record: RequestRecord) -> Result<Request, RoomError> {
+    serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// A rule as it was kept.
+pub(super) fn rule(record: RuleRecord) -> Result<Rule, RoomError> {
     serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Assoc, ChangeSet};
-use crate::review::Policy;
+use crate::review::{Policy, Request, ToolPolicy};
 
 /// Frozen words are quoted up to this length.
 const QUOTE_CHARS: usize = 120;
@@ -70,6 +70,8 @@ impl Approvals {
 pub struct OwnSettings {
     /// Who may decide.
     pub policy: Option<Policy>,
+    /// Stricter policies for some tools and sizes.
+    pub policies: Option<Vec<ToolPolicy>>,
     /// Whether changes wait for a person.
     pub approvals: Option<Approvals>,
     /// Milliseconds until a request expires; 0 waits for ever.
@@ -83,6 +85,8 @@ pub struct OwnSettings {
 pub struct DocumentSettings {
     /// Who may decide.
     pub policy: Policy,
+    /// Stricter policies for some tools and sizes.
+    pub policies: Vec<ToolPolicy>,
     /// Whether changes wait for a person.
     pub approvals: Approvals,
     /// Milliseconds until a request expires; 0 waits for ever.
@@ -98,14 +102,28 @@ impl OwnSettings {
         follow(&mut self.frozen, change);
     }
 
+    /// Whether `policy` is asked for, for everything or for some tool or size.
+    pub(super) fn asks_for(&self, policy: Policy) -> bool {
+        let others = self.policies.iter().flatten().map(|other| other.policy);
+        self.policy.into_iter().chain(others).any(|asked| asked == policy)
+    }
+
     /// What is in force where the server says `server`.
     pub fn in_force(&self, server: &ServerSettings) -> DocumentSettings {
         DocumentSettings {
             policy: self.policy.unwrap_or(Policy::Any),
+            policies: self.policies.clone().unwrap_or_default(),
             approvals: self.approvals.unwrap_or(server.approvals),
             timeout_ms: self.timeout_ms.unwrap_or(server.timeout_ms),
             frozen: self.frozen.clone(),
         }
+    }
+}
+
+impl DocumentSettings {
+    /// Who may decide this request: the strictest of what is said for it.
+    pub fn policy_of(&self, request: &Request) -> Policy {
+        self.policy.of(request, &self.policies)
     }
 }
 

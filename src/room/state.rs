@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::document::{Document, Update};
-use crate::ids::{ClientId, DocumentId, MemberId, RequestId, SessionId, UserId, Version};
-use crate::review::Request;
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::review::{Request, Rule};
 use crate::store::{AuditEntry, DocumentRecord, Op};
 use crate::who::Principal;
 
@@ -22,7 +22,7 @@ use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
 use super::sketches::{self, Sketchbook};
 use super::step::{Output, Step};
-use super::{RoomError, requests, time};
+use super::{RoomError, requests, rules, time};
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -45,6 +45,8 @@ pub(super) struct RoomState {
     pub(super) open: BTreeMap<RequestId, Arc<Request>>,
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<Request>>,
+    /// The rules in force, oldest first.
+    pub(super) rules: BTreeMap<RuleId, Arc<Rule>>,
     /// What the model is still writing.
     pub(super) sketches: Sketchbook,
     pub(super) focuses: Focuses,
@@ -56,7 +58,7 @@ pub(super) struct RoomState {
 }
 
 impl RoomState {
-    /// A room as it is loaded: nobody is in it.
+    /// A room as it is loaded: nobody is in it, and it has no rules yet.
     pub(super) fn new(
         record: DocumentRecord,
         own: OwnSettings,
@@ -70,6 +72,7 @@ impl RoomState {
             document,
             open,
             ended: VecDeque::new(),
+            rules: BTreeMap::new(),
             sketches: Sketchbook::default(),
             focuses: Focuses::default(),
             presence: Presence::default(),
@@ -234,6 +237,14 @@ impl RoomState {
             }
             Command::Requests(reply) => {
                 step.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            Command::Rules(reply) => {
+                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
+                step.answer(reply, rules);
+            }
+            Command::Revoke(rule, by, reply) => {
+                let result = rules::revoke(self, &rule, &by, now, step);
+                step.answer(reply, result);
             }
             Command::Push(push, reply) => {
                 let result = self.push(&push, now, step);

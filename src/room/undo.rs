@@ -102,6 +102,6 @@ fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, Room
         return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
     }
     let mut request = Request::clone(request);
-    request.proposal.policy = state.in_force(now).policy;
+    request.proposal.policy = state.in_force(now).policy_of(&request);
     Ok(request)
 }

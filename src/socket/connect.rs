@@ -24,8 +24,6 @@ use super::{Connection, Door};
 
 /// The only protocol there is.
 const PROTOCOL: u32 = 1;
-/// A session that nobody used for this long is not resumed: 30 days.
-const SESSION_TTL_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Registers the namespace `/`.
 pub(super) fn register(io: &SocketIo, door: Arc<Door>) {
@@ -166,7 +164,7 @@ async fn session(
     let now_ms = door.clock.now_ms();
     match known {
         Some(session) if session.user == principal.user => {
-            if now_ms.saturating_sub(session.seen_ms) > SESSION_TTL_MS {
+            if session.is_over(now_ms) {
                 return Ok(door.begin_session(principal).await?);
             }
             Ok(session)

@@ -201,17 +201,17 @@ pub(super) async fn settings(
     } else {
         connection.room(&payload.document_id, Action::Manage).await?
     };
-    let policy = payload
-        .policy
-        .map(|name| {
-            serde_json::from_value::<Policy>(name.into())
-                .map_err(|_| Refusal::invalid("`policy` is any, not_requester, two or owner"))
-        })
-        .transpose()?;
+    let unknown = || Refusal::invalid("a policy is any, not_requester, two or owner");
+    let policy = payload.policy.as_deref().map(|name| Policy::parse(name).ok_or_else(unknown));
+    let policies = payload.policies.map(|policies| {
+        let policies = policies.into_iter().map(convert::tool_policy);
+        policies.collect::<Option<Vec<_>>>().ok_or_else(unknown)
+    });
     let approvals = payload.approvals.as_deref().map(approvals).transpose()?;
     let configure = Configure {
         own: OwnSettings {
-            policy,
+            policy: policy.transpose()?,
+            policies: policies.transpose()?,
             approvals,
             timeout_ms: payload.timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
             frozen: Vec::new(),

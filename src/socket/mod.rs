@@ -9,6 +9,7 @@ mod outbound;
 mod past;
 mod refusal;
 mod review;
+mod rules;
 mod settings;
 mod tokens;
 
@@ -41,7 +42,7 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 11] = [
+const CAPABILITIES: [&str; 12] = [
     "desk",
     "edit",
     "undo",
@@ -53,6 +54,7 @@ const CAPABILITIES: [&str; 11] = [
     "tokens",
     "provenance",
     "history",
+    "rules",
 ];
 
 /// What the socket.io door needs of the house.
@@ -171,8 +173,8 @@ impl Connection {
             "approval:undo" => run(self, payload, ack, review::undo).await,
             "approval:reopen" => run(self, payload, ack, review::reopen).await,
             "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
-            "rules:list" => run(self, payload, ack, settings::list_rules).await,
-            "rules:revoke" => run(self, payload, ack, settings::revoke_rule).await,
+            "rules:list" => run(self, payload, ack, rules::list).await,
+            "rules:revoke" => run(self, payload, ack, rules::revoke).await,
             "settings:get" => run(self, payload, ack, settings::get).await,
             "settings:set" => run(self, payload, ack, settings::set).await,
             "token:issue" => run(self, payload, ack, tokens::issue).await,

@@ -61,6 +61,10 @@ impl From<RoomError> for Refusal {
         match error {
             RoomError::NoDocument => Self::not_found("document"),
             RoomError::NoRequest => Self::not_found("request"),
+            RoomError::NoRule => Self::not_found("rule"),
+            RoomError::RuleEnded(ended) => {
+                Self::new("already_resolved", message).with(convert::ended(&ended))
+            }
             RoomError::NotAllowed | RoomError::ForeignClient => Self::new("not_allowed", message),
             RoomError::Resync => Self::new("resync", message),
             RoomError::Ahead { asked, newest } => {

@@ -6,9 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::review::{
-    Choice, Decision, DecisionError, Finish, HunkVerdict, Remember, Request, Verdict,
-};
+use crate::review::{Choice, Decision, DecisionError, Finish, HunkVerdict, Request, Verdict};
 use crate::room::command::{Focus, Undo};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::Scope;
@@ -130,8 +128,9 @@ fn decision(response: &ToolApprovalResponse) -> Result<Decision, Refusal> {
         finish,
         feedback: feedback.filter(|text| !text.trim().is_empty()),
         note: note.filter(|text| !text.trim().is_empty()),
-        remember: remember.map(remembered).transpose()?,
+        remember: remember.map(convert::remember).transpose().map_err(Refusal::invalid)?,
         preview_hash,
+        rule: None,
         revised: None,
     })
 }
@@ -144,11 +143,6 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, Refusal> {
         _ => return Err(Refusal::invalid("a change's `decision` is accept or reject")),
     };
     Ok(HunkVerdict { id: HunkId::from(id), choice, text, force: force.unwrap_or(false), seen })
-}
-
-/// No rule is kept yet, and a wish that would be forgotten must not look like one that is granted.
-fn remembered(_: Value) -> Result<Remember, Refusal> {
-    Err(Refusal::new("unsupported", "this server remembers no rules yet; leave `remember` out"))
 }
 
 #[derive(Serialize)]

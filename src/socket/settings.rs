@@ -1,9 +1,9 @@
-//! Events about the server's settings and the remembered rules.
+//! Events about the server's settings.
 
 use serde::Serialize;
 
 use crate::who::Action;
-use crate::wire::client::{Nothing, RevokeRule, SetSettings};
+use crate::wire::client::{Nothing, SetSettings};
 use crate::wire::server::Settings;
 
 use super::Connection;
@@ -38,21 +38,4 @@ pub(super) async fn set(
     }
     connection.door.rooms.set_settings(settings, &connection.principal).await?;
     Ok(Answer { settings: connection.door.settings() })
-}
-
-#[derive(Serialize)]
-pub(super) struct Rules {
-    rules: [(); 0],
-}
-
-/// No decision can create a rule yet, so there are none.
-pub(super) async fn list_rules(_: &mut Connection, _: Nothing) -> Result<Rules, Refusal> {
-    Ok(Rules { rules: [] })
-}
-
-pub(super) async fn revoke_rule(
-    _: &mut Connection,
-    payload: RevokeRule,
-) -> Result<super::Done, Refusal> {
-    Err(Refusal::not_found(&format!("rule `{}`", super::shown(&payload.id))))
 }

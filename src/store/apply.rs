@@ -6,8 +6,8 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
-    DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RunRecord, SessionRecord,
-    TokenRecord,
+    DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
+    SessionRecord, TokenRecord,
 };
 use super::rows::int;
 use super::{Batch, Op, StoreError, audit, provenance, updates};
@@ -45,6 +45,7 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         }
         Op::PutRequest(record) => put_request(db, record).await,
         Op::AppendDecision(record) => append_decision(db, record).await,
+        Op::PutRule(record) => put_rule(db, record).await,
         Op::PutSession(record) => put_session(db, record).await,
         Op::AppendMessages { session, document, messages } => {
             append_messages(db, session, document.as_ref(), messages).await
@@ -191,6 +192,23 @@ async fn append_decision(
     .bind(record.user.as_str())
     .bind(&record.name)
     .bind(int(record.at_ms))
+    .bind(record.body.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn put_rule(db: &mut SqliteConnection, record: &RuleRecord) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO rules (id, document, session, created_ms, ended_ms, body)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (id) DO UPDATE SET ended_ms = excluded.ended_ms, body = excluded.body",
+    )
+    .bind(record.id.as_str())
+    .bind(record.document.as_ref().map(DocumentId::as_str))
+    .bind(record.session.as_str())
+    .bind(int(record.created_ms))
+    .bind(record.ended_ms.map(int))
     .bind(record.body.to_string())
     .execute(db)
     .await?;

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
-    AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RunRecord,
-    SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord,
+    RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 
 /// One write.
@@ -73,6 +73,8 @@ pub enum Op {
     PutRequest(RequestRecord),
     /// A decision or vote.
     AppendDecision(DecisionRecord),
+    /// A new rule, or its end.
+    PutRule(RuleRecord),
     /// A new session, or its new state.
     PutSession(SessionRecord),
     /// More of a conversation.
@@ -173,7 +175,7 @@ impl Extend<Op> for Batch {
     }
 }
 
-/// Which requests are meant.
+/// Which requests or rules are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// Those that would change one document.

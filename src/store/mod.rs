@@ -37,7 +37,7 @@ pub use error::StoreError;
 pub use inspect::{Accounted, Found, Inspection};
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 pub use writer::CommitCounts;
 

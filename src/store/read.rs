@@ -3,11 +3,11 @@
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Sqlite, SqliteConnection};
 
-use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
 use super::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument, MessageRecord,
-    RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 use super::rows::{self, int};
 use super::{Scope, Store, StoreError};
@@ -211,6 +211,29 @@ impl Store {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
             .bind(request.to_string());
         self.all(query, rows::decision).await
+    }
+
+    /// One rule, ended ones too.
+    pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::rule).await
+    }
+
+    /// The rules in force, oldest first.
+    pub async fn rules(&self, scope: Scope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
+        let query = match scope {
+            Scope::Document(document) => sqlx::query(
+                "SELECT * FROM rules WHERE ended_ms IS NULL AND document = $1 ORDER BY id",
+            )
+            .bind(document.to_string()),
+            Scope::Desk => sqlx::query(
+                "SELECT * FROM rules WHERE ended_ms IS NULL AND document IS NULL ORDER BY id",
+            ),
+            Scope::Everything => {
+                sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
+            }
+        };
+        self.all(query, rows::rule).await
     }
 
     /// One session.

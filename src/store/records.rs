@@ -4,7 +4,9 @@
 
 use serde_json::Value;
 
-use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version};
+use crate::ids::{
+    ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId, Version,
+};
 use crate::who::Role;
 
 /// A document without its text.
@@ -109,6 +111,26 @@ pub struct DecisionRecord {
     pub body: Value,
 }
 
+/// A rule made together with an approval; `body` is the whole rule as `review` writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleRecord {
+    /// Which rule.
+    pub id: RuleId,
+    /// The document it was made in; none: for work without one.
+    pub document: Option<DocumentId>,
+    /// The session whose request was approved.
+    pub session: SessionId,
+    /// When it was made.
+    pub created_ms: u64,
+    /// When it was revoked, or its session was over; none: it is in force.
+    pub ended_ms: Option<u64>,
+    /// Everything else.
+    pub body: Value,
+}
+
+/// A session that nobody used for this long is over: 30 days.
+const SESSION_TTL_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// A conversation of one person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRecord {
@@ -124,6 +146,13 @@ pub struct SessionRecord {
     pub permission_mode: Option<String>,
     /// Room for what else a session remembers.
     pub body: Value,
+}
+
+impl SessionRecord {
+    /// Whether nobody has used it for so long that it is not resumed any more.
+    pub fn is_over(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.seen_ms) > SESSION_TTL_MS
+    }
 }
 
 /// One message of a transcript. The store numbers them in the order they were appended.

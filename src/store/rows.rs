@@ -10,7 +10,7 @@ use crate::who::Role;
 use super::StoreError;
 use super::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, MessageRecord,
-    RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 
 type Read<T> = Result<T, StoreError>;
@@ -74,6 +74,17 @@ pub(super) fn decision(row: &SqliteRow) -> Read<DecisionRecord> {
         user: text(row, "user_id")?.into(),
         name: text(row, "name")?,
         at_ms: number(row, "at_ms")?,
+        body: json(row, "body")?,
+    })
+}
+
+pub(super) fn rule(row: &SqliteRow) -> Read<RuleRecord> {
+    Ok(RuleRecord {
+        id: text(row, "id")?.into(),
+        document: maybe_text(row, "document")?.map(Into::into),
+        session: text(row, "session")?.into(),
+        created_ms: number(row, "created_ms")?,
+        ended_ms: maybe_number(row, "ended_ms")?,
         body: json(row, "body")?,
     })
 }

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::rules::{Remember, ToolPolicy};
+
 /// The handshake's `auth` object.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
@@ -117,6 +119,8 @@ pub struct ChangeSettings {
     pub document_id: String,
     /// Who may decide: `any`, `not_requester`, `two` or `owner`.
     pub policy: Option<String>,
+    /// Stricter policies for some tools and sizes; replaces those before.
+    pub policies: Option<Vec<ToolPolicy>>,
     /// `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
     pub approvals: Option<String>,
     /// Seconds until a request expires; 0 waits for ever.
@@ -338,9 +342,8 @@ pub struct ToolApprovalResponse {
     pub updated_input: Option<Value>,
     /// With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
     pub message: Option<String>,
-    /// A rule to remember.
-    #[cfg_attr(test, ts(optional, type = "unknown"))]
-    pub remember: Option<Value>,
+    /// A rule to remember; only with an approval that rejects nothing.
+    pub remember: Option<Remember>,
     /// The preview the person saw; missing: the one first announced.
     pub preview_hash: Option<String>,
 }
@@ -444,14 +447,6 @@ pub struct ReadTranscript {
     pub session_id: String,
     /// The document the conversation is about; missing: the work without a document.
     pub document_id: Option<String>,
-}
-
-/// `rules:revoke`
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct RevokeRule {
-    /// The rule.
-    pub id: String,
 }
 
 /// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.

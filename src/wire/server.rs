@@ -11,6 +11,7 @@ mod tokens;
 pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
 
 use super::client::Range;
+use super::rules::ToolPolicy;
 
 /// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
 #[derive(Clone, Debug, Serialize)]
@@ -81,6 +82,8 @@ pub struct Settings {
 pub struct DocumentSettings {
     /// `any`, `not_requester`, `two` or `owner`.
     pub policy: String,
+    /// Stricter policies for some tools and sizes.
+    pub policies: Vec<ToolPolicy>,
     /// `on` or `off`.
     pub approvals: String,
     /// Seconds until a request expires; 0 waits for ever.
@@ -357,6 +360,9 @@ pub struct HunkDecided {
     /// The text that was put there instead of the proposed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The remembered rule that decided in that person's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 /// `tool_approval_request` (seed 1, with additions)
@@ -421,8 +427,10 @@ pub struct ToolApprovalRequest {
     pub allowed_decisions: Vec<String>,
     /// Covers everything shown; send it back with the decision.
     pub preview_hash: String,
-    /// Who may decide.
+    /// Who may decide: the strictest of what the document says for it.
     pub policy: String,
+    /// How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
+    pub units: Option<usize>,
     /// How many people said yes, and how many are needed.
     pub approvals: Approvals,
     /// `true`: never approve by a single stray key.
@@ -431,6 +439,8 @@ pub struct ToolApprovalRequest {
     pub source: String,
     /// Who resolved it.
     pub by: Option<Person>,
+    /// The remembered rule that resolved it in that person's place.
+    pub rule: Option<String>,
     /// Why it was rejected.
     pub feedback: Option<String>,
     /// What the model was told, or would be told were the request finished now.
@@ -542,6 +552,8 @@ pub struct ToolApprovalResolved {
     pub status: String,
     /// Who decided last; `null`: nobody, time ran out or the run ended.
     pub by: Option<Person>,
+    /// The remembered rule that decided in that person's place.
+    pub rule: Option<String>,
     /// Why it was rejected.
     pub feedback: Option<String>,
     /// All hunks, as decided.

@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, past, server};
+use super::{client, past, rules, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -18,8 +18,11 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript,
             SetSettings, IssueToken, RevokeToken,
+        }
+        rules::{
+            Remember, Rule, ListRules, Rules, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,

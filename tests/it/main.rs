@@ -30,6 +30,7 @@ mod presence;
 mod provenance;
 mod review_rules;
 mod roles;
+mod rules;
 mod samples;
 mod seed5;
 mod streaming;

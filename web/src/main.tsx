@@ -15,6 +15,7 @@ import './frozen/frozen.css'
 import './history/history.css'
 import './review/review.css'
 import './review/decisions.css'
+import './rules/rules.css'
 import { watchDesk } from './desk/store.ts'
 import { start, wire } from './session/store.ts'
 

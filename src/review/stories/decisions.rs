@@ -254,7 +254,8 @@ fn decisions_without_sense_are_invalid() {
     let id = desk.id(0);
     let twice = || HunkVerdict::plain(id.clone(), Choice::Accept);
     let respond = Verdict::Respond { message: "no".into() };
-    let remember = Remember { scope: Scope::Session, path: None, max_units: None };
+    let remember =
+        Remember { id: "rul_1".into(), scope: Scope::Session, path: None, max_units: None };
     let nonsense = [
         named(vec![]),
         named(vec![twice(), twice()]),
@@ -308,7 +309,8 @@ fn respond_answers_instead_of_running_the_tool() {
 #[test]
 fn remember_gives_a_rule_only_with_an_approval() {
     let mut desk = three();
-    let remember = Remember { scope: Scope::Document, path: None, max_units: Some(40) };
+    let remember =
+        Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units: Some(40) };
     let outcome = desk.decide(&Decision { remember: Some(remember.clone()), ..approve() }).unwrap();
     let rule = outcome.rule.unwrap();
     assert_eq!((rule.tool.as_str(), rule.remember), ("update_full_document", remember));

@@ -13,7 +13,7 @@ fn the_request_resolves_when_no_hunk_is_open() {
     assert!(desk.request.resolution().is_none());
     assert_eq!(desk.accept(1).unwrap().resolved, Some(RequestStatus::Approved));
     let closed = desk.request.closed.clone().unwrap();
-    assert_eq!(closed, Closed { by: Some(Person::from(&ann())), at_ms: desk.now_ms });
+    assert_eq!(closed, Closed::by(Some(Person::from(&ann())), desk.now_ms));
     assert_eq!(desk.request.resolution().unwrap().version, Version(2));
 }
 

@@ -339,6 +339,7 @@ fn word(event: &Event) -> String {
             format!("changed{}", changed.collect::<String>())
         }
         Event::Resolved(request) => format!("resolved {}", request.status.as_str()),
+        Event::Rules(rules) => format!("rules {}", rules.len()),
         Event::Sketched(sketch) => format!("sketched {}", sketch.text),
         Event::Unsketched(_) => "unsketched".into(),
         Event::Said(_) => "said".into(),

@@ -5,6 +5,7 @@ mod failing;
 mod people;
 mod proposing;
 mod reviewing;
+mod rules;
 mod settings;
 mod sketching;
 mod timing;

@@ -3,6 +3,7 @@
 mod past;
 mod people;
 mod request;
+mod rules;
 mod said;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use super::server;
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
+pub use rules::{ended, remember, rules, tool_policy};
 pub use said::entry;
 
 /// An event as it is sent.
@@ -62,6 +64,7 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
         Event::Requested(asked) => message("tool_approval_request", &request(asked)),
         Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
         Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
+        Event::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
         Event::Sketched(sketch) => {
             message("tool_approval_update", &request::sketched(document, sketch))
         }
@@ -203,9 +206,10 @@ pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::D
 
 /// A document's settings in force.
 pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
-    let settings::DocumentSettings { policy, approvals, timeout_ms, frozen } = of;
+    let settings::DocumentSettings { policy, policies, approvals, timeout_ms, frozen } = of;
     server::DocumentSettings {
         policy: policy.as_str().to_owned(),
+        policies: policies.iter().map(rules::told_policy).collect(),
         approvals: approvals.as_str().to_owned(),
         timeout_seconds: timeout_ms / 1_000,
         frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),

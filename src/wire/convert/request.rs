@@ -75,10 +75,12 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
         policy: policy.as_str().to_owned(),
+        units: request.units(),
         approvals: approvals(request),
         default_to_no: *kind == PreviewKind::Command,
         source: source.clone(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        rule: rule(request),
         feedback,
         report: request.report().text,
     }
@@ -101,6 +103,11 @@ fn warning(warning: &review::Warning) -> server::Warning {
 fn approvals(request: &Request) -> server::Approvals {
     let review::Votes { have, need } = request.votes();
     server::Approvals { have, need }
+}
+
+/// The rule that resolved it in somebody's place.
+fn rule(request: &Request) -> Option<String> {
+    request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
 }
 
 fn feedback(request: &Request) -> Option<String> {
@@ -141,11 +148,12 @@ fn part(part: &review::Part) -> server::Part {
 }
 
 fn decided(decision: &HunkDecision) -> server::HunkDecided {
-    let HunkDecision { by, at_ms, text, forced_over: _ } = decision;
-    server::HunkDecided { by: person(by), at: time(*at_ms), text: text.clone() }
+    let HunkDecision { by, at_ms, text, forced_over: _, rule } = decision;
+    let rule = rule.as_ref().map(ToString::to_string);
+    server::HunkDecided { by: person(by), at: time(*at_ms), text: text.clone(), rule }
 }
 
-fn person(of: &Person) -> server::Person {
+pub(super) fn person(of: &Person) -> server::Person {
     let Person { user, name } = of;
     server::Person { id: user.to_string(), name: name.clone() }
 }
@@ -251,6 +259,7 @@ pub(super) fn resolved(request: &Request) -> server::ToolApprovalResolved {
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
         status: request.status.as_str().to_owned(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        rule: rule(request),
         feedback: feedback(request),
         hunks: hunk_states(request),
         report: request.report().text,

@@ -8,6 +8,7 @@ import { Orphans } from '../review/Orphans.tsx'
 import { ReviewSettings } from '../review/ReviewSettings.tsx'
 import { usePanel } from '../review/panel.ts'
 import { isWaiting, useReview } from '../review/store.ts'
+import { Rules } from '../rules/Rules.tsx'
 import { useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest } from '../wire/types.ts'
@@ -31,6 +32,7 @@ export function Panel() {
           <Icon name="trash" />
         </button>
         <ReviewSettings />
+        <Rules />
         <button type="button" className="icon-button close-sheet" aria-label="Close suggestions" onClick={() => usePanel.setState({ open: false })}>
           <Icon name="cross" />
         </button>

@@ -10,11 +10,8 @@ import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { spentLine, spentWords } from './spent.ts'
 import { type Entry, type Run, runAhead, useChat } from './store.ts'
+import { toolName } from './tools.ts'
 
-const TOOLS: Record<string, string> = {
-  update_full_document: 'Rewrite', update_selection: 'Rewrite of a selection', respond_conversation_only: 'Answer', insert_at_cursor: 'Insertion',
-  find_and_replace: 'Find and replace', suggest_improvements: 'Suggestions',
-}
 
 export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
   const writing = useReview((state) => state.writing)
@@ -24,7 +21,7 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
   const running = run.status === 'running'
   const waiting = requests.some(isWaiting)
   const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
-  const kind = name === undefined ? 'Answer' : (TOOLS[name] ?? name)
+  const kind = name === undefined ? 'Answer' : toolName(name)
   return (
     <article className={`card ${requests.length === 0 ? 'is-answer' : ''}`} aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}>
       <div className="card-head">

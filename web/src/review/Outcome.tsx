@@ -7,6 +7,7 @@ import { isRefused, proposeAgain } from './again.ts'
 import { Decided } from './Decided.tsx'
 import { undo } from './decide.ts'
 import { summary } from './fate.ts'
+import { whoseRule } from '../rules/wording.ts'
 
 export function Outcome({ request, open = false }: { request: ApprovalRequest; open?: boolean }) {
   // What was said with an earlier decision is not about how it ended.
@@ -19,6 +20,7 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
         <Icon name={good ? 'check' : 'cross'} size={13} />
         <span>{summary(request)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
+      {request.rule !== null && <Automatic request={request} />}
       <WaysBack request={request} />
       <Decided label="What it was about" hunks={request.hunks} open={open} />
       {request.report && (
@@ -28,6 +30,16 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
         </details>
       )}
     </>
+  )
+}
+
+/** Nobody was asked: a rule of somebody accepted it. The ways back are the same. */
+function Automatic({ request }: { request: ApprovalRequest }) {
+  const me = useSession((session) => session.me?.user.id)
+  return (
+    <p className="by-rule">
+      <span className="badge is-rule"><Icon name="clock" size={12} /> Accepted by {whoseRule(request.by, me)}</span>
+    </p>
   )
 }
 

@@ -1,5 +1,6 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
 import { canDecide, useDocument } from '../editor/store.ts'
+import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
@@ -37,6 +38,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
       <div className="meta">
         <span>{open === total ? many(total, 'change') : `${open} of ${many(total, 'change')} left`}</span>
         {conflicts > 0 && <span className="badge">{conflicts} {conflicts === 1 ? 'needs' : 'need'} a look</span>}
+        {request.policy !== 'any' && <span className="badge">{WHO_DECIDES[request.policy] ?? request.policy}</span>}
         {request.approvals.need > 1 && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
         <Words request={request} />
       </div>
@@ -58,6 +60,9 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
     </div>
   )
 }
+
+/** Who may decide, where that is not anybody who reviews. */
+const WHO_DECIDES: Record<string, string> = { not_requester: 'Somebody else decides', two: 'Two people decide', owner: 'An owner decides' }
 
 /** Those that are no longer open, with who decided them; what lost its words can come back with them. */
 function AlreadyDecided({ request, mayDecide }: { request: ApprovalRequest; mayDecide: boolean }) {
@@ -111,6 +116,7 @@ function All({ request, ready, open }: { request: ApprovalRequest; ready: number
       <button type="button" className="button" disabled={offline} onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}>
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
+      {ready > 0 && ready === open && <RememberOffer request={request} accept={accept} />}
     </>
   )
 }

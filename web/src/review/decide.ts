@@ -5,7 +5,7 @@ import { hasCapability, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { many } from '../ui/when.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResponse, Decided, Hunk, HunkState } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResponse, Decided, Hunk, HunkState, Remember } from '../wire/types.ts'
 import { freshRequest, wordsFor } from './explain.ts'
 import { asItIs } from './field.ts'
 import { currentText, isOpen } from './hunk.ts'
@@ -34,8 +34,8 @@ export function rejectHunk(hunk: Hunk, more: With = {}): Promise<boolean> {
   return decide(namedBy(hunk, more), rejection(hunk, more))
 }
 
-export function acceptAll(request: ApprovalRequest, note = ''): Promise<boolean> {
-  return decide(openIds(request), acceptanceOfAll(request, note))
+export function acceptAll(request: ApprovalRequest, note = '', wish?: Remember): Promise<boolean> {
+  return decide(openIds(request), { ...acceptanceOfAll(request, note), ...(wish && { remember: wish }) })
 }
 
 export function rejectAll(request: ApprovalRequest, feedback = ''): Promise<boolean> {

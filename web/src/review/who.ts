@@ -10,7 +10,8 @@ export interface Reviewer { id: string | undefined; role: Role; policy?: Policy 
 export function useReviewer(): Reviewer {
   const id = useSession((session) => session.me?.user.id)
   const role = useDocument((state) => state.role)
-  const policy = useDocument((state) => state.settings?.policy)
+  // With policies for tools or sizes, only the suggestion itself knows which one holds for it.
+  const policy = useDocument(({ settings }) => (settings && settings.policies.length === 0 ? settings.policy : undefined))
   return { id, role, policy }
 }
 

@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
   Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -17,6 +17,7 @@ export interface ServerEvents {
   tool_approval_request: ApprovalRequest
   tool_approval_update: ApprovalUpdate
   tool_approval_resolved: ApprovalResolved
+  'rules:changed': RulesChanged
   claudeStreamStart: ClaudeStream
   claudeStreamChunk: ClaudeStream
   claudeStreamEnd: ClaudeStream
@@ -51,6 +52,8 @@ export interface Calls {
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
   'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
+  'rules:list': [{ documentId?: string }, { rules: Rule[] }]
+  'rules:revoke': [{ id: string }, object]
   'token:issue': [IssueToken, IssuedToken]
   'token:list': [object, { tokens: TokenLine[] }]
   'token:revoke': [{ id: string }, object]

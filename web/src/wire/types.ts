@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
   SessionEnded, Told, Update, Warning, WireError,
 } from './generated.ts'
 

@@ -1,0 +1,241 @@
+//! What people approve in advance: rules made together with an approval, and the requests they approve.
+//!
+//! A rule speaks for the person who made it, never louder: where two must agree it is one vote, where the requester may not
+//! decide the requester's rule does not either, and it is silent once its maker may not decide any more. It never covers a
+//! command, a request with a warning, or words in conflict; those are always asked about.
+
+use std::path::{Component, Path};
+
+use globset::{Glob, GlobBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::apply::Moment;
+use super::{Decision, DecisionError, Person, Preview, PreviewKind, Request, RequestStatus};
+use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
+use crate::who::{Action, Principal};
+
+/// How far a remembered rule reaches. Neither reaches into another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The session that asked, as long as it lives.
+    Session,
+    /// The document, whoever asks.
+    Document,
+}
+
+impl Scope {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Document => "document",
+        }
+    }
+}
+
+/// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
+/// Names that begin with a dot are covered only by a pattern that has such a name too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PathPattern(Glob);
+
+/// Longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 300;
+
+impl PathPattern {
+    /// Reads a pattern of 1 to 300 bytes; the error is for people.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.len() > LONGEST_PATTERN {
+            return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
+        }
+        let pattern = GlobBuilder::new(text).literal_separator(true).build();
+        pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
+    }
+
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.glob()
+    }
+
+    /// Whether it covers a path below the workspace. One that goes up or is absolute is never covered.
+    fn covers(&self, path: &str) -> bool {
+        let is_plain = |part| matches!(part, Component::Normal(_));
+        let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
+        Path::new(path).components().all(is_plain)
+            && (hides(self.as_str()) || !hides(path))
+            && self.0.compile_matcher().is_match(path)
+    }
+}
+
+impl TryFrom<String> for PathPattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+impl From<PathPattern> for String {
+    fn from(pattern: PathPattern) -> Self {
+        pattern.as_str().to_owned()
+    }
+}
+
+/// A wish to have the same thing approved in future without being asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remember {
+    /// The name the rule will have; made before it is sent, so that the decision's record has it.
+    pub id: RuleId,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Only files that match this pattern; not for tools that change a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathPattern>,
+    /// Only changes of at most this many [units](Request::units); `None`: of every size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_units: Option<usize>,
+}
+
+/// A remembered rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What was wished.
+    #[serde(flatten)]
+    pub remember: Remember,
+    /// The tool it is about.
+    pub tool: String,
+    /// The session whose request was approved.
+    pub session: SessionId,
+    /// The document it was made in; it reaches nowhere else.
+    pub document: Option<DocumentId>,
+    /// The request that was approved.
+    pub request: RequestId,
+    /// Who made it.
+    pub by: Person,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// How it ended, if it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+}
+
+/// How a rule ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Who revoked it; `None`: its session is over.
+    pub by: Option<Person>,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+impl Rule {
+    /// Its name.
+    pub fn id(&self) -> &RuleId {
+        &self.remember.id
+    }
+
+    /// Whether it is about such a request. Says nothing about whether its maker may decide it.
+    pub fn covers(&self, request: &Request) -> bool {
+        let Remember { id: _, scope, path, max_units } = &self.remember;
+        let proposal = &request.proposal;
+        let fits = |max: usize| request.units().is_some_and(|units| units <= max);
+        let file = proposal.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
+        self.ended.is_none()
+            && self.tool == proposal.tool
+            && self.document == proposal.document
+            && (*scope == Scope::Document || self.session == proposal.session)
+            && max_units.is_none_or(fits)
+            && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
+            && !request.is_always_asked_about()
+    }
+
+    /// Whether it allows exactly what another rule of the same person allows.
+    pub fn repeats(&self, other: &Self) -> bool {
+        let reach = |rule: &Self| {
+            let session = Some(&rule.session).filter(|_| rule.remember.scope == Scope::Session);
+            (session.cloned(), rule.remember.path.clone(), rule.remember.max_units)
+        };
+        self.tool == other.tool
+            && self.document == other.document
+            && self.by.user == other.by.user
+            && reach(self) == reach(other)
+    }
+
+    /// Whether a person may revoke it: its maker, or an owner.
+    pub fn may_be_revoked_by(&self, who: &Principal) -> bool {
+        self.by.user == who.user || who.may(Action::Manage, self.document.as_ref())
+    }
+}
+
+impl Request {
+    /// Whether people want to see it whatever they have approved before.
+    fn is_always_asked_about(&self) -> bool {
+        let Preview { kind, warnings, .. } = &self.proposal.preview;
+        self.status != RequestStatus::Pending
+            || *kind == PreviewKind::Command
+            || !warnings.is_empty()
+    }
+
+    /// The rules that decide this request now, oldest first, and in whose place: one for each person who has made one that
+    /// covers it and may decide it. `people` are all who hold a good token now; somebody with two is in there twice.
+    pub fn deciding_rules<'r>(
+        &self,
+        rules: impl IntoIterator<Item = &'r Rule>,
+        people: &[Principal],
+    ) -> Vec<(RuleId, Principal)> {
+        let mut deciding: Vec<(RuleId, Principal)> = Vec::new();
+        for rule in rules.into_iter().filter(|rule| rule.covers(self)) {
+            let maker = &rule.by.user;
+            if deciding.iter().any(|(_, person)| person.user == *maker) {
+                continue;
+            }
+            let may = |who: &&Principal| who.user == *maker && self.check_allowed(who).is_ok();
+            if let Some(today) = people.iter().find(may) {
+                // The right is today's, the name the one under which they made the rule.
+                let person = Principal { name: rule.by.name.clone(), ..today.clone() };
+                deciding.push((rule.id().clone(), person));
+            }
+        }
+        deciding
+    }
+
+    /// Refuses a wish that no rule can be made of.
+    pub(super) fn check_wish(
+        &self,
+        wish: &Remember,
+        decision: &Decision,
+    ) -> Result<(), DecisionError> {
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        if decision.rejects() {
+            return invalid("a rule is made with an approval, never with a rejection");
+        }
+        if self.proposal.preview.kind == PreviewKind::Command {
+            return invalid("commands are asked about every time");
+        }
+        if wish.scope == Scope::Document && self.proposal.document.is_none() {
+            return invalid("this request is about no document; a rule can be for the session");
+        }
+        if wish.path.is_some() && self.proposal.document.is_some() {
+            return invalid("a path pattern is for tools that change files");
+        }
+        if wish.max_units == Some(0) {
+            return invalid("a rule that allows nothing is none");
+        }
+        Ok(())
+    }
+
+    /// The rule that a wish becomes.
+    pub(super) fn rule(&self, wish: Remember, moment: &Moment) -> Rule {
+        Rule {
+            remember: wish,
+            tool: self.proposal.tool.clone(),
+            session: self.proposal.session.clone(),
+            document: self.proposal.document.clone(),
+            request: self.id().clone(),
+            by: moment.by.clone(),
+            at_ms: moment.at_ms,
+            ended: None,
+        }
+    }
+}

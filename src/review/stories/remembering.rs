@@ -1,0 +1,310 @@
+//! What people approve in advance: which requests a rule covers, and in whose place it decides.
+
+use super::*;
+use crate::ids::RuleId;
+
+/// Three units deleted, three inserted: as large as a small correction gets.
+fn small() -> Desk {
+    Desk::proposing("Teh end.", "The end.")
+}
+
+fn wish(scope: Scope, max_units: Option<usize>) -> Remember {
+    Remember { id: "rul_1".into(), scope, path: None, max_units }
+}
+
+fn remembering(remember: Remember) -> Decision {
+    Decision { remember: Some(remember), ..approve() }
+}
+
+/// The rule that somebody makes with the approval of a small correction.
+fn rule_of(who: &Principal, remember: Remember) -> Rule {
+    small().decide_as(who, &remembering(remember)).unwrap().rule.unwrap()
+}
+
+fn anywhere(max_units: usize) -> Rule {
+    rule_of(&ann(), wish(Scope::Document, Some(max_units)))
+}
+
+/// Lets the rules decide, as the room does.
+fn by_rules(desk: &mut Desk, rules: &[Rule], people: &[Principal]) -> Vec<RuleId> {
+    let deciding = desk.request.deciding_rules(rules, people);
+    for (rule, maker) in &deciding {
+        desk.decide_as(maker, &Decision::by_rule(rule.clone())).unwrap();
+    }
+    deciding.into_iter().map(|(rule, _)| rule).collect()
+}
+
+#[test]
+fn a_size_is_everything_deleted_and_everything_inserted() {
+    assert_eq!(small().request.units(), Some(6));
+    assert_eq!(Desk::proposing("One two.", "One. two.").request.units(), Some(1));
+    assert_eq!(Desk::proposing("I am 😀.", "I am 😁.").request.units(), Some(4));
+    let two = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    assert_eq!(two.request.units(), Some(14));
+}
+
+#[test]
+fn a_size_is_what_was_proposed_whatever_was_decided_since() {
+    let mut desk = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    desk.accept(0).unwrap();
+    desk.types("|Than", "So ");
+    assert_eq!(desk.request.units(), Some(14));
+}
+
+#[test]
+fn a_files_size_is_never_less_than_the_smallest_edit_and_without_a_text_nobody_knows() {
+    let limits = DiffLimits::default();
+    let units = |old: Option<&str>, new: &str| {
+        Desk::asking("Write", Preview::diff("a.md", old, new, &limits)).request.units()
+    };
+    assert_eq!(units(Some("one two three"), "one 2 three"), Some(4));
+    assert_eq!(units(None, "new"), Some(3));
+    assert_eq!(units(Some("aa"), "aaa"), Some(1));
+    assert_eq!(units(Some("a😀b"), "a😁b"), Some(4));
+    assert_eq!(Desk::asking("Write", Preview::generic()).request.units(), None);
+}
+
+#[test]
+fn a_rule_lets_its_size_through_and_not_one_unit_more() {
+    assert!(anywhere(6).covers(&small().request));
+    assert!(!anywhere(5).covers(&small().request));
+    let unlimited = rule_of(&ann(), wish(Scope::Document, None));
+    assert!(unlimited.covers(&Desk::proposing("One.", "Something else entirely.").request));
+}
+
+#[test]
+fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
+    let mut desk = Desk::asking("Write", Preview::generic());
+    desk.request.proposal.document = None;
+    let sized = wish(Scope::Session, Some(1_000));
+    let rule = desk.request.clone();
+    let rule = { rule }.decide(&remembering(sized), &ann(), &desk.text, desk.now_ms).unwrap().rule;
+    assert!(!rule.unwrap().covers(&desk.request));
+}
+
+#[test]
+fn a_rule_is_about_one_tool_in_one_document() {
+    let others: [fn(&mut Proposal); 3] = [
+        |it| it.tool = "update_selection".into(),
+        |it| it.document = Some("doc_2".into()),
+        |it| it.document = None,
+    ];
+    for other in others {
+        let mut desk = small();
+        other(&mut desk.request.proposal);
+        assert!(!anywhere(100).covers(&desk.request));
+    }
+}
+
+#[test]
+fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_about_all() {
+    let mut desk = small();
+    desk.request.proposal.session = "ses_2".into();
+    assert!(!rule_of(&ann(), wish(Scope::Session, None)).covers(&desk.request));
+    assert!(rule_of(&ann(), wish(Scope::Document, None)).covers(&desk.request));
+}
+
+#[test]
+fn a_path_pattern_covers_files_below_the_workspace_only() {
+    let pattern = |text: &str| PathPattern::parse(text).unwrap();
+    let covers = |glob: &str, path: &str| {
+        let limits = DiffLimits::default();
+        let mut desk = Desk::asking("Write", Preview::diff(path, None, "x", &limits));
+        desk.request.proposal.document = None;
+        let wish = Remember { path: Some(pattern(glob)), ..wish(Scope::Session, None) };
+        let mut decided = desk.request.clone();
+        let outcome = decided.decide(&remembering(wish), &ann(), &desk.text, desk.now_ms);
+        outcome.unwrap().rule.unwrap().covers(&desk.request)
+    };
+    assert!(covers("notes/*.md", "notes/a.md") && covers("notes/**", "notes/b/c.md"));
+    assert!(!covers("notes/*.md", "notes/b/c.md") && !covers("notes/**", "other/a.md"));
+    assert!(!covers("**", "notes/../secret.md") && !covers("**", "/etc/passwd"));
+    assert!(!covers("*", ".env") && !covers("**/*", "notes/.git/config"));
+    assert!(covers(".github/*.yml", ".github/ci.yml"));
+    assert!(PathPattern::parse("").is_err() && PathPattern::parse("notes/[a").is_err());
+    assert!(PathPattern::parse(&"x".repeat(301)).is_err());
+}
+
+#[test]
+fn a_pattern_is_no_wish_for_a_document_and_a_document_none_for_work_without_one() {
+    let path = PathPattern::parse("*").ok();
+    let with_path = Remember { path, ..wish(Scope::Document, None) };
+    assert_eq!(small().decide(&remembering(with_path)).unwrap_err().code(), "invalid_decision");
+    let mut desk = Desk::asking("Write", Preview::generic());
+    desk.request.proposal.document = None;
+    let refused = desk.decide(&remembering(wish(Scope::Document, None)));
+    assert_eq!(refused.unwrap_err().code(), "invalid_decision");
+}
+
+#[test]
+fn whatever_rejects_anything_makes_no_rule() {
+    let rule = Some(wish(Scope::Document, None));
+    let desk = || Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    let no = |number: usize| one(desk().id(number), Choice::Reject);
+    let answer = Decision::plain(Verdict::Respond { message: "No.".into() });
+    let rest = Decision { finish: Some(Finish::Reject), ..one(desk().id(0), Choice::Accept) };
+    for decision in [reject(), no(0), answer, rest] {
+        let refused = desk().decide(&Decision { remember: rule.clone(), ..decision });
+        assert_eq!(refused.unwrap_err().code(), "invalid_decision");
+    }
+    let nothing = small().decide(&remembering(wish(Scope::Document, Some(0))));
+    assert_eq!(nothing.unwrap_err().code(), "invalid_decision");
+}
+
+#[test]
+fn commands_and_warnings_are_asked_about_every_time() {
+    let owner = person("o", Role::Owner);
+    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
+    let refused = desk.decide_as(&owner, &remembering(wish(Scope::Session, None)));
+    assert_eq!(refused.unwrap_err().code(), "invalid_decision");
+    let warning = Warning { code: "moved".into(), text: "Look twice.".into() };
+    let mut desk = small();
+    desk.request.proposal.preview.warnings.push(warning);
+    assert!(!anywhere(100).covers(&desk.request));
+}
+
+#[test]
+fn a_rule_decides_in_the_place_of_its_maker_and_is_named() {
+    let mut desk = small();
+    let rules = [anywhere(6)];
+    assert_eq!(by_rules(&mut desk, &rules, &[ann()]), ["rul_1".into()]);
+    assert_eq!((desk.text().as_str(), desk.request.status), ("The end.", RequestStatus::Approved));
+    let decided = desk.request.hunks[0].decided.clone().unwrap();
+    assert_eq!((decided.by.user.as_str(), decided.rule), ("ann", Some("rul_1".into())));
+    assert_eq!(desk.request.closed.unwrap().rule, Some("rul_1".into()));
+}
+
+#[test]
+fn a_rule_of_somebody_who_may_not_decide_any_more_does_nothing() {
+    let rules = [anywhere(6)];
+    let viewer = person("ann", Role::Viewer);
+    let elsewhere = Principal { document: Some("doc_2".into()), ..ann() };
+    for people in [vec![], vec![viewer.clone()], vec![elsewhere], vec![bob()]] {
+        assert_eq!(by_rules(&mut small(), &rules, &people), [], "{people:?}");
+    }
+    // One good token is enough, whatever else they hold; the right is that of today.
+    assert_eq!(by_rules(&mut small(), &rules, &[viewer, ann()]), ["rul_1".into()]);
+}
+
+#[test]
+fn the_requesters_rule_never_decides_where_the_requester_may_not() {
+    let mut desk = small().with_policy(Policy::NotRequester);
+    let bobs = rule_of(&bob(), Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+    assert_eq!(by_rules(&mut desk, &[anywhere(6)], &[ann(), bob()]), []);
+    assert_eq!(by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]), ["rul_2".into()]);
+}
+
+#[test]
+fn an_owners_policy_listens_to_an_owners_rule_only() {
+    let people = [ann(), person("o", Role::Owner)];
+    let mut desk = small().with_policy(Policy::Owner);
+    let owners =
+        rule_of(&people[1], Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+    assert_eq!(by_rules(&mut desk, &[anywhere(6), owners], &people), ["rul_2".into()]);
+}
+
+#[test]
+fn where_two_must_agree_all_rules_of_one_person_are_one_vote() {
+    let mut desk = small().with_policy(Policy::Two);
+    let more = Rule {
+        remember: Remember { id: "rul_2".into(), ..wish(Scope::Session, None) },
+        ..anywhere(6)
+    };
+    assert_eq!(by_rules(&mut desk, &[anywhere(6), more], &[ann(), bob()]), ["rul_1".into()]);
+    assert_eq!(
+        (desk.request.votes(), desk.text().as_str()),
+        (Votes { have: 1, need: 2 }, "Teh end.")
+    );
+    desk.decide_as(&bob(), &approve()).unwrap();
+    assert_eq!(desk.text(), "The end.");
+}
+
+#[test]
+fn two_people_who_both_have_a_rule_have_both_agreed() {
+    let mut desk = small().with_policy(Policy::Two);
+    let bobs = rule_of(&bob(), Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+    by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]);
+    assert_eq!(desk.text(), "The end.");
+}
+
+#[test]
+fn a_vote_makes_a_rule_as_any_approval_does() {
+    let mut desk = small().with_policy(Policy::Two);
+    let outcome = desk.decide(&remembering(wish(Scope::Document, Some(6)))).unwrap();
+    assert_eq!((outcome.resolved, outcome.rule.is_some()), (None, true));
+}
+
+#[test]
+fn a_rule_never_accepts_words_in_conflict() {
+    let mut desk = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    desk.types("T|eh", "x");
+    by_rules(&mut desk, &[anywhere(14)], &[ann()]);
+    assert_eq!(desk.statuses(), [HunkStatus::Conflict, HunkStatus::Accepted]);
+    assert_eq!(desk.text(), "Txeh end. Then more came.");
+}
+
+#[test]
+fn a_rule_can_be_revoked_by_its_maker_and_by_an_owner() {
+    let rule = anywhere(6);
+    assert!(rule.may_be_revoked_by(&ann()) && rule.may_be_revoked_by(&person("o", Role::Owner)));
+    assert!(
+        rule.may_be_revoked_by(&person("ann", Role::Viewer)),
+        "one's own can always be taken back"
+    );
+    assert!(!rule.may_be_revoked_by(&bob()));
+    let ended = Rule { ended: Some(Ended { by: None, at_ms: 1 }), ..rule };
+    assert!(!ended.covers(&small().request));
+}
+
+#[test]
+fn the_same_wish_of_the_same_person_is_the_same_rule() {
+    let again = Rule { at_ms: 9, session: "ses_2".into(), ..anywhere(6) };
+    assert!(anywhere(6).repeats(&again));
+    assert!(!anywhere(7).repeats(&again));
+    assert!(!rule_of(&bob(), wish(Scope::Document, Some(6))).repeats(&again));
+    let session = rule_of(&ann(), wish(Scope::Session, Some(6)));
+    assert!(
+        !session.repeats(&again)
+            && !session.repeats(&Rule { session: "ses_2".into(), ..session.clone() })
+    );
+}
+
+fn stricter(tool: Option<&str>, over: Option<usize>, policy: Policy) -> ToolPolicy {
+    ToolPolicy { tool: tool.map(str::to_owned), over, policy }
+}
+
+#[test]
+fn of_all_policies_for_a_request_the_strictest_wins() {
+    let request = small().request;
+    let of = |base: Policy, others: &[ToolPolicy]| base.of(&request, others);
+    let tool = Some("update_full_document");
+    assert_eq!(of(Policy::Any, &[]), Policy::Any);
+    let two = stricter(tool, None, Policy::Two);
+    assert_eq!(of(Policy::Any, &[stricter(None, None, Policy::NotRequester), two]), Policy::Two);
+    assert_eq!(of(Policy::Owner, &[stricter(tool, None, Policy::Any)]), Policy::Owner);
+    assert_eq!(of(Policy::Any, &[stricter(Some("Bash"), None, Policy::Owner)]), Policy::Any);
+}
+
+#[test]
+fn a_policy_for_a_size_counts_from_the_first_unit_over_it() {
+    let over = |units: usize| {
+        Policy::Any.of(&small().request, &[stricter(None, Some(units), Policy::Owner)])
+    };
+    assert_eq!((over(6), over(5)), (Policy::Any, Policy::Owner));
+    let unknown = Desk::asking("Write", Preview::generic()).request;
+    let owner = [stricter(None, Some(1_000_000), Policy::Owner)];
+    assert_eq!(
+        Policy::Any.of(&unknown, &owner),
+        Policy::Owner,
+        "what nobody can tell counts as large"
+    );
+}
+
+#[test]
+fn a_stored_rule_reads_as_it_was() {
+    let path = PathPattern::parse("notes/**").ok();
+    let rule = Rule { remember: Remember { path, ..wish(Scope::Session, Some(9)) }, ..anywhere(6) };
+    let stored = serde_json::to_value(&rule).unwrap();
+    assert_eq!(stored["path"], "notes/**");
+    assert_eq!(serde_json::from_value::<Rule>(stored).unwrap(), rule);
+}

@@ -1,0 +1,62 @@
+//! What the gate and the rules need of the store: who may decide at this moment, which sessions are over, how a rule ended.
+
+use crate::auth;
+use crate::ids::RuleId;
+use crate::review::Rule;
+
+use super::command::{NewRequest, Proposed};
+use super::driver::Driver;
+use super::step::Step;
+use super::{RoomError, loading, proposals, restore, rules};
+
+impl Driver {
+    /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
+    pub(super) async fn propose(
+        &mut self,
+        new: NewRequest,
+        step: &mut Step,
+    ) -> Result<Proposed, RoomError> {
+        let older = self.older(new.base_version, step).await?;
+        let people = if self.state.rules.is_empty() {
+            Vec::new()
+        } else {
+            self.end_rules_of_old_sessions(step).await?;
+            // Rights may have been taken away since the rules were made, and even since this run began.
+            auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
+        };
+        let now = self.now();
+        proposals::propose(&mut self.state, new, older, &people, &now, step)
+    }
+
+    /// Ends the rules whose session nobody can go on with.
+    pub(super) async fn end_rules_of_old_sessions(
+        &mut self,
+        step: &mut Step,
+    ) -> Result<(), RoomError> {
+        let now = self.now();
+        let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
+        let mut sessions: Vec<_> = for_sessions.map(|rule| rule.session.clone()).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        let over = loading::sessions_over(&self.shared.store, sessions, now.ms).await?;
+        rules::end_with_sessions(&mut self.state, &over, &now, step);
+        Ok(())
+    }
+
+    /// Refuses to revoke a rule that is not in force: it has ended, or never was in this document.
+    pub(super) async fn check_in_force(
+        &mut self,
+        id: &RuleId,
+        step: &mut Step,
+    ) -> Result<(), RoomError> {
+        if self.state.rules.contains_key(id) {
+            return Ok(());
+        }
+        // It may have ended in this very turn.
+        self.flush(step).await?;
+        let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
+        let record = record.filter(|record| record.document == self.state.about());
+        let Rule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
+        Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))
+    }
+}

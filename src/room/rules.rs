@@ -1,0 +1,137 @@
+//! Remembered rules: kept with the decision that makes them, asked when a proposal arrives, ended by people or with their
+//! session. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ids::{RuleId, SessionId};
+use crate::review::{Decision, Ended, Outcome, Person, Request, Rule, Scope};
+use crate::store::{Op, RuleRecord};
+use crate::who::Principal;
+
+use super::event::Event;
+use super::state::{Now, RoomState};
+use super::step::Step;
+use super::{RoomError, decisions};
+
+/// Rules a document may have in force.
+pub(super) const MOST_RULES: usize = 100;
+
+/// A rule as it is kept.
+pub(super) fn record(rule: &Rule) -> RuleRecord {
+    RuleRecord {
+        id: rule.id().clone(),
+        document: rule.document.clone(),
+        session: rule.session.clone(),
+        created_ms: rule.at_ms,
+        ended_ms: rule.ended.as_ref().map(|ended| ended.at_ms),
+        // A rule holds strings and numbers: nothing that cannot be written.
+        body: serde_json::to_value(rule).unwrap_or_default(),
+    }
+}
+
+/// Refuses a decision whose rule there is no room for.
+pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
+    if outcome.rule.is_some() && state.rules.len() >= MOST_RULES {
+        let reason = format!("this document already has {MOST_RULES} rules; revoke some first");
+        return Err(RoomError::Invalid(reason));
+    }
+    Ok(())
+}
+
+/// Keeps the rule that a decision made, in the same transaction. What the person allows already is not kept twice.
+pub(super) fn remember(state: &mut RoomState, rule: &Rule, now: &Now, step: &mut Step) {
+    if state.rules.values().any(|known| known.repeats(rule)) {
+        return;
+    }
+    let record = record(rule);
+    let (actor, request) = (rule.by.user.as_str(), Some(&rule.request));
+    step.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
+    step.keep(Op::PutRule(record));
+    state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
+    tell(state, step);
+}
+
+/// Lets the rules decide a request that has just been announced, each as its maker would by an ordinary approval. `people`
+/// are all who hold a good token now. What no rule decides, or cannot be applied, waits for people.
+pub(super) fn decide(
+    state: &mut RoomState,
+    mut request: Arc<Request>,
+    people: &[Principal],
+    now: &Now,
+    step: &mut Step,
+) -> Arc<Request> {
+    let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
+    for (rule, maker) in deciding {
+        if !request.status.is_open() {
+            break;
+        }
+        let decision = Decision::by_rule(rule.clone());
+        match decisions::decide(state, request.id(), &decision, &maker, now, step) {
+            Ok(decided) => request = decided,
+            Err(error) => {
+                tracing::warn!(%error, rule.id = %rule, request.id = %request.id(), "a rule cannot decide");
+            }
+        }
+    }
+    request
+}
+
+/// Ends a rule: by its maker, or an owner.
+pub(super) fn revoke(
+    state: &mut RoomState,
+    id: &RuleId,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<(), RoomError> {
+    let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
+    if !rule.may_be_revoked_by(by) {
+        return Err(RoomError::NotAllowed);
+    }
+    end(state, id, Some(by), now, step);
+    tell(state, step);
+    Ok(())
+}
+
+/// Ends the rules for sessions that are over.
+pub(super) fn end_with_sessions(
+    state: &mut RoomState,
+    over: &[SessionId],
+    now: &Now,
+    step: &mut Step,
+) {
+    let ends = |rule: &&Arc<Rule>| is_for_session(rule) && over.contains(&rule.session);
+    let ended: Vec<RuleId> =
+        state.rules.values().filter(ends).map(|rule| rule.id().clone()).collect();
+    for id in &ended {
+        end(state, id, None, now, step);
+    }
+    if !ended.is_empty() {
+        tell(state, step);
+    }
+}
+
+/// Whether a rule lives only as long as its session.
+pub(super) fn is_for_session(rule: &Rule) -> bool {
+    match rule.remember.scope {
+        Scope::Session => true,
+        Scope::Document => false,
+    }
+}
+
+fn end(state: &mut RoomState, id: &RuleId, by: Option<&Principal>, now: &Now, step: &mut Step) {
+    let Some(mut rule) = state.rules.remove(id) else { return };
+    Arc::make_mut(&mut rule).ended = Some(Ended { by: by.map(Person::from), at_ms: now.ms });
+    let (action, actor) = match by {
+        Some(by) => ("rule.revoke", by.user.as_str()),
+        None => ("rule.expire", "server"),
+    };
+    step.keep(state.audit(action, actor, Some(&rule.request), json!({ "rule": id }), now));
+    step.keep(Op::PutRule(record(&rule)));
+}
+
+fn tell(state: &RoomState, step: &mut Step) {
+    step.tell(Event::Rules(state.rules.values().cloned().collect()));
+}

@@ -1,0 +1,59 @@
+//! Events about remembered rules.
+
+use crate::ids::{DocumentId, RuleId};
+use crate::store::Scope;
+use crate::who::Action;
+use crate::wire::convert;
+use crate::wire::rules::{ListRules, RevokeRule, Rules};
+
+use super::refusal::Refusal;
+use super::{Connection, Done};
+
+pub(super) async fn list(
+    connection: &mut Connection,
+    payload: ListRules,
+) -> Result<Rules, Refusal> {
+    let named = payload.document_id.map(DocumentId::from);
+    let documents = match &named {
+        Some(document) => vec![document.clone()],
+        None => with_rules(connection).await?,
+    };
+    let mut rules = Vec::new();
+    for document in documents {
+        match connection.room(document.as_str(), Action::Read).await {
+            Ok(room) => rules.extend(convert::rules(&room.rules().await?)),
+            Err(refusal) if named.is_some() => return Err(refusal),
+            // Not this person's business, so not in their list.
+            Err(_) => {}
+        }
+    }
+    if named.is_none() {
+        let mut desks = connection.door.rooms.desk().await?.rules().await?;
+        // Rules about files and the like are the business of whoever made them, and of owners.
+        desks.retain(|rule| rule.may_be_revoked_by(&connection.principal));
+        rules.extend(convert::rules(&desks));
+    }
+    Ok(Rules { rules })
+}
+
+async fn with_rules(connection: &Connection) -> Result<Vec<DocumentId>, Refusal> {
+    let rules = connection.door.store.rules(Scope::Everything).await?;
+    let mut documents: Vec<_> = rules.into_iter().filter_map(|rule| rule.document).collect();
+    documents.sort_unstable();
+    documents.dedup();
+    Ok(documents)
+}
+
+pub(super) async fn revoke(
+    connection: &mut Connection,
+    payload: RevokeRule,
+) -> Result<Done, Refusal> {
+    let id = RuleId::from(payload.id);
+    let known = connection.door.store.rule(&id).await?;
+    let room = match known.ok_or_else(|| Refusal::not_found("rule"))?.document {
+        Some(document) => connection.room(document.as_str(), Action::Read).await?,
+        None => connection.door.rooms.desk().await?,
+    };
+    room.revoke(id, connection.principal.clone()).await?;
+    Ok(Done {})
+}

@@ -1,0 +1,74 @@
+//! Remembered rules and policies for tools, as they are said on the wire.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::ids::{DocumentId, RuleId};
+use crate::review::{self, PathPattern, Policy, Scope};
+
+use super::super::rules;
+use super::request::person;
+use super::time;
+
+/// The rules in force.
+pub fn rules(rules: &[Arc<review::Rule>]) -> Vec<rules::Rule> {
+    rules.iter().map(|one| rule(one)).collect()
+}
+
+fn rule(rule: &review::Rule) -> rules::Rule {
+    // Rules that have ended are not told.
+    let review::Rule { remember, tool, session, document, request, by, at_ms, ended: _ } = rule;
+    let review::Remember { id, scope, path, max_units } = remember;
+    rules::Rule {
+        id: id.to_string(),
+        document_id: document.as_ref().map(ToString::to_string),
+        tool: tool.clone(),
+        remember: rules::Remember {
+            scope: scope.as_str().to_owned(),
+            path: path.as_ref().map(|path| path.as_str().to_owned()),
+            max_units: *max_units,
+        },
+        session_id: session.to_string(),
+        request_id: request.to_string(),
+        by: person(by),
+        created_at: time(*at_ms),
+    }
+}
+
+/// The rules of a document are others now.
+pub(super) fn changed(document: &DocumentId, of: &[Arc<review::Rule>]) -> rules::RulesChanged {
+    rules::RulesChanged { document_id: document.to_string(), rules: rules(of) }
+}
+
+/// How a rule ended, for whoever comes late.
+pub fn ended(how: &review::Ended) -> Value {
+    let review::Ended { by, at_ms } = how;
+    let by = by.as_ref().map(person);
+    json!({ "by": by, "at": time(*at_ms) })
+}
+
+/// A wish to remember; the error is for people.
+pub fn remember(wish: rules::Remember) -> Result<review::Remember, String> {
+    let rules::Remember { scope, path, max_units } = wish;
+    let scope = match scope.as_str() {
+        "session" => Scope::Session,
+        "document" => Scope::Document,
+        _ => return Err("a rule's `scope` is session or document".to_owned()),
+    };
+    let path = path.as_deref().map(PathPattern::parse).transpose()?;
+    Ok(review::Remember { id: RuleId::generate(), scope, path, max_units })
+}
+
+/// A policy for some tool or size; `None`: there is no policy of that name.
+pub fn tool_policy(of: rules::ToolPolicy) -> Option<review::ToolPolicy> {
+    let rules::ToolPolicy { tool, over, policy } = of;
+    Some(review::ToolPolicy { tool, over, policy: Policy::parse(&policy)? })
+}
+
+/// A policy for some tool or size, as it is told.
+pub(super) fn told_policy(of: &review::ToolPolicy) -> rules::ToolPolicy {
+    let review::ToolPolicy { tool, over, policy } = of;
+    let (tool, over) = (tool.clone(), *over);
+    rules::ToolPolicy { tool, over, policy: policy.as_str().to_owned() }
+}

@@ -1,0 +1,50 @@
+/** The rules of the open document: what people have approved in advance. */
+import { useEffect } from 'react'
+import { create } from 'zustand'
+import { hasCapability, useSession, wire } from '../session/store.ts'
+import { toast } from '../ui/toasts.ts'
+import { CallError } from '../wire/socket.ts'
+import type { ApprovalResolved, Rule } from '../wire/types.ts'
+import { whoseRule } from './wording.ts'
+
+export const useRules = create<{ rules: readonly Rule[] }>()(() => ({ rules: [] }))
+
+/** Follows the rules of a document, and says so when one of them has just accepted something. */
+export function useRulesOf(id: string | null): void {
+  const online = useSession((session) => session.link === 'online')
+  useEffect(() => {
+    useRules.setState({ rules: [] })
+    if (id === null || !online || !hasCapability('rules')) return
+    const stops = [
+      wire.on('rules:changed', ({ documentId, rules }) => {
+        if (documentId === id) useRules.setState({ rules })
+      }),
+      wire.on('tool_approval_resolved', (done) => {
+        if (done.document_id === id && done.rule !== null) announce(done)
+      }),
+    ]
+    wire.call('rules:list', { documentId: id }).then(({ rules }) => useRules.setState({ rules }), shrug)
+    return () => stops.forEach((stop) => stop())
+  }, [id, online])
+}
+
+/** The words changed without anybody having been asked just now. */
+function announce({ by, hunks }: ApprovalResolved): void {
+  const accepted = hunks.filter((hunk) => hunk.status === 'accepted').length
+  const changes = accepted === 1 ? '1 change was' : `${accepted} changes were`
+  toast(`${changes} accepted by ${whoseRule(by, useSession.getState().me?.user.id)}.`, { about: 'rule' })
+}
+
+export async function revokeRule(id: string): Promise<void> {
+  try {
+    await wire.call('rules:revoke', { id })
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    toast(error.code === 'already_resolved' ? 'Somebody has already revoked this rule.' : error.message)
+  }
+}
+
+/** Without the list, `rules:changed` still tells every change of it. */
+function shrug(error: unknown): void {
+  if (!(error instanceof CallError)) throw error
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import type { ApprovalRequest, Rule } from '../wire/types.ts'
+import { allowed, canRemember, mayRevoke, reach, sizesFor, whoseRule } from './wording.ts'
+
+const request = (more: Partial<ApprovalRequest>) => ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ApprovalRequest
+
+describe('what a rule allows', () => {
+  it('is offered in sizes the suggestion itself fits into', () => {
+    expect(sizesFor(14)).toEqual([20, 50, 100])
+    expect(sizesFor(20)).toEqual([20, 50, 100])
+    expect(sizesFor(21)).toEqual([50, 100, 200])
+    expect(sizesFor(1_000)).toEqual([1_000])
+    expect(sizesFor(1_001)).toEqual([])
+  })
+
+  it('is not offered where no rule would ever apply', () => {
+    expect(canRemember(request({}))).toBe(true)
+    expect(canRemember(request({ units: null }))).toBe(false)
+    expect(canRemember(request({ units: 5_000 }))).toBe(false)
+    expect(canRemember(request({ preview_type: 'command' }))).toBe(false)
+    expect(canRemember(request({ warnings: [{ code: 'moved', text: 'Look twice.' }] }))).toBe(false)
+  })
+
+  it('is said with tool, size and reach', () => {
+    expect(allowed('update_full_document', { scope: 'document', max_units: 50 })).toBe('Rewrite, at most 50 characters changed')
+    expect(allowed('Write', { scope: 'session', path: 'notes/*.md' })).toBe('Write in files like notes/*.md, of any size')
+    expect(reach({ scope: 'document' }, 'Ana')).toBe('whoever asks')
+    expect(reach({ scope: 'session' }, 'Ana')).toContain('Ana')
+  })
+
+  it('belongs to somebody, who may take it back, as an owner may', () => {
+    const ana = { id: 'u1', name: 'Ana' }
+    expect([whoseRule(ana, 'u1'), whoseRule(ana, 'u2'), whoseRule(null, 'u2')]).toEqual(['your rule', 'Ana’s rule', 'a rule'])
+    const rule = { by: ana } as Rule
+    expect([mayRevoke(rule, 'u1', 'viewer'), mayRevoke(rule, 'u2', 'editor'), mayRevoke(rule, 'u2', 'owner')]).toEqual([true, false, true])
+  })
+})

@@ -1,0 +1,39 @@
+/** What a rule allows, in words that leave nothing out. Pure. */
+import { toolName } from '../chat/tools.ts'
+import type { ApprovalRequest, Remember, Rule } from '../wire/types.ts'
+
+/** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
+const SIZES = [20, 50, 100, 200, 500, 1_000]
+
+/** The sizes a request fits into, smallest first; none for what is no small correction any more. */
+export function sizesFor(units: number): number[] {
+  return SIZES.filter((size) => size >= units).slice(0, 3)
+}
+
+/** Whether it makes sense to offer a rule beside accepting all of a request: the server makes none otherwise, or it would never apply. */
+export function canRemember(request: ApprovalRequest): boolean {
+  return request.units !== null && sizesFor(request.units).length > 0 && request.warnings.length === 0 && request.preview_type !== 'command'
+}
+
+/** "Rewrite, at most 50 characters changed" */
+export function allowed(tool: string, remember: Remember): string {
+  const files = remember.path === undefined ? '' : ` in files like ${remember.path}`
+  const size = remember.max_units === undefined ? 'of any size' : `at most ${remember.max_units} characters changed`
+  return `${toolName(tool)}${files}, ${size}`
+}
+
+/** "whoever asks" */
+export function reach(remember: Remember, who: string): string {
+  return remember.scope === 'document' ? 'whoever asks' : `only what ${who} asked for in one session`
+}
+
+/** "Ana’s rule", "your rule" */
+export function whoseRule(by: { id: string; name: string } | null, me: string | undefined): string {
+  if (by === null) return 'a rule'
+  return by.id === me ? 'your rule' : `${by.name}’s rule`
+}
+
+/** Whether somebody may revoke a rule: its maker, or an owner. */
+export function mayRevoke(rule: Rule, me: string | undefined, role: string): boolean {
+  return rule.by.id === me || role === 'owner'
+}
