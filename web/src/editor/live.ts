@@ -7,12 +7,13 @@ import { Company } from '../presence/company.ts'
 import { setFrozen } from '../frozen/field.ts'
 import { lostItsWords } from '../review/again.ts'
 import { forgetLastAccept } from '../review/decide.ts'
+import { changed, endedAsRequest } from '../review/ending.ts'
 import { reviewField, setHunks } from '../review/field.ts'
-import { announced, hunksPut, replaced, resolved, updated, useReview } from '../review/store.ts'
+import { announced, hunksPut, replaced, resolved, useReview } from '../review/store.ts'
 import { CallError, type Wire } from '../wire/socket.ts'
 import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
-import { type Queued, isOld } from './queued.ts'
+import { isOlder, type Queued } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
@@ -93,8 +94,7 @@ export class LiveDocument {
     this.joined = false
     this.queue = []
     try {
-      const since = this.synced?.version
-      this.opened(await this.wire.call('document:open', { documentId: this.id, ...(since !== undefined && { since }) }))
+      this.opened(await this.wire.call('document:open', { documentId: this.id, ...(this.synced && { since: this.synced.version }) }))
     } catch (error) {
       if (isOutOfStep(error)) await this.reload()
       else this.cannotOpen(error)
@@ -109,8 +109,7 @@ export class LiveDocument {
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
-    const updates = sendable(this.view.state)
-    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates }).catch(keep)
+    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates: sendable(this.view.state) }).catch(keep)
   }
 
   redraw(): void {
@@ -122,19 +121,18 @@ export class LiveDocument {
   private opened(opened: Opened): void {
     if (opened.document) this.load(opened.document, opened)
     else this.apply({ documentId: this.id, from: opened.from ?? this.synced!.version, updates: opened.updates ?? [] })
-    const misfits = this.synced!.replace(opened.requests)
+    const misfits = this.synced!.replace(opened.requests, opened.streaming.flatMap(({ hunks }) => hunks))
     if (misfits.length > 0) console.warn('requests that do not fit this version', misfits)
     if (opened.title !== undefined) useDocument.setState({ title: opened.title })
     const settings = opened.document?.settings ?? opened.settings
     if (settings) this.configure(settings)
-    useReview.setState((state) => replaced(state, opened.requests))
+    useReview.setState((state) => replaced(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member })
     this.company.see(opened.peers, this.synced)
     this.joined = true
-    // A request told before the answer is in the answer, at a newer version, if it can still be decided.
-    for (const message of this.queue.splice(0)) if (!isOld(message, this.synced!.version)) this.take(message)
+    this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))
     void this.push()
   }
 
@@ -161,7 +159,7 @@ export class LiveDocument {
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
-      else useReview.setState((state) => updated(state, message.update))
+      else changed(this.view, message.update)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
       console.warn('out of step, loading anew:', error.message)
@@ -194,6 +192,7 @@ export class LiveDocument {
 
   private announce(request: ApprovalRequest): void {
     this.synced!.add(request)
+    endedAsRequest(this.view, request)
     useReview.setState((state) => announced(state, request))
     useChat.setState((chat) => requested(chat, request))
     this.redraw()

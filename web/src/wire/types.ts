@@ -44,4 +44,5 @@ export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'rejec
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
 export type BatchResult = ({ ok: true; request_id: string } & Decided) | { ok: false; request_id: string | null; error: wire.WireError }
-export type Opened = With<wire.Opened, { document?: WholeDocument; settings?: DocumentSettings; requests: ApprovalRequest[]; peers: Peer[]; role: Role }>
+export type Streaming = With<wire.Streaming, { update: ApprovalUpdate; hunks: Hunk[] }>
+export type Opened = With<wire.Opened, { document?: WholeDocument; settings?: DocumentSettings; requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>
