@@ -1149,7 +1149,7 @@ by?: Person,
  * The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
  * Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
  */
-paragraphs?: number, tool_name?: string, requestId?: string, explanation?: string, text?: string, 
+text?: string, 
 /**
  * The request anew, when it would do something else than people were shown: a file changed meanwhile.
  */
