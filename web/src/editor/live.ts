@@ -13,7 +13,7 @@ import { announced, hunksPut, replaced, resolved, useReview } from '../review/st
 import { CallError, type Wire } from '../wire/socket.ts'
 import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
-import { type Queued, isOld } from './queued.ts'
+import { isOlder, type Queued } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
@@ -109,8 +109,7 @@ export class LiveDocument {
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
-    const updates = sendable(this.view.state)
-    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates }).catch(keep)
+    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates: sendable(this.view.state) }).catch(keep)
   }
 
   redraw(): void {
@@ -133,8 +132,7 @@ export class LiveDocument {
     useDocument.setState({ member: opened.member })
     this.company.see(opened.peers, this.synced)
     this.joined = true
-    // A request told before the answer is in the answer, at a newer version, if it can still be decided.
-    for (const message of this.queue.splice(0)) if (!isOld(message, this.synced!.version)) this.take(message)
+    this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))
     void this.push()
   }
 

@@ -1,4 +1,4 @@
-/** What the server said while the answer to opening was awaited. */
+/** What the server tells of a document while the answer to `document:open` is on its way: it waits for that. */
 import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentSettings, DocumentUpdates } from '../wire/types.ts'
 
 export type Queued =
@@ -8,9 +8,12 @@ export type Queued =
   | { update: ApprovalUpdate }
   | { done: ApprovalResolved }
 
-/** What the answer holds already, at a newer version. */
-export function isOld(message: Queued, version: number): boolean {
+/**
+ * A request told before the answer is in the answer, at a newer version, if it can still be decided; so are the settings, and what is
+ * being written.
+ */
+export function isOlder(message: Queued, version: number): boolean {
   if ('request' in message) return message.request.version < version
-  if ('update' in message) return message.update.status === 'streaming'
-  return 'settings' in message && message.version < version
+  if ('settings' in message) return message.version < version
+  return 'update' in message && message.update.status === 'streaming'
 }

@@ -80,7 +80,6 @@ function AlreadyDecided({ request, mayDecide }: { request: ApprovalRequest; mayD
 
 /** What is still to be decided. */
 function Words({ request }: { request: ApprovalRequest }) {
-  // What is still to be read: it shrinks with every decision.
   const sums = request.hunks.filter(isWaitingHunk).map(wordChange)
   const plus = sums.reduce((sum, hunk) => sum + hunk.plus, 0)
   const minus = sums.reduce((sum, hunk) => sum + hunk.minus, 0)
