@@ -40,7 +40,7 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 9] = [
+const CAPABILITIES: [&str; 11] = [
     "desk",
     "edit",
     "undo",
