@@ -37,6 +37,7 @@ pub enum Command {
 
 /// Flags of `copydesk serve`.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4680]
     #[arg(long, env = "COPYDESK_LISTEN", value_name = "ADDR:PORT")]

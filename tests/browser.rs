@@ -30,6 +30,12 @@ fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
 }
 
 #[test]
+fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk.json");
+    tell("desk", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
     tell("share", &format!("script:{}", script.display()));

@@ -17,7 +17,7 @@ use super::step::Step;
 
 /// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
 /// no list and nobody can open it.
-const DESK: &str = "desk";
+pub const DESK: &str = "desk";
 
 /// The desk, as rooms are named.
 pub(super) fn id() -> DocumentId {

@@ -54,6 +54,7 @@ use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
 pub use credits::{credits, placements};
+pub use desk::DESK;
 pub use draft::Draft;
 pub use past::{compare, text_at};
 pub use rooms::{NewDocument, Rooms};

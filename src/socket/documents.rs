@@ -7,10 +7,10 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::ids::{ClientId, DocumentId, Version};
 use crate::review::Policy;
-use crate::room::NewDocument;
 use crate::room::command::{Command, Configure, Push, Reply};
 use crate::room::event::Caret;
 use crate::room::settings::{Approvals, OwnSettings};
+use crate::room::{DESK, NewDocument};
 use crate::who::Action;
 use crate::wire::client::{
     ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
@@ -195,7 +195,12 @@ pub(super) async fn settings(
     connection: &mut Connection,
     payload: ChangeSettings,
 ) -> Result<InForce, Refusal> {
-    let room = connection.room(&payload.document_id, Action::Manage).await?;
+    let room = if payload.document_id == DESK {
+        // Nobody opens the desk, but its owner says how it decides.
+        connection.desk(Action::Manage).await?
+    } else {
+        connection.room(&payload.document_id, Action::Manage).await?
+    };
     let policy = payload
         .policy
         .map(|name| {

@@ -212,6 +212,14 @@ impl Connection {
         }
     }
 
+    /// The desk, if the person may do `action` there.
+    async fn desk(&self, action: Action) -> Result<RoomHandle, Refusal> {
+        if !self.principal.may(action, None) {
+            return Err(Refusal::not_allowed());
+        }
+        Ok(self.door.rooms.desk().await?)
+    }
+
     /// A private document is there only for the person whose session owns it.
     async fn check_private(&self, room: &RoomHandle) -> Result<(), Refusal> {
         let Some(owner) = room.unlisted_owner() else { return Ok(()) };

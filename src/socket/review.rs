@@ -335,7 +335,6 @@ async fn owner_of(
     let record = connection.door.store.request(request).await?;
     match record.ok_or_else(|| Refusal::not_found("request"))?.document {
         Some(document) => Ok(Owner::Document(connection.room(document.as_str(), action).await?)),
-        None if !connection.principal.may(action, None) => Err(Refusal::not_allowed()),
-        None => Ok(Owner::Desk(connection.door.rooms.desk().await?)),
+        None => Ok(Owner::Desk(connection.desk(action).await?)),
     }
 }

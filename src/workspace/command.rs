@@ -104,7 +104,7 @@ pub(super) async fn run(
 /// Reads to the end, and keeps the beginning.
 async fn read(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     let Some(mut from) = from else { return };
-    let mut piece = [0; 8 * 1024];
+    let mut piece = vec![0; 8 * 1024];
     while let Ok(count @ 1..) = from.read(&mut piece).await {
         let room = (4 * OUTPUT_CHARS).saturating_sub(kept.len());
         kept.extend_from_slice(&piece[..count.min(room)]);

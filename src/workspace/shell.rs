@@ -149,7 +149,7 @@ impl Found {
                 self.add("substitution", "It runs a command within a command.");
             }
             "function_definition" => {
-                self.add("function", "It defines a function, which may do anything.")
+                self.add("function", "It defines a function, which may do anything.");
             }
             "&" => self.add("background", "It leaves something running in the background."),
             _ => {}
@@ -170,34 +170,18 @@ impl Found {
             }
             return;
         };
+        for (names, code, what) in TELLING {
+            if names.contains(&name.as_str()) {
+                self.add(code, format!("{what} ({name})."));
+            }
+        }
         match name.as_str() {
-            "sudo" | "doas" | "su" | "pkexec" => {
-                self.add("privileges", format!("It asks for more rights ({name})."))
-            }
-            "rm" | "rmdir" | "unlink" | "shred" => {
-                self.add("deletes", format!("It deletes files ({name})."))
-            }
             "find" if words.has(&["-delete", "-exec", "-execdir"]) => {
-                self.add("deletes", "It may delete or run something for every file it finds.")
-            }
-            "dd" | "fdisk" | "parted" | "wipefs" | "mount" | "umount" => {
-                self.add("disk", format!("It works on whole disks ({name})."))
+                self.add("deletes", "It may delete or run something for every file it finds.");
             }
             _ if name.starts_with("mkfs") => self.add("disk", "It formats a disk."),
-            "chmod" | "chown" | "chgrp" | "setfacl" => {
-                self.add("permissions", format!("It changes who may do what with files ({name})."))
-            }
-            "kill" | "pkill" | "killall" => {
-                self.add("kills", format!("It ends other programs ({name})."))
-            }
-            "env" | "printenv" if words.arguments.is_empty() => {
-                self.add("environment", "It shows the environment.")
-            }
-            "set" if words.arguments.is_empty() => {
-                self.add("environment", "It shows the environment.")
-            }
-            "nohup" | "setsid" | "disown" | "at" | "crontab" | "systemd-run" => {
-                self.add("background", format!("It leaves something running ({name})."))
+            "env" | "printenv" | "set" if words.arguments.is_empty() => {
+                self.add("environment", "It shows the environment.");
             }
             "mv" | "cp" | "tee" | "truncate" | "install" | "ln" => self.targets(words),
             "git" => self.git(words),
@@ -222,7 +206,7 @@ impl Found {
                 self.add("discards_work", format!("It can discard work (git {verb})."));
             }
             "restore" | "stash" | "rebase" | "filter-branch" => {
-                self.add("discards_work", format!("It can discard work (git {verb})."))
+                self.add("discards_work", format!("It can discard work (git {verb})."));
             }
             _ => {}
         }
@@ -283,6 +267,23 @@ impl Found {
     }
 }
 
+/// Commands whose name says what to look out for.
+const TELLING: [(&[&str], &str, &str); 6] = [
+    (&["sudo", "doas", "su", "pkexec"], "privileges", "It asks for more rights"),
+    (&["rm", "rmdir", "unlink", "shred"], "deletes", "It deletes files"),
+    (&["dd", "fdisk", "parted", "wipefs", "mount", "umount"], "disk", "It works on whole disks"),
+    (
+        &["chmod", "chown", "chgrp", "setfacl"],
+        "permissions",
+        "It changes who may do what with files",
+    ),
+    (&["kill", "pkill", "killall"], "kills", "It ends other programs"),
+    (
+        &["nohup", "setsid", "disown", "at", "crontab", "systemd-run"],
+        "background",
+        "It leaves something running",
+    ),
+];
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
 const INTERPRETERS: [&str; 6] = ["python", "python3", "perl", "ruby", "node", "php"];
 const EVALUATES: [&str; 9] =

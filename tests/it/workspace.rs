@@ -179,6 +179,23 @@ fn without_a_workspace_a_run_only_talks() {
     assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
 }
 
+#[test]
+fn the_desk_has_a_policy_of_its_own_that_survives_a_power_cut() {
+    let mut desk = desk(writing());
+    let set = json!({"documentId": "desk", "policy": "owner", "timeoutSeconds": 100});
+    desk.editor("Ed").emit("document:settings", &set).refused_with("not_allowed");
+    let settings = desk.owner().emit("document:settings", &set).ok()["settings"].clone();
+    assert_eq!((&settings["policy"], &settings["timeoutSeconds"]), (&json!("owner"), &json!(100)));
+    desk.is_killed_and_restarted();
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let run = runs(&ed);
+    let request = ed.sees_request_of(&run);
+    ed.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    owner.decides(&request, json!({"approved": true})).ok();
+    ends(&ed, &run);
+    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+}
+
 fn commanding(command: &str) -> Desk {
     let script = Script::calling("Bash", &json!({"command": command}));
     Desk::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()

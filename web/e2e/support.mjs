@@ -31,21 +31,23 @@ async function freePort() {
 }
 
 export class Server {
-  constructor(data, model, port) {
+  constructor(data, model, port, more) {
+    this.more = more
     this.data = data
     this.model = model
     this.port = port
     this.url = `http://127.0.0.1:${port}`
   }
 
-  static async start(data, model) {
-    const server = new Server(data, model, await freePort())
+  /** `more`: flags of its own. */
+  static async start(data, model, more = []) {
+    const server = new Server(data, model, await freePort(), more)
     await server.start()
     return server
   }
 
   async start() {
-    const options = ['--listen', `127.0.0.1:${this.port}`, '--data', this.data, '--model', this.model, '--token', TOKEN]
+    const options = ['--listen', `127.0.0.1:${this.port}`, '--data', this.data, '--model', this.model, '--token', TOKEN, ...this.more]
     this.process = spawn(need('COPYDESK_BIN'), options, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, RUST_LOG: 'warn' } })
     const lines = createInterface({ input: this.process.stdout })
     const ready = new Promise((resolve, reject) => {

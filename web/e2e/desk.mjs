@@ -1,0 +1,82 @@
+// Work in a folder: what the AI wants to write or run waits at the desk, for everybody who may decide it, and nothing happens before.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+
+const folder = join(process.env.COPYDESK_DATA, 'workspace')
+const file = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : null)
+const NOTES = '# Notes\n\nThe keeper wrote every night.\n'
+
+await story(async (keep) => {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'notes.md'), NOTES)
+  const data = join(process.env.COPYDESK_DATA, 'data')
+  const server = keep(await Server.start(data, process.env.COPYDESK_MODEL, ['--workspace', folder, '--enable-bash']))
+  const chromium = keep(await browser())
+  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { page } = ana
+  const ask = async (words) => {
+    await page.getByLabel('Ask for work in the workspace').fill(words)
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  }
+  const card = (name) => page.getByRole('list', { name: 'Waiting' }).getByRole('listitem', { name })
+  const settled = async () => page.getByText('Nothing waits for a decision.').waitFor()
+
+  await page.getByRole('button', { name: 'Desk' }).click()
+  await accessible(ana, 'an empty desk')
+  await ask('Make a file')
+  await card('Write docs/new.md').waitFor()
+  await accessible(ana, 'a file to write')
+  await ana.screenshot('desk-1-write')
+  holds('what deceives the eye is made visible', (await card(/Write/).textContent()).includes('⟨U+202E⟩'))
+
+  // Bo sees how much waits, in the list and beside a document.
+  const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
+  await bo.page.getByRole('button', { name: 'Desk: 1 request waiting' }).waitFor()
+  await bo.page.getByRole('link').first().click()
+  await bo.page.locator('.cm-content').waitFor()
+  await bo.page.getByRole('button', { name: 'Desk: 1 request waiting' }).click()
+  await accessible(bo, 'the desk in the dark')
+  same('nothing is written before somebody says yes', file('docs/new.md'), null)
+
+  // Edited before it runs; the words are Ana's.
+  await page.getByRole('button', { name: 'Edit…' }).click()
+  await page.getByLabel('content').fill('# Mine\n')
+  await page.getByRole('button', { name: 'Run as edited' }).click()
+  await settled()
+  await eventually('the file as edited', () => file('docs/new.md'), (text) => text === '# Mine\n')
+  await bo.page.getByText('Nothing waits for a decision.').waitFor()
+
+  // A file that changed meanwhile is not overwritten unseen.
+  await ask('Change two places')
+  await card('MultiEdit notes.md').waitFor()
+  writeFileSync(join(folder, 'notes.md'), `${NOTES}And somebody else was here.\n`)
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('changed while you looked').waitFor()
+  await eventually('the fresh preview, everywhere', () => bo.page.locator('.desk-diff').first().textContent(), (text) => text.includes('somebody else'))
+  await bo.page.getByRole('button', { name: 'Approve' }).click()
+  await eventually('both edits', () => file('notes.md'), (text) => text.includes('A keeper wrote each night.') && text.includes('somebody else'))
+  await settled()
+
+  // Rejected with a reason, which stays to be read.
+  await ask('Change one place')
+  await card('Edit notes.md').waitFor()
+  await page.getByRole('button', { name: 'Reject…' }).click()
+  await page.locator('.reason .field').fill('Keep it.')
+  await page.getByRole('button', { name: 'Reject', exact: true }).click()
+  await page.getByText('User rejected: Keep it.').waitFor()
+
+  // A command asks twice, and shows all of itself.
+  await ask('Run something')
+  await card('Bash').waitFor()
+  await accessible(ana, 'a command')
+  await ana.screenshot('desk-2-command')
+  same('the command', await page.getByLabel('Command').first().textContent(), 'echo done > made.txt; rm -rf docs')
+  await page.getByRole('button', { name: 'Run…' }).click()
+  same('one click is not enough', file('made.txt'), null)
+  await page.getByRole('button', { name: 'Yes, run it' }).click()
+  await eventually('what it made', () => file('made.txt'), (text) => text === 'done\n')
+  await settled()
+  await ana.screenshot('desk-3-settled')
+  same('no page failed', [...ana.errors, ...bo.errors], [])
+})
