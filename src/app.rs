@@ -158,7 +158,11 @@ impl House {
         }
         let sockets = Sockets::default();
         let outlet = Arc::new(sockets.clone());
-        let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
+        let rooms = Rooms::new(store.clone(), outlet, settings.clone(), clock.clone());
+        rooms.recall_settings().await?;
+        if rooms.settings() != settings {
+            tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
+        }
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
         let (models, tools) = (models(config)?, tools(config)?);
         let agents =

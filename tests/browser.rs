@@ -24,6 +24,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
 }
 
 #[test]
+fn decisions_carry_all_they_can_and_nothing_that_was_refused_or_half_written_is_lost() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/decisions.json");
+    tell("decisions", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
     tell("history", &format!("script:{}", script.display()));

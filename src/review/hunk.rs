@@ -126,6 +126,9 @@ pub struct Hunk {
     /// What stood between its parts when it was proposed; one fewer than there are parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
+    /// What stood before and after it when it was proposed, a little of each.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub around: (String, String),
     /// Once accepted: the parts that would take it back, kept true like the parts of an open hunk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverse: Vec<Part>,
@@ -143,6 +146,8 @@ impl Hunk {
         let parts: Vec<Part> = parts.into_iter().map(Part::from).collect();
         let gaps = parts.windows(2).map(|pair| base.slice(pair[0].to..pair[1].from));
         let gaps = gaps.collect::<Result<_, _>>()?;
+        let range = parts.first().map_or(0, |p| p.from)..parts.last().map_or(0, |p| p.to);
+        let around = Self::around(base, &range);
         Ok(Self {
             id: HunkId::from(format!("{request}.{number}")),
             parts,
@@ -152,6 +157,7 @@ impl Hunk {
             decided: None,
             votes: Vec::new(),
             gaps,
+            around,
             inverse: Vec::new(),
         })
     }
@@ -176,4 +182,8 @@ impl Hunk {
         let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
         self.parts.iter().zip(gaps).flat_map(|(part, gap)| [words(part), gap]).collect()
     }
+}
+
+fn is_nothing((before, after): &(String, String)) -> bool {
+    before.is_empty() && after.is_empty()
 }

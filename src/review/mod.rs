@@ -4,6 +4,7 @@
 //! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken, `report` for
 //! what the model hears of it.
 
+mod again;
 mod apply;
 mod arrival;
 mod credit;

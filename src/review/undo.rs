@@ -1,4 +1,4 @@
-//! Taking back what was accepted, at any later time; and proposing again what was not.
+//! Taking back what was accepted, at any later time.
 
 use super::apply::{Applied, HunkEdit, in_order};
 use super::{Asked, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
@@ -75,30 +75,7 @@ impl Request {
         Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
     }
 
-    /// Makes rejected and expired hunks pending again, on today's text; the request must have been mapped to it. Returns them.
-    pub fn reopen(&mut self, who: &Principal) -> Result<Vec<HunkId>, DecisionError> {
-        self.check_allowed(who)?;
-        let mut again = Vec::new();
-        for hunk in &mut self.hunks {
-            let refused = matches!(hunk.status, HunkStatus::Rejected | HunkStatus::Expired);
-            if refused && hunk.state_of_parts().0 != HunkStatus::Obsolete {
-                hunk.status = HunkStatus::Pending;
-                hunk.decided = None;
-                hunk.votes.clear();
-                hunk.restate();
-                again.push(hunk.id.clone());
-            }
-        }
-        if again.is_empty() {
-            return Err(DecisionError::InvalidDecision {
-                reason: "there is nothing to propose again",
-            });
-        }
-        self.open_again();
-        Ok(again)
-    }
-
-    fn open_again(&mut self) {
+    pub(super) fn open_again(&mut self) {
         if self.status.is_open() {
             // Somebody still waits for it.
             return;

@@ -12,7 +12,7 @@ use crate::who::Principal;
 
 use super::command::{Command, Configure, Reading};
 use super::event::{Change, Event};
-use super::rooms::title;
+use super::rooms::{LONGEST_TITLE, title};
 use super::settings::{self, DocumentSettings};
 use super::state::{Now, RoomState};
 use super::step::Step;
@@ -33,6 +33,10 @@ impl RoomState {
             Command::Configure(configure, by, reply) => {
                 let result = self.configure(*configure, &by, now, step);
                 step.answer(reply, result);
+            }
+            Command::TellSettings(reply) => {
+                step.tell(Event::Changed(Change::Settings(self.in_force(now), self.version())));
+                step.answer(reply, Ok(()));
             }
             Command::Delete(by, reply) => {
                 let result = self.delete(&by, now, step);
@@ -58,7 +62,9 @@ impl RoomState {
         step: &mut Step,
     ) -> Result<(), RoomError> {
         self.exists()?;
+        let fits = wanted.trim().chars().count() <= LONGEST_TITLE;
         let title = title(wanted)
+            .filter(|_| fits)
             .ok_or_else(|| RoomError::Invalid("a title has 1 to 200 characters".to_owned()))?;
         self.record.title.clone_from(&title);
         self.record.updated_ms = now.ms;
@@ -91,7 +97,7 @@ impl RoomState {
         let detail = self.record.settings.clone();
         step.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
-        step.tell(Event::Changed(Change::Settings(settings.clone())));
+        step.tell(Event::Changed(Change::Settings(settings.clone(), self.version())));
         self.apply_policy(settings.policy, by, now, step);
         Ok(settings)
     }

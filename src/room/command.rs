@@ -56,6 +56,8 @@ pub enum Command {
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
     Configure(Box<Configure>, Principal, Reply<DocumentSettings>),
+    /// Tell everyone the settings in force: the server's have changed.
+    TellSettings(Reply<()>),
     /// Delete the document.
     Delete(Principal, Reply<()>),
     /// Read the document as it is.
@@ -97,6 +99,7 @@ impl Command {
             | Self::Await(..)
             | Self::Rename(..)
             | Self::Configure(..)
+            | Self::TellSettings(..)
             | Self::Delete(..)
             | Self::Read(..)
             | Self::CatchUp(..)
@@ -138,7 +141,10 @@ impl Command {
             | Self::Begin(.., reply)
             | Self::Done(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
-            Self::Sketch(_, reply) | Self::Rename(.., reply) | Self::Delete(.., reply) => {
+            Self::Sketch(_, reply)
+            | Self::Rename(.., reply)
+            | Self::Delete(.., reply)
+            | Self::TellSettings(reply) => {
                 reply.send(Err(error));
             }
             Self::Configure(.., reply) => reply.send(Err(error)),
@@ -374,14 +380,14 @@ pub struct Opened {
 pub enum Content {
     /// Everything.
     Whole(Box<Reading>),
-    /// The updates after `from`, up to `version`.
+    /// The updates after `from`, up to the newest version.
     Since {
         /// The version the client had.
         from: Version,
-        /// The newest version.
-        version: Version,
         /// In order, without a gap.
         updates: Vec<Arc<Update>>,
+        /// The document they lead to: title and settings may have changed too.
+        reading: Box<Reading>,
     },
 }
 

@@ -51,8 +51,8 @@ pub enum Event {
 pub enum Change {
     /// A new title.
     Title(String),
-    /// The settings now in force.
-    Settings(DocumentSettings),
+    /// The settings now in force, and the version their ranges are of.
+    Settings(DocumentSettings, Version),
     /// The document is gone.
     Deleted,
 }

@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod command;
+pub mod ended;
 pub mod event;
 pub mod settings;
 
@@ -295,6 +296,11 @@ impl RoomHandle {
         by: Principal,
     ) -> Result<DocumentSettings, RoomError> {
         self.ask(|reply| Command::Configure(Box::new(configure), by, reply)).await
+    }
+
+    /// Tell everyone the settings in force, because the server's have changed.
+    pub(super) async fn tell_settings(&self) -> Result<(), RoomError> {
+        self.ask(Command::TellSettings).await
     }
 
     /// Delete the document.

@@ -15,12 +15,14 @@ use crate::who::{Action, Principal};
 use super::clock::Clock;
 use super::command::Command;
 use super::driver::Driver;
-use super::settings::ServerSettings;
+use super::settings::{Chosen, ServerSettings};
 use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle, desk};
 
 /// Longest title, in characters.
-const LONGEST_TITLE: usize = 200;
+pub(super) const LONGEST_TITLE: usize = 200;
+/// Where the store keeps what owners set.
+const SETTINGS: &str = "settings";
 
 /// All rooms of this process. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +35,8 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) stopping: CancellationToken,
     settings: RwLock<ServerSettings>,
+    /// What the server was started with.
+    started_with: ServerSettings,
     tasks: TaskTracker,
     open: Mutex<HashMap<DocumentId, RoomHandle>>,
     /// Two people who open the same document at once get the same room; nobody waits for another document.
@@ -72,7 +76,8 @@ impl Rooms {
             outlet,
             clock,
             stopping: CancellationToken::new(),
-            settings: RwLock::new(settings),
+            settings: RwLock::new(settings.clone()),
+            started_with: settings,
             tasks: TaskTracker::new(),
             open: Mutex::default(),
             gates: Mutex::default(),
@@ -161,9 +166,44 @@ impl Rooms {
         self.0.settings()
     }
 
-    /// Changes the server's settings for requests that are made from now on.
-    pub fn set_settings(&self, settings: ServerSettings) {
-        *self.0.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    /// Takes up what an owner had set before the server was started again.
+    pub async fn recall_settings(&self) -> Result<(), RoomError> {
+        let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
+        let Some(kept) = kept else { return Ok(()) };
+        let chosen: Chosen = serde_json::from_str(&kept).map_err(|error| {
+            let (what, reason) = (SETTINGS.to_owned(), error.to_string());
+            RoomError::store(StoreError::Corrupt { what, reason })
+        })?;
+        self.0.put_settings(chosen.over(&self.0.started_with));
+        Ok(())
+    }
+
+    /// Changes the server's settings for requests that are made from now on, and keeps them; everyone in a document is told
+    /// what is in force there.
+    pub async fn set_settings(
+        &self,
+        settings: ServerSettings,
+        by: &Principal,
+    ) -> Result<(), RoomError> {
+        let chosen = Chosen { set: settings.clone(), started_with: self.0.started_with.clone() };
+        let audit = AuditEntry {
+            at_ms: self.0.clock.now_ms(),
+            actor: by.user.to_string(),
+            action: "settings.set".to_owned(),
+            document: None,
+            request: None,
+            detail: json!(settings),
+        };
+        let kept = Op::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
+        let batch = Batch::new().with(kept).with(Op::Audit(audit));
+        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.put_settings(settings);
+        let rooms: Vec<_> = self.0.open().values().cloned().collect();
+        for room in rooms {
+            // A room that is closing has nobody to tell.
+            room.tell_settings().await.ok();
+        }
+        Ok(())
     }
 
     /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
@@ -191,6 +231,10 @@ impl Shared {
     /// The server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put_settings(&self, settings: ServerSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
     /// The rooms that are open: while this is locked, nobody gets a new way to reach one.

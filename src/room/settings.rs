@@ -19,6 +19,31 @@ pub struct ServerSettings {
     pub timeout_ms: u64,
 }
 
+/// What an owner set while the server ran, to be kept over a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The owner's choice.
+    pub set: ServerSettings,
+    /// What the server had been started with at that time.
+    pub started_with: ServerSettings,
+}
+
+impl Chosen {
+    /// The settings of a server that is started with `now`: an option that was changed since is the newer choice.
+    pub fn over(self, now: &ServerSettings) -> ServerSettings {
+        let Self { set, started_with } = self;
+        let &ServerSettings { approvals, timeout_ms } = now;
+        ServerSettings {
+            approvals: if approvals == started_with.approvals { set.approvals } else { approvals },
+            timeout_ms: if timeout_ms == started_with.timeout_ms {
+                set.timeout_ms
+            } else {
+                timeout_ms
+            },
+        }
+    }
+}
+
 /// Whether changes wait for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -119,6 +144,16 @@ pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>)
 mod tests {
     use super::*;
     use crate::document::Edit;
+
+    #[test]
+    fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {
+        let with =
+            |approvals, seconds: u64| ServerSettings { approvals, timeout_ms: seconds * 1_000 };
+        let chosen =
+            Chosen { set: with(Approvals::Off, 7), started_with: with(Approvals::On, 300) };
+        assert_eq!(chosen.clone().over(&with(Approvals::On, 300)), with(Approvals::Off, 7));
+        assert_eq!(chosen.over(&with(Approvals::On, 60)), with(Approvals::Off, 60));
+    }
 
     #[test]
     fn a_frozen_range_moves_with_its_words_and_goes_with_them() {

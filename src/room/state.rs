@@ -151,7 +151,7 @@ impl RoomState {
         match (older, self.document.since(start)) {
             (Some(mut updates), Some(newer)) => {
                 updates.extend(newer.map(Arc::new));
-                Content::Since { from, version: self.version(), updates }
+                Content::Since { from, updates, reading: Box::new(self.reading(now)) }
             }
             _ => Content::Whole(Box::new(self.reading(now))),
         }
@@ -241,6 +241,7 @@ impl RoomState {
             }
             Command::Rename(..)
             | Command::Configure(..)
+            | Command::TellSettings(..)
             | Command::Delete(..)
             | Command::Replace(..)
             | Command::Restore(..) => self.administer(command, now, step),

@@ -51,7 +51,7 @@ pub(super) fn undo(
     Ok(open_again(state, request, &outcome.put, by, now, step))
 }
 
-/// Makes rejected and expired hunks open again, on today's text.
+/// Makes hunks that were refused, ran out of time or lost their words open again, on today's text.
 pub(super) fn reopen(
     state: &mut RoomState,
     id: &RequestId,
@@ -63,7 +63,7 @@ pub(super) fn reopen(
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
-    let again = request.reopen(by)?;
+    let again = request.reopen(by, state.document.text())?;
     let detail = json!({ "hunks": again });
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
     tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);

@@ -3,6 +3,7 @@
 mod agent;
 mod connect;
 mod documents;
+mod ended;
 mod intake;
 mod outbound;
 mod past;
@@ -163,6 +164,7 @@ impl Connection {
             "tool_approval_response" => run(self, payload, ack, review::respond).await,
             "tool_approval_batch" => run(self, payload, ack, review::batch).await,
             "list_pending_approvals" => run(self, payload, ack, review::list).await,
+            "approval:list" => run(self, payload, ack, ended::list).await,
             "approval:told" => run(self, payload, ack, review::told).await,
             "approval:focus" => run(self, payload, ack, review::focus).await,
             "approval:extend" => run(self, payload, ack, review::extend).await,

@@ -290,13 +290,24 @@ pub(super) async fn undo(
     Ok(room.undo(undo, connection.principal.clone()).await?.into())
 }
 
+/// What became of a wish to propose again.
+#[derive(Serialize)]
+pub(super) struct Reopened {
+    #[serde(flatten)]
+    status: Status,
+    /// Changes whose words are no longer in the text.
+    unplaced: Vec<String>,
+}
+
 pub(super) async fn reopen(
     connection: &mut Connection,
     payload: NameRequest,
-) -> Result<Status, Refusal> {
+) -> Result<Reopened, Refusal> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
-    Ok(room.reopen(id, connection.principal.clone()).await?.into())
+    let request = room.reopen(id, connection.principal.clone()).await?;
+    let unplaced = request.refused().iter().map(ToString::to_string).collect();
+    Ok(Reopened { status: request.into(), unplaced })
 }
 
 pub(super) async fn withdraw(

@@ -36,7 +36,7 @@ pub(super) async fn set(
     if payload.permission_mode.as_deref().is_some_and(|mode| mode != "sdk") {
         return Err(Refusal::invalid("new runs start in mode `sdk`; name another one in each run"));
     }
-    connection.door.rooms.set_settings(settings);
+    connection.door.rooms.set_settings(settings, &connection.principal).await?;
     Ok(Answer { settings: connection.door.settings() })
 }
 

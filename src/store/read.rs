@@ -183,6 +183,29 @@ impl Store {
         self.all(query, rows::request).await
     }
 
+    /// The newest `limit` requests of a document that have ended, or the newest before `before`, newest first; only those
+    /// with one of these statuses, if any are named (at most six).
+    pub async fn ended_requests(
+        &self,
+        document: &DocumentId,
+        statuses: &[&str],
+        before: Option<&RequestId>,
+        limit: u32,
+    ) -> Result<Vec<RequestRecord>, StoreError> {
+        let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
+        let mut query = sqlx::query(
+            "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
+             AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
+        )
+        .bind(document.to_string())
+        .bind(before)
+        .bind(statuses.is_empty());
+        for place in 0..6 {
+            query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
+        }
+        self.all(query.bind(i64::from(limit)), rows::request).await
+    }
+
     /// Everything that was decided about a request, in order.
     pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")

@@ -379,6 +379,21 @@ pub struct ListPendingApprovals {
     pub document_id: Option<String>,
 }
 
+/// `approval:list` (an addition): requests of a document that have ended, newest first.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ListRequests {
+    /// The document.
+    pub document_id: String,
+    /// How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
+    pub status: Option<Vec<String>>,
+    /// Only those made before this request (the last one of the page before); missing: from the newest.
+    pub before: Option<String>,
+    /// At most this many, 1 to 100; 20 if missing. A page may hold fewer: `more` says whether there are older ones.
+    pub limit: Option<u32>,
+}
+
 /// `approval:focus`
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]

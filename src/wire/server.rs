@@ -152,6 +152,12 @@ pub struct Opened {
     /// What the client missed, in order, without a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<Update>>,
+    /// The title, with `updates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The settings in force, with `updates`; the ranges are of `version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<DocumentSettings>,
     /// A name for a new editor instance, for `collab()`.
     #[serde(rename = "clientID")]
     pub client_id: String,
@@ -232,6 +238,9 @@ pub struct DocumentChanged {
     /// The settings now in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
+    /// With `settings`: the version their ranges are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
     /// `true`: the document is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,
@@ -504,12 +513,21 @@ pub struct ToolApprovalUpdate {
 
 /// A hunk's state.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkState {
     /// The hunk.
     pub id: String,
     /// Its status.
     pub status: String,
+    /// Who decided it; missing while nobody has, or nobody did in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Person>,
+    /// When it was decided, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The text that was put there instead of the proposed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// `tool_approval_resolved`

@@ -18,7 +18,7 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
             SetSettings, IssueToken, RevokeToken,
         }
         server::{

@@ -120,8 +120,8 @@ fn a_title_has_1_to_200_characters() {
     let rename =
         |title: &str| ana.emit("document:rename", &json!({"documentId": document, "title": title}));
     rename(&"é".repeat(200)).ok();
-    rename(&"é".repeat(201)).ok();
-    assert_eq!(line(&ana, &document).unwrap()["title"], "é".repeat(200), "the rest is cut");
+    rename(&"é".repeat(201)).refused_with("invalid_payload");
+    assert_eq!(line(&ana, &document).unwrap()["title"], "é".repeat(200), "nothing is cut");
     rename("").refused_with("invalid_payload");
     rename(" \n ").refused_with("invalid_payload");
 }
@@ -248,6 +248,31 @@ fn the_servers_settings_hold_where_a_document_says_nothing() {
 }
 
 #[test]
+fn the_servers_settings_are_told_to_everyone_and_kept_over_a_restart() {
+    let mut desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("Hello."));
+    owner.emit("settings:set", &json!({"approvals": "off", "timeoutSeconds": 7})).ok();
+    let told = ben.sees("document:changed")["settings"].clone();
+    assert_eq!((&told["approvals"], &told["timeoutSeconds"]), (&json!("off"), &json!(7)));
+    desk.is_killed_and_restarted();
+    let back = desk.owner();
+    let settings = back.emit("settings:get", &json!({})).ok()["settings"].clone();
+    assert_eq!((&settings["approvals"], &settings["timeoutSeconds"]), (&json!("off"), &json!(7)));
+}
+
+#[test]
+fn only_an_owner_sets_the_servers_settings_and_a_refused_wish_changes_nothing() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.emit("settings:set", &json!({"approvals": "off"})).refused_with("not_allowed");
+    let ack =
+        owner.send_args("settings:set", &json!([{"approvals": "off", "permission_mode": "x"}]));
+    owner.ack(ack).refused_with("invalid_payload");
+    assert_eq!(ben.emit("settings:get", &json!({})).ok()["settings"]["approvals"], "on");
+}
+
+#[test]
 fn frozen_ranges_move_with_the_text() {
     let desk = Desk::quiet();
     let owner = desk.owner();
@@ -259,6 +284,45 @@ fn frozen_ranges_move_with_the_text() {
     owner.types(0, "Zero. ");
     let settings = &owner.opens(&owner.document())["document"]["settings"];
     assert_eq!(settings["frozen"], json!([{"from": 11, "to": 15}]));
+}
+
+#[test]
+fn frozen_ranges_are_told_with_the_version_they_are_of() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("One. Two. Three."));
+    ben.types(0, "Zero. ");
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner
+        .emit("document:settings", &json!({"documentId": owner.document(), "frozen": frozen}))
+        .ok();
+    let told = ben.sees("document:changed");
+    assert_eq!(
+        (&told["version"], &told["settings"]["frozen"]),
+        (&json!(1), &json!([{"from": 11, "to": 15}]))
+    );
+}
+
+#[test]
+fn who_was_away_is_told_the_title_and_the_settings_of_now() {
+    let desk = Desk::quiet();
+    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    ben.opens(&owner.creates("One. Two. Three."));
+    let named = |more: Value| {
+        let mut payload = json!({"documentId": owner.document()});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    ben.closes();
+    owner.emit("document:rename", &named(json!({"title": "Three numbers"}))).ok();
+    let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
+    owner.emit("document:settings", &named(json!({"frozen": frozen, "policy": "owner"}))).ok();
+    let back = ben.emit("document:open", &named(json!({"since": 0}))).ok();
+    assert_eq!(back["title"], "Three numbers");
+    assert_eq!(
+        (&back["settings"]["policy"], &back["settings"]["frozen"]),
+        (&json!("owner"), &json!([{"from": 5, "to": 9}]))
+    );
 }
 
 #[test]

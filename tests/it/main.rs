@@ -13,6 +13,7 @@ mod support;
 
 mod approvals;
 mod bad_input;
+mod bin;
 mod check;
 mod collab;
 mod converge;

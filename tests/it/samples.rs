@@ -71,6 +71,7 @@ fn the_servers_types_read_every_clients_sample() {
             "tool_approval_response" | "approval:told" => reads::<ToolApprovalResponse>,
             "tool_approval_batch" => reads::<ToolApprovalBatch>,
             "list_pending_approvals" => reads::<ListPendingApprovals>,
+            "approval:list" => reads::<ListRequests>,
             "approval:focus" => reads::<FocusRequest>,
             "approval:extend" | "approval:reopen" | "approval:withdraw" => reads::<NameRequest>,
             "approval:undo" => reads::<UndoRequest>,
@@ -211,6 +212,7 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     owner.emit("transcript:get", &transcript).ok();
     owner.emit("approval:undo", &id).ok();
     owner.emit("approval:withdraw", &id).ok();
+    owner.emit("approval:list", &json!({"documentId": owner.document()})).ok();
     owner.emit("approval:reopen", &id).ok();
     let again = owner.asks("again");
     owner.accepts_all(&owner.sees_request_of(&again));

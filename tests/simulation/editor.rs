@@ -151,9 +151,10 @@ impl Editor {
     }
 
     fn opened(&mut self, opened: &Opened, ledger: &Ledger) -> Held {
-        let Content::Since { from, version, updates } = &opened.content else {
+        let Content::Since { from, updates, reading } = &opened.content else {
             return must(TellingHasNoGap, false, || "the log does not reach back".to_owned());
         };
+        let version = reading.version;
         let expected = (self.version, ledger.entries.len().min(self.version + updates.len()));
         must(TellingHasNoGap, (from.0 as usize, version.0 as usize) == expected, || {
             format!(

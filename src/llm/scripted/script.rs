@@ -20,7 +20,7 @@ pub struct Script {
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The file cannot be read.
-    #[error("cannot read the script {}: {source}", path.display())]
+    #[error("cannot read the script {}", path.display())]
     Read {
         /// Where it should be.
         path: PathBuf,

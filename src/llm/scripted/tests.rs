@@ -199,7 +199,9 @@ async fn a_call_of_a_refused_or_unknown_ending_is_not_handed_over_either() {
 #[test]
 fn a_missing_script_names_its_path() {
     let error = Scripted::load(Path::new("no/such.json")).err().expect("nothing there");
-    assert!(error.to_string().starts_with("cannot read the script no/such.json: "), "{error}");
+    assert_eq!(error.to_string(), "cannot read the script no/such.json");
+    let reason = std::error::Error::source(&error).expect("the system's reason is the cause");
+    assert!(reason.to_string().contains("No such file"), "{reason}");
 }
 
 #[test]

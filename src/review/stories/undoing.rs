@@ -1,7 +1,7 @@
 //! Undo at any later time, and proposing again.
 
 use super::*;
-use HunkStatus::{Accepted, Conflict, Pending, Rejected};
+use HunkStatus::{Accepted, Conflict, Obsolete, Pending, Rejected};
 
 const OLD: &str = "Teh first one is here. Than a second came along. He go to store.";
 const NEW: &str = "The first one is here. Then a second came along. He goes to the store.";
@@ -99,8 +99,41 @@ fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
     desk.request.expire(START_MS + 300_000).unwrap();
     desk.types("|Teh", "Well. ");
     desk.types("go", "went");
-    assert_eq!(desk.request.reopen(&ann()).unwrap().len(), 3);
+    assert_eq!(desk.request.reopen(&ann(), &desk.text).unwrap().len(), 3);
     assert_eq!(desk.statuses(), [Pending, Pending, Conflict]);
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.text(), format!("Well. {}", NEW.replace("goes to the", "went to")));
+}
+
+#[test]
+fn words_that_were_deleted_and_are_back_can_be_proposed_for_again() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.types(OLD, "");
+    assert_eq!(desk.statuses(), [Obsolete; 3]);
+    desk.types("|", &format!("Yes. {OLD}"));
+    assert_eq!(desk.request.reopen(&ann(), &desk.text).unwrap().len(), 3);
+    assert_eq!(desk.statuses(), [Pending; 3]);
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.text(), format!("Yes. {NEW}"));
+}
+
+#[test]
+fn words_that_stand_in_several_places_alike_are_left_where_they_are() {
+    let mut desk = Desk::proposing("He go home.", "He goes home.");
+    desk.types("He go home.", "");
+    desk.types("|", "He go home. He go home.");
+    let refused = desk.request.reopen(&ann(), &desk.text).unwrap_err();
+    assert_eq!(refused.code(), "invalid_decision");
+    assert_eq!(desk.statuses(), [Obsolete]);
+}
+
+#[test]
+fn a_common_word_is_found_again_by_what_stood_around_it() {
+    let mut desk =
+        Desk::proposing("The cat and teh dog met teh bird.", "The cat and teh dog met the bird.");
+    desk.types("The cat and teh dog met teh bird.", "");
+    desk.types("|", "The cat and teh dog met teh bird.");
+    desk.request.reopen(&ann(), &desk.text).unwrap();
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.text(), "The cat and teh dog met the bird.");
 }

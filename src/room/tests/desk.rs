@@ -326,7 +326,7 @@ fn word(event: &Event) -> String {
             format!("updates {from}..{to}{hunks}")
         }
         Event::Changed(Change::Title(title)) => format!("title {title}"),
-        Event::Changed(Change::Settings(_)) => "settings".into(),
+        Event::Changed(Change::Settings(..)) => "settings".into(),
         Event::Changed(Change::Deleted) => "deleted".into(),
         Event::Peers(peers) => {
             let names = peers.iter().map(|peer| format!(" {}", peer.principal.user));

@@ -90,18 +90,24 @@ pub fn opened(
     principal: &Principal,
 ) -> server::Opened {
     let command::Opened { content, client, requests, sketches, peers } = opened;
+    let mut title_and_settings = None;
     let (whole, from, version, updates) = match content {
         Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
-        Content::Since { from, version, updates } => {
+        Content::Since { from, updates, reading } => {
+            let Reading { title, version, text: _, settings } = *reading;
+            title_and_settings = Some((title, document_settings(&settings)));
             let updates = updates.iter().filter_map(update).collect();
             (None, Some(from.0), Some(version.0), Some(updates))
         }
     };
+    let (title, settings) = title_and_settings.unzip();
     server::Opened {
         document: whole,
         from,
         version,
         updates,
+        title,
+        settings,
         client_id: client.to_string(),
         requests: requests.iter().map(|asked| request(asked)).collect(),
         streaming: sketches.iter().map(|it| request::streaming(document, it)).collect(),
@@ -133,13 +139,20 @@ fn update(update: &Arc<Update>) -> Option<server::Update> {
 }
 
 fn changed(document_id: String, change: &Change) -> server::DocumentChanged {
-    let nothing =
-        server::DocumentChanged { document_id, title: None, settings: None, deleted: None };
+    let nothing = server::DocumentChanged {
+        document_id,
+        title: None,
+        settings: None,
+        version: None,
+        deleted: None,
+    };
     match change {
         Change::Title(title) => server::DocumentChanged { title: Some(title.clone()), ..nothing },
-        Change::Settings(settings) => {
-            server::DocumentChanged { settings: Some(document_settings(settings)), ..nothing }
-        }
+        Change::Settings(settings, version) => server::DocumentChanged {
+            settings: Some(document_settings(settings)),
+            version: Some(version.0),
+            ..nothing
+        },
         Change::Deleted => server::DocumentChanged { deleted: Some(true), ..nothing },
     }
 }

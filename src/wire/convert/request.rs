@@ -120,6 +120,7 @@ pub(super) fn hunk(request: &RequestId, hunk: &review::Hunk) -> server::Hunk {
         decided,
         votes: _,
         gaps: _,
+        around: _,
         inverse: _,
     } = hunk;
     server::Hunk {
@@ -150,12 +151,17 @@ fn person(of: &Person) -> server::Person {
 }
 
 fn hunk_states(request: &Request) -> Vec<server::HunkState> {
-    let state = |hunk: &review::Hunk| hunk_state(&hunk.id, hunk.status);
+    let state = |hunk: &review::Hunk| hunk_state(request, &hunk.id, hunk.status);
     request.hunks.iter().map(state).collect()
 }
 
-fn hunk_state(id: &HunkId, status: HunkStatus) -> server::HunkState {
-    server::HunkState { id: id.to_string(), status: status.as_str().to_owned() }
+fn hunk_state(request: &Request, id: &HunkId, status: HunkStatus) -> server::HunkState {
+    let decided = request.hunk(id).and_then(|hunk| hunk.decided.as_ref()).map(self::decided);
+    let (by, at, text) = decided.map_or((None, None, None), |decided| {
+        let server::HunkDecided { by, at, text } = decided;
+        (Some(by), Some(at), text)
+    });
+    server::HunkState { id: id.to_string(), status: status.as_str().to_owned(), by, at, text }
 }
 
 /// A pending request changed.
@@ -170,7 +176,7 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         focused_by: focused.iter().map(principal).collect(),
         preview_hash: request.preview_hash(),
         approvals: approvals(request),
-        hunks: changed.iter().map(|(id, status)| hunk_state(id, *status)).collect(),
+        hunks: changed.iter().map(|(id, status)| hunk_state(request, id, *status)).collect(),
         by: by.as_ref().map(principal),
         text: None,
         paragraphs: None,
@@ -269,7 +275,7 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
         DecisionError::Expired { at_ms } => Some(json!({ "at": time(*at_ms) })),
         DecisionError::AlreadyResolved { status, hunk, by, at_ms } => Some(json!({
             "status": status.as_str(),
-            "hunk": hunk.as_ref().map(|(id, status)| hunk_state(id, *status)),
+            "hunk": hunk.as_ref().map(|(id, status)| json!({ "id": id, "status": status.as_str() })),
             "by": by.as_ref().map(person),
             "at": at_ms.map(time),
         })),

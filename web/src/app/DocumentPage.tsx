@@ -7,7 +7,10 @@ import { LiveDocument } from '../editor/live.ts'
 import { Outline } from '../editor/Outline.tsx'
 import { Page } from '../editor/Page.tsx'
 import { Recovered } from '../editor/Recovered.tsx'
-import { EMPTY, useDocument } from '../editor/store.ts'
+import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
+import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
+import { EMPTY_BIN, useBin } from '../review/bin.ts'
+import { NO_DRAFTS, useDrafts } from '../review/drafts.ts'
 import { forgetAuthors } from '../history/store.ts'
 import { Authors } from '../history/Authors.tsx'
 import { activate, activeHunk } from '../review/field.ts'
@@ -24,17 +27,19 @@ import { TopBar } from './TopBar.tsx'
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title } = useDocument()
+  const { phase, title, role, settings } = useDocument()
+  const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
   usePageKeys(() => setFocused((on) => !on), () => setShortcuts(true))
   return (
-    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'}`}>
+    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}>
       <TopBar focused={focused} onFocus={() => setFocused(!focused)} onShortcuts={() => setShortcuts(true)} />
       <NetBar />
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
         <Recovered />
+        <ApprovalsOff />
         <Authors />
         {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
@@ -74,7 +79,9 @@ function useLive(id: string): LiveDocument | null {
     useDocument.setState({ ...EMPTY, id })
     useReview.setState(NONE)
     useChat.setState({ runs: [] })
-    usePanel.setState({ open: false, editing: null, reasoning: null })
+    usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
+    useDrafts.setState(NO_DRAFTS)
+    useBin.setState(EMPTY_BIN)
     forgetAuthors()
     const opened = new LiveDocument(id, wire)
     setLive(opened)

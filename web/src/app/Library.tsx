@@ -7,7 +7,7 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ago } from '../ui/when.ts'
 import type { DocumentLine } from '../wire/types.ts'
-import { createDocument, deleteDocument, loadLibrary, renameDocument, useLibrary } from './library.ts'
+import { createDocument, deleteDocument, loadLibrary, renameDocument, tooLong, useLibrary } from './library.ts'
 import { Me } from './Me.tsx'
 import { documentPath, follow, navigate } from './routes.ts'
 import { Share } from './Share.tsx'
@@ -114,6 +114,7 @@ function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
 
 function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
   const [title, setTitle] = useState(line.title)
+  const problem = tooLong(title.trim())
   const save = async (event: { preventDefault(): void }) => {
     event.preventDefault()
     if (await renameDocument(line.id, title.trim())) {
@@ -125,9 +126,10 @@ function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
     <Dialog title="Rename document" onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
         <label className="hidden-label" htmlFor="new-title">Title</label>
-        <input id="new-title" className="field" autoFocus maxLength={200} value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
+        <input id="new-title" className="field" autoFocus value={title} aria-invalid={problem !== undefined} aria-describedby={problem && 'title-problem'} onInput={(event) => setTitle(event.currentTarget.value)} />
+        {problem && <p id="title-problem" className="warn-note" style={{ marginTop: 8 }} role="alert">{problem}</p>}
         <div className="dialog-foot">
-          <button type="submit" className="button is-primary" disabled={title.trim() === ''}>Save</button>
+          <button type="submit" className="button is-primary" disabled={title.trim() === '' || problem !== undefined}>Save</button>
           <button type="button" className="button" onClick={onClose}>Cancel</button>
         </div>
       </form>

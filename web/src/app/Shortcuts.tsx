@@ -24,6 +24,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Italic" chord={[MOD, 'I']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
+          <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
           <h3>View</h3>
           <Keys does="Focus mode" chord={[MOD, SHIFT, 'F']} />
           <Keys does="Leave the text" chord={['Esc']} />

@@ -8,9 +8,10 @@ import { useSession } from '../session/store.ts'
 import { Authorship } from '../history/Authors.tsx'
 import { Past } from '../history/History.tsx'
 import { Icon } from '../ui/icons.tsx'
+import { toast } from '../ui/toasts.ts'
 import { many } from '../ui/when.ts'
 import { Export } from './Export.tsx'
-import { renameDocument } from './library.ts'
+import { renameDocument, tooLong } from './library.ts'
 import { Me } from './Me.tsx'
 import { follow } from './routes.ts'
 import { Share } from './Share.tsx'
@@ -37,9 +38,11 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       <DeskButton />
       <Share documentId={id} />
       <Export />
-      <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
-        <Icon name="spark" size={18} />
-      </button>
+      {phase === 'open' && (
+        <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
+          <Icon name="spark" size={18} />
+        </button>
+      )}
       <button type="button" className="icon-button wide" aria-label="Focus mode" title="Focus mode" aria-pressed={focused} onClick={onFocus}>
         <Icon name="focus" />
       </button>
@@ -65,11 +68,14 @@ function Title() {
   const save = () => {
     const wanted = draft.trim()
     if (wanted === '' || wanted === title || id === null) return setDraft(title)
+    const problem = tooLong(wanted)
+    // The words stay, to be shortened.
+    if (problem) return toast(problem)
     void renameDocument(id, wanted).then((renamed) => !renamed && setDraft(title))
   }
   return (
     <input
-      className="title" aria-label="Title" maxLength={200} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onBlur={save}
+      className="title" aria-label="Title" value={draft} aria-invalid={tooLong(draft.trim()) !== undefined} onInput={(event) => setDraft(event.currentTarget.value)} onBlur={save}
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur()
         if (event.key === 'Escape') setDraft(title)

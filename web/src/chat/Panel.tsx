@@ -1,6 +1,11 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
 import { useEffect } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
+import { Batch } from '../review/Batch.tsx'
+import { Bin } from '../review/Bin.tsx'
+import { loadEnded } from '../review/bin.ts'
+import { Orphans } from '../review/Orphans.tsx'
+import { ReviewSettings } from '../review/ReviewSettings.tsx'
 import { usePanel } from '../review/panel.ts'
 import { isWaiting, useReview } from '../review/store.ts'
 import { useSession, wire } from '../session/store.ts'
@@ -15,17 +20,24 @@ import { loadTranscript } from './transcript.ts'
 export function Panel() {
   const id = useDocument((state) => state.id)
   const open = usePanel((panel) => panel.open)
+  const view = usePanel((panel) => panel.view)
   useConversation(id)
+  const isBin = view === 'bin'
   return (
     <aside className={`panel ${open ? 'is-open' : ''}`} aria-label="Suggestions">
       <div className="panel-head">
-        <h2>Suggestions</h2>
+        <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>
+        <button type="button" className="icon-button" aria-label="Bin" title={isBin ? 'Back to the suggestions' : 'Bin: what was not accepted'} aria-pressed={isBin} onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}>
+          <Icon name="trash" />
+        </button>
+        <ReviewSettings />
         <button type="button" className="icon-button close-sheet" aria-label="Close suggestions" onClick={() => usePanel.setState({ open: false })}>
           <Icon name="cross" />
         </button>
       </div>
       <div className="panel-body" tabIndex={-1}>
-        <Conversation />
+        <Orphans />
+        {isBin ? <Bin /> : <><Batch /><Conversation /></>}
       </div>
       <Composer />
     </aside>
@@ -91,6 +103,7 @@ function useConversation(id: string | null): void {
       wire.on('claudeResponse', (response) => useChat.setState((chat) => (chat.runs.some((run) => run.id === response.requestId) ? answered(chat, response) : chat))),
     ]
     void loadTranscript(id)
+    void loadEnded(id)
     return () => stops.forEach((stop) => stop())
   }, [id, online])
 }

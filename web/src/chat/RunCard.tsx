@@ -1,12 +1,12 @@
 /** One question and everything that came of it. */
 import { memo } from 'react'
-import { proposeAgain } from '../review/decide.ts'
+import { Outcome } from '../review/Outcome.tsx'
 import { ProposalCard } from '../review/ProposalCard.tsx'
 import { Growing } from '../review/Growing.tsx'
-import { isWaiting, tally, useReview } from '../review/store.ts'
+import { isWaiting, useReview } from '../review/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import { ago, many } from '../ui/when.ts'
+import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { spentLine, spentWords } from './spent.ts'
 import { type Entry, type Run, runAhead, useChat } from './store.ts'
@@ -70,35 +70,6 @@ function Result({ words, failed }: { words: string; failed: boolean }) {
         <details className="told">
           <summary>What the AI was told</summary>
           <pre>{words}</pre>
-        </details>
-      )}
-    </>
-  )
-}
-
-/** What people decided, and what the AI was told about it. */
-function Outcome({ request }: { request: ApprovalRequest }) {
-  const canReopen = useCapability('reopen')
-  const { accepted, rejected, expired } = tally(request.hunks)
-  // Several changes may have been decided by several people; the request only knows who was last.
-  const by = request.by && request.hunks.length <= 1 ? ` by ${request.by.name}` : ''
-  const parts = [accepted > 0 && `${accepted} accepted`, rejected > 0 && `${rejected} rejected`, expired > 0 && `${expired} expired`].filter(Boolean)
-  const words: Partial<Record<ApprovalRequest['status'], string>> = { cancelled: 'Cancelled', failed: 'Could not be applied', expired: 'Expired before anybody decided' }
-  const what = parts.length > 0 ? `${many(request.hunks.length, 'change')}: ${parts.join(', ')}` : (words[request.status] ?? request.status)
-  return (
-    <>
-      {request.explanation && <p className="answer">{request.explanation}</p>}
-      <p className="tool-line">
-        <Icon name={request.status === 'approved' || request.status === 'partly' ? 'check' : 'cross'} size={13} />
-        <span>{what}{by}{request.feedback ? `: “${request.feedback}”` : ''}</span>
-      </p>
-      {canReopen && (request.status === 'rejected' || request.status === 'expired') && (
-        <button type="button" className="button" style={{ marginTop: 8 }} onClick={() => proposeAgain(request)}>Propose again</button>
-      )}
-      {request.report && (
-        <details className="told">
-          <summary>What the AI was told</summary>
-          <pre>{request.report}</pre>
         </details>
       )}
     </>

@@ -1,5 +1,6 @@
 /** Asking for an edit, and stopping one. */
 import { getCurrent } from '../editor/current.ts'
+import { settled } from '../editor/settle.ts'
 import { currentText, hunkFrom, hunkTo, proposedText } from '../review/hunk.ts'
 import { rejectHunk } from '../review/decide.ts'
 import { asItIs } from '../review/field.ts'
@@ -9,8 +10,6 @@ import { CallError } from '../wire/socket.ts'
 import type { Hunk } from '../wire/types.ts'
 import { chosenModel } from './models.ts'
 import { asked, failed, useChat } from './store.ts'
-
-const SETTLE_MS = 3_000
 
 /** Sends the question; the selection goes along when `scoped`. */
 export async function ask(prompt: string, scope: { from: number; to: number } | null): Promise<void> {
@@ -30,12 +29,6 @@ export async function ask(prompt: string, scope: { from: number; to: number } | 
   }
 }
 
-/** The server's positions are only ours once everything typed has arrived. */
-async function settled(): Promise<void> {
-  const until = Date.now() + SETTLE_MS
-  while (getCurrent()?.settled === false && Date.now() < until) await new Promise((resume) => setTimeout(resume, 30))
-}
-
 /** The words under a conflict have changed: set that change aside and ask about the words as they are now. */
 export function askAgain(shown: Hunk): void {
   const view = getCurrent()?.view
@@ -43,7 +36,7 @@ export function askAgain(shown: Hunk): void {
   const hunk = asItIs(view.state, shown)
   const [from, to] = [hunkFrom(hunk), hunkTo(hunk)]
   const prompt = `Look at this passage again as it reads now. You had suggested: “${proposedText(hunk, view.state.doc)}”. It now says: “${currentText(hunk, view.state.doc)}”.`
-  void rejectHunk(hunk, 'The text had changed; asked again.').then((done) => {
+  void rejectHunk(hunk, { words: 'The text had changed; asked again.' }).then((done) => {
     if (done) void ask(prompt, from < to ? { from, to } : null)
   })
 }

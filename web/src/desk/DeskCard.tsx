@@ -72,7 +72,17 @@ function Decisions({ request }: { request: ApprovalRequest }) {
   if (!mayDecide) return <p className="countdown">Somebody else decides this.</p>
   if (reasoning) {
     const rejection = (feedback: string) => ({ approved: false, ...(feedback && { feedback }) })
-    return <ReasonForm label="Reject" look="is-danger" reasons={['Not needed', 'Wrong place', 'Too risky']} draft={(words) => ({ request_id: request.request_id, ...rejection(words) })} told={(words) => (words ? `User rejected: ${words}` : 'User rejected the operation')} onSend={(words) => settle(request, rejection(words))} />
+    return (
+      <ReasonForm
+        reasons={['Not needed', 'Wrong place', 'Too risky']}
+        ways={[{
+          verdict: 'reject', label: 'Reject',
+          draft: (words) => ({ request_id: request.request_id, ...rejection(words) }),
+          told: (words) => (words ? `User rejected: ${words}` : 'User rejected the operation'),
+          send: (words) => settle(request, rejection(words)),
+        }]}
+      />
+    )
   }
   if (doing === 'editing') return <EditInput request={request} onClose={close} />
   if (doing === 'answering') return <Answer request={request} onClose={close} />
@@ -96,8 +106,7 @@ function Decisions({ request }: { request: ApprovalRequest }) {
         {may('edit') && <button type="button" className="button is-quiet" disabled={offline} onClick={() => setDoing('editing')}>Edit…</button>}
         {may('respond') && <button type="button" className="button is-quiet" disabled={offline} onClick={() => setDoing('answering')}>Answer instead…</button>}
       </div>
-      {others.length > 0 && <p className="countdown">{others.join(', ')} {others.length === 1 ? 'is' : 'are'} looking at this.</p>}
-      <Countdown request={request} />
+      <Countdown request={request} others={others} mayDecide={mayDecide} />
     </div>
   )
 }

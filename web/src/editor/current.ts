@@ -5,6 +5,8 @@ import type { Synced } from './synced.ts'
 export interface Current {
   readonly id: string
   readonly view: EditorView
+  /** The server's version that the text is of, once everything typed has arrived. */
+  readonly version: number
   /** Everything typed here has reached the server. */
   readonly settled: boolean
   /** The server's side of it, for mapping what the server says of a version; nothing until it is loaded. */

@@ -3,28 +3,27 @@ import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/c
 import { type ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { useChat, requested } from '../chat/store.ts'
-import { Beat } from '../presence/beat.ts'
-import { setCarets } from '../presence/carets.ts'
-import { Others, inColours } from '../presence/others.ts'
+import { Company } from '../presence/company.ts'
+import { setFrozen } from '../frozen/field.ts'
+import { lostItsWords } from '../review/again.ts'
 import { forgetLastAccept } from '../review/decide.ts'
 import { changed, endedAsRequest } from '../review/ending.ts'
 import { reviewField, setHunks } from '../review/field.ts'
 import { announced, hunksPut, replaced, resolved, useReview } from '../review/store.ts'
 import { CallError, type Wire } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResolved, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
-import { isOlder, type Queued } from './queued.ts'
+import { type Queued, isOld } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
-import { Synced, isOutOfStep } from './synced.ts'
-import { unsentWords, warnBeforeLeaving } from './unsent.ts'
+import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
+import { sendable, unsentWords, warnBeforeLeaving } from './unsent.ts'
 import { Watch } from './watch.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
 const PUSH_AT_MOST = 200
 const RETRY_MS = 1_000
-const CARET_EVERY_MS = 60
 
 /** Answers to a push that do not get better by waiting. */
 const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
@@ -37,12 +36,12 @@ export class LiveDocument {
   private joining = false
   private queue: Queued[] = []
   private pushing = false
-  private readonly caret = new Beat(CARET_EVERY_MS, () => this.sendCaret())
-  private readonly others = new Others()
+  private readonly company: Company
   private readonly stops: (() => void)[]
   private readonly watch = new Watch(this.view)
 
   constructor(readonly id: string, private readonly wire: Wire) {
+    this.company = new Company(this, wire)
     const ours = <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) => (payload: T) => {
       if (payload.documentId === id || payload.document_id === id) act(payload)
     }
@@ -53,19 +52,25 @@ export class LiveDocument {
       wire.on('tool_approval_request', ours((request) => this.take({ request }))),
       wire.on('tool_approval_update', (update) => this.take({ update })),
       wire.on('tool_approval_resolved', (done) => this.take({ done })),
-      wire.on('document:changed', ours(({ title, deleted }) => {
+      wire.on('document:changed', ours(({ title, settings, version, deleted }) => {
         if (title !== undefined) useDocument.setState({ title })
+        if (settings && version !== undefined) this.take({ settings, version })
         if (deleted) this.gone()
       })),
-      wire.on('presence:peers', ours(({ peers }) => this.seePeers(peers))),
-      wire.on('presence:update', ours((moved) => {
-        this.others.move(moved)
-        this.drawCarets()
-      })),
+      wire.on('presence:peers', ours(({ peers }) => this.company.see(peers, this.synced))),
+      wire.on('presence:update', ours((moved) => this.company.move(moved, this.synced))),
     ]
     this.stops.push(warnBeforeLeaving(() => !this.settled))
     setCurrent(this)
     if (wire.connected) void this.join()
+  }
+
+  get version(): number {
+    return this.synced?.version ?? 0
+  }
+
+  inStep(): Synced | null {
+    return this.joined ? this.synced : null
   }
 
   get settled(): boolean {
@@ -74,7 +79,7 @@ export class LiveDocument {
 
   close(): void {
     this.stops.forEach((stop) => stop())
-    this.caret.stop()
+    this.company.stop()
     setCurrent(null)
     this.watch.stop()
     this.sendLastWords()
@@ -104,11 +109,14 @@ export class LiveDocument {
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
-    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates: this.sendable() }).catch(keep)
+    const updates = sendable(this.view.state)
+    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates }).catch(keep)
   }
 
   redraw(): void {
-    if (this.synced) this.view.dispatch({ effects: setHunks.of(this.synced.project(this.unconfirmed())) })
+    if (!this.synced) return
+    const unconfirmed = this.unconfirmed()
+    this.view.dispatch({ effects: [setHunks.of(this.synced.project(unconfirmed)), setFrozen.of(this.synced.projectFrozen(unconfirmed))] })
   }
 
   private opened(opened: Opened): void {
@@ -116,14 +124,24 @@ export class LiveDocument {
     else this.apply({ documentId: this.id, from: opened.from ?? this.synced!.version, updates: opened.updates ?? [] })
     const misfits = this.synced!.replace(opened.requests, opened.streaming.flatMap(({ hunks }) => hunks))
     if (misfits.length > 0) console.warn('requests that do not fit this version', misfits)
+    if (opened.title !== undefined) useDocument.setState({ title: opened.title })
+    const settings = opened.document?.settings ?? opened.settings
+    if (settings) this.configure(settings)
     useReview.setState((state) => replaced(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member })
-    this.seePeers(opened.peers)
+    this.company.see(opened.peers, this.synced)
     this.joined = true
-    this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))
+    // A request told before the answer is in the answer, at a newer version, if it can still be decided.
+    for (const message of this.queue.splice(0)) if (!isOld(message, this.synced!.version)) this.take(message)
     void this.push()
+  }
+
+  /** The ranges are of our version. */
+  private configure(settings: DocumentSettings): void {
+    this.synced!.frozen = settings.frozen
+    useDocument.setState({ settings })
   }
 
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
@@ -142,6 +160,7 @@ export class LiveDocument {
       if ('updates' in message) this.apply(message.updates)
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
+      else if ('settings' in message) this.reconfigure(message)
       else changed(this.view, message.update)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
@@ -167,7 +186,8 @@ export class LiveDocument {
       synced.change(hunks)
       useReview.setState((all) => hunksPut(all, hunks.put))
     }
-    steps.push(state.update({ effects: setHunks.of(synced.project(sendableUpdates(state).map((update) => update.changes))) }))
+    const unconfirmed = sendableUpdates(state).map((update) => update.changes)
+    steps.push(state.update({ effects: [setHunks.of(synced.project(unconfirmed)), setFrozen.of(synced.projectFrozen(unconfirmed))] }))
     this.view.dispatch(steps)
     this.showSaved()
   }
@@ -180,7 +200,14 @@ export class LiveDocument {
     this.redraw()
   }
 
+  private reconfigure({ settings, version }: { settings: DocumentSettings; version: number }): void {
+    if (version !== this.synced!.version) throw new OutOfStep(`settings at version ${version}, we are at ${this.synced!.version}`)
+    this.configure(settings)
+    this.redraw()
+  }
+
   private resolve(done: ApprovalResolved): void {
+    lostItsWords(useReview.getState().requests[done.request_id], done)
     useReview.setState((state) => resolved(state, done))
     this.synced!.drop((hunk) => hunk.request_id === done.request_id)
     this.redraw()
@@ -193,7 +220,7 @@ export class LiveDocument {
       this.showSaved()
       void this.push()
     }
-    if (update.selectionSet || update.docChanged || update.focusChanged) this.caret.want()
+    if (update.selectionSet || update.docChanged || update.focusChanged) this.company.want()
     const before = update.startState.field(reviewField, false)
     if (update.state.field(reviewField, false) !== before) this.watch.hunks()
   }
@@ -201,12 +228,12 @@ export class LiveDocument {
   private async push(): Promise<void> {
     if (this.pushing || !this.joined || this.synced === null) return
     const version = getSyncedVersion(this.view.state)
-    const updates = this.sendable().slice(0, PUSH_AT_MOST)
+    const updates = sendable(this.view.state).slice(0, PUSH_AT_MOST)
     if (updates.length === 0) return
     this.pushing = true
     try {
       await this.wire.call('document:push', { documentId: this.id, version, updates })
-      this.caret.want()
+      this.company.want()
       if (this.synced.version === version) throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
     } catch (error) {
       await this.pushFailed(error)
@@ -236,8 +263,7 @@ export class LiveDocument {
 
   private leave(): void {
     this.joined = false
-    this.others.leave()
-    this.drawCarets()
+    this.company.leave(this.synced)
     this.showSaved()
   }
 
@@ -254,35 +280,11 @@ export class LiveDocument {
     setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
   }
 
-  private sendable(): { clientID: string; changes: unknown }[] {
-    return sendableUpdates(this.view.state).map(({ clientID, changes }) => ({ clientID, changes: changes.toJSON() as unknown }))
-  }
-
-  private unconfirmed(): ChangeSet[] {
+  unconfirmed(): ChangeSet[] {
     return sendableUpdates(this.view.state).map((update) => update.changes)
   }
 
   private showSaved(): void {
     useDocument.setState({ saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'apart' })
-  }
-
-  private seePeers(all: readonly Peer[]): void {
-    const peers = inColours(all)
-    useDocument.setState({ peers })
-    this.others.see(peers)
-    this.drawCarets()
-  }
-
-  private drawCarets(): void {
-    if (this.synced === null) return
-    const carets = this.others.carets(useDocument.getState().member, this.synced, this.unconfirmed(), this.view.state.doc.length)
-    this.view.dispatch({ effects: setCarets.of(carets) })
-  }
-
-  /** Only when nothing is unacknowledged: until then our positions mean nothing to others. */
-  private sendCaret(): void {
-    if (!this.joined || !this.settled || !this.view.hasFocus) return
-    const { anchor, head } = this.view.state.selection.main
-    this.wire.volatile('presence:update', { documentId: this.id, version: this.synced!.version, anchor, head })
   }
 }

@@ -1,9 +1,16 @@
-/** What the server tells of a document while the answer to `document:open` is on its way: it waits for that. */
-import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentUpdates } from '../wire/types.ts'
+/** What the server said while the answer to opening was awaited. */
+import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentSettings, DocumentUpdates } from '../wire/types.ts'
 
-export type Queued = { updates: DocumentUpdates } | { request: ApprovalRequest } | { update: ApprovalUpdate } | { done: ApprovalResolved }
+export type Queued =
+  | { updates: DocumentUpdates }
+  | { settings: DocumentSettings; version: number }
+  | { request: ApprovalRequest }
+  | { update: ApprovalUpdate }
+  | { done: ApprovalResolved }
 
-/** A request told before the answer is in the answer, at a newer version, if it can still be decided; so is what is being written. */
-export function isOlder(message: Queued, version: number): boolean {
-  return 'request' in message ? message.request.version < version : 'update' in message && message.update.status === 'streaming'
+/** What the answer holds already, at a newer version. */
+export function isOld(message: Queued, version: number): boolean {
+  if ('request' in message) return message.request.version < version
+  if ('update' in message) return message.update.status === 'streaming'
+  return 'settings' in message && message.version < version
 }

@@ -3,6 +3,9 @@ import { collab } from '@codemirror/collab'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { EditorState, Prec, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
+import { frozen } from '../frozen/field.ts'
+import { toggleFrozen } from '../frozen/freeze.ts'
+import { freezeMenu } from '../frozen/menu.ts'
 import { authors } from '../history/authors.ts'
 import { caretField } from '../presence/carets.ts'
 import { clickToActivate, oneRowOfButtons } from '../review/draw.ts'
@@ -21,6 +24,8 @@ export function editorState({ text, version, clientID, writable, title, onUpdate
     extensions: [
       collab({ startVersion: version, clientID }),
       review(),
+      frozen(),
+      freezeMenu(),
       caretField,
       authors,
       wholeCharacters,
@@ -42,6 +47,7 @@ export function editorState({ text, version, clientID, writable, title, onUpdate
       keymap.of([
         { key: 'Mod-b', run: toggleMark('**') },
         { key: 'Mod-i', run: toggleMark('*') },
+        { key: 'Mod-Shift-l', run: toggleFrozen },
         { key: 'Enter', run: continueList },
         ...historyKeymap,
         ...defaultKeymap,

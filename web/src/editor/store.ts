@@ -1,6 +1,6 @@
 /** What the frame around the text shows about the open document. */
 import { create } from 'zustand'
-import type { Hunk, Peer, Role, WireError } from '../wire/types.ts'
+import type { DocumentSettings, Hunk, Peer, Role, WireError } from '../wire/types.ts'
 import type { Heading } from './words.ts'
 
 export type Saved = 'saved' | 'saving' | 'apart'
@@ -12,6 +12,8 @@ export interface DocumentState {
   failure: WireError | null
   title: string
   role: Role
+  /** Who decides, whether anybody is asked, for how long, and what is frozen (as the server said it; the editor has it mapped). */
+  settings: DocumentSettings | null
   saved: Saved
   peers: readonly Peer[]
   /** Which of the peers we are. */
@@ -33,7 +35,7 @@ export interface DocumentState {
 }
 
 export const EMPTY: DocumentState = {
-  id: null, phase: 'opening', failure: null, title: '', role: 'viewer', saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
+  id: null, phase: 'opening', failure: null, title: '', role: 'viewer', settings: null, saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
   selection: null, headings: [], hunks: [], active: null, streaming: [], revision: 0, recovered: [],
 }
 

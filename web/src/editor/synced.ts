@@ -1,7 +1,8 @@
 /** The server's side of an open document: its text, version and pending hunks, exactly as the server has them. Pure. */
 import { ChangeSet, type ChangeDesc, Text } from '@codemirror/state'
 import { fits, inOrder, isOpen, rebaseHunk, received } from '../review/hunk.ts'
-import type { ApprovalRequest, Hunk, HunkChanges, Update } from '../wire/types.ts'
+import { follow } from '../frozen/ranges.ts'
+import type { ApprovalRequest, Hunk, HunkChanges, Range, Update } from '../wire/types.ts'
 
 /** How many updates back a late caret or request can still be mapped. */
 const REMEMBERED = 256
@@ -18,6 +19,8 @@ export class Synced {
   doc: Text
   version: number
   hunks: readonly Hunk[] = []
+  /** Passages no tool may touch. */
+  frozen: readonly Range[] = []
   private recent: ChangeSet[] = []
 
   constructor(text: string, version: number) {
@@ -31,6 +34,7 @@ export class Synced {
     this.doc = changes.apply(this.doc)
     this.version += 1
     this.hunks = this.hunks.map((hunk) => rebaseHunk(hunk, changes, this.doc)).filter((hunk) => isOpen(hunk.status))
+    this.frozen = follow(this.frozen, changes)
     this.recent.push(changes)
     if (this.recent.length > REMEMBERED) this.recent.shift()
     return changes
@@ -70,6 +74,11 @@ export class Synced {
       hunks = hunks.map((hunk) => rebaseHunk(hunk, changes, after))
     }
     return hunks
+  }
+
+  /** The frozen passages as they stand in the local text. */
+  projectFrozen(unconfirmed: readonly ChangeSet[]): readonly Range[] {
+    return unconfirmed.reduce((ranges, changes) => follow(ranges, changes), this.frozen)
   }
 
   /** The changes from `version` to now, or `null` when it is too old or not there yet. */

@@ -1,5 +1,11 @@
 /** What somebody typed that the server has not got. */
-import type { ChangeSet } from '@codemirror/state'
+import { sendableUpdates } from '@codemirror/collab'
+import type { ChangeSet, EditorState } from '@codemirror/state'
+
+/** As it is pushed. */
+export function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
+  return sendableUpdates(state).map(({ clientID, changes }) => ({ clientID, changes: changes.toJSON() as unknown }))
+}
 
 /** The words in reading order; blanks are not worth keeping. */
 export function unsentWords(unconfirmed: readonly ChangeSet[]): string[] {

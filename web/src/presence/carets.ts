@@ -1,5 +1,5 @@
 /** Other people's carets and selections, with their names, drawn in the text. */
-import { StateEffect, StateField, type Range } from '@codemirror/state'
+import { StateEffect, StateField, type Range, type Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 
 export interface Caret { id: string; name: string; color: number; anchor: number; head: number }
@@ -17,29 +17,30 @@ export const caretField = StateField.define<Carets>({
       carets = carets.map((caret) => ({ ...caret, anchor: tr.changes.mapPos(caret.anchor, 1), head: tr.changes.mapPos(caret.head, 1) }))
     }
     for (const effect of tr.effects) if (effect.is(setCarets)) carets = effect.value
-    return carets === value.carets ? value : { carets, deco: draw(carets, tr.newDoc.length) }
+    return carets === value.carets ? value : { carets, deco: draw(carets, tr.newDoc) }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
 
-function draw(carets: readonly Caret[], length: number): DecorationSet {
+function draw(carets: readonly Caret[], doc: Text): DecorationSet {
   const deco: Range<Decoration>[] = []
   for (const caret of carets) {
-    if (caret.anchor > length || caret.head > length) continue
+    if (caret.anchor > doc.length || caret.head > doc.length) continue
     const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)]
     if (to > from) deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
-    deco.push(Decoration.widget({ widget: new Flag(caret.name, caret.color), side: caret.head > caret.anchor ? -1 : 1 }).range(caret.head))
+    deco.push(Decoration.widget({ widget: new Flag(caret.name, caret.color, doc.lineAt(caret.head).length === 0), side: caret.head > caret.anchor ? -1 : 1 }).range(caret.head))
   }
   return Decoration.set(deco, true)
 }
 
 class Flag extends WidgetType {
-  constructor(readonly name: string, readonly color: number) {
+  /** On an empty line the name stands beside the caret: above it, it would cover the words of the line before. */
+  constructor(readonly name: string, readonly color: number, readonly beside: boolean) {
     super()
   }
 
   override eq(other: Flag): boolean {
-    return other.name === this.name && other.color === this.color
+    return other.name === this.name && other.color === this.color && other.beside === this.beside
   }
 
   toDOM(): HTMLElement {
@@ -48,7 +49,7 @@ class Flag extends WidgetType {
     // People are listed in the header for screen readers.
     caret.setAttribute('aria-hidden', 'true')
     const flag = caret.appendChild(document.createElement('span'))
-    flag.className = 'cm-peer-flag'
+    flag.className = this.beside ? 'cm-peer-flag is-beside' : 'cm-peer-flag'
     flag.textContent = this.name
     return caret
   }

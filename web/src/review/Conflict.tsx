@@ -1,6 +1,7 @@
 /** A person changed the very words the AI wanted to replace: three texts, four ways on. */
 import { getCurrent } from '../editor/current.ts'
 import { askAgain } from '../chat/ask.ts'
+import { Icon } from '../ui/icons.tsx'
 import type { Hunk } from '../wire/types.ts'
 import { acceptHunk, rejectHunk } from './decide.ts'
 import { asItIs } from './field.ts'
@@ -34,9 +35,12 @@ export function Conflict({ hunk: shown, number, busy }: { hunk: Hunk; number: nu
       </dl>
       <div className="hunk-actions">
         <button type="button" className="button" disabled={busy} aria-label={`Keep mine, change ${number}`} onClick={() => void rejectHunk(hunk)}>Keep mine</button>
-        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, proposedText(hunk, doc))}>Use the AI’s</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, { text: proposedText(hunk, doc) })}>Use the AI’s</button>
         <button type="button" className="button" disabled={busy} aria-label={`Edit change ${number}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>Edit</button>
         <button type="button" className="button" disabled={busy} aria-label={`Ask again about change ${number}`} onClick={() => askAgain(hunk)}>Ask again</button>
+        <button type="button" className="button is-quiet" disabled={busy} aria-label={`Keep mine, change ${number}, with a reason`} title="Keep mine, with a reason" onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}>
+          <Icon name="speech" size={14} />
+        </button>
       </div>
     </>
   )

@@ -1,24 +1,30 @@
-/** How long the request still waits, and more time for those who need it. */
+/** How long the request still waits, who holds it by looking, and more time for those who need it. */
 import { useEffect, useState } from 'react'
-import { useCapability, wire } from '../session/store.ts'
-import { toast } from '../ui/toasts.ts'
+import { useCapability, useSession, wire } from '../session/store.ts'
 import { left } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { explain } from './decide.ts'
 
 const SHORT_MS = 90_000
 
-export function Countdown({ request }: { request: ApprovalRequest }) {
-  const canExtend = useCapability('extend')
+interface Props { request: ApprovalRequest; others: readonly string[]; mayDecide: boolean }
+
+export function Countdown({ request, others, mayDecide }: Props) {
+  const canExtend = useCapability('extend') && mayDecide
+  const offline = useSession((session) => session.link !== 'online')
+  const looking = others.length === 0 ? '' : `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} looking at this.`
   const now = useNow(request.expires_at !== null && !request.paused)
-  if (request.expires_at === null) return null
-  if (request.paused) return <p className="countdown" title="The countdown stands still while somebody looks">Paused</p>
+  if (request.expires_at === null) return looking === '' ? null : <p className="countdown">{looking}</p>
   const remaining = Date.parse(request.expires_at) - now
-  const short = remaining < SHORT_MS
+  const short = !request.paused && remaining < SHORT_MS
   return (
     <p className={`countdown ${short ? 'is-short' : ''}`} role={short ? 'timer' : undefined}>
-      {left(remaining)}
-      {short && canExtend && (
-        <button type="button" className="button" onClick={() => void wire.call('approval:extend', { request_id: request.request_id }).catch((error: Error) => toast(error.message))}>
+      <span>
+        {looking}{looking && ' '}
+        {request.paused ? <span title="The countdown stands still while somebody looks at this">Countdown paused</span> : left(remaining)}
+      </span>
+      {canExtend && (
+        <button type="button" className={short ? 'button' : 'link'} disabled={offline} onClick={() => void wire.call('approval:extend', { request_id: request.request_id }).catch(explain)}>
           More time
         </button>
       )}

@@ -5,7 +5,7 @@ import { getCurrent } from '../editor/current.ts'
 import { useDocument } from '../editor/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
-import { Quotation } from './HunkRow.tsx'
+import { Quotation } from './Quotation.tsx'
 import { snippet } from './snippet.ts'
 import type { Writing } from './store.ts'
 

@@ -2,19 +2,27 @@
 import { useState } from 'react'
 import { getCurrent } from '../editor/current.ts'
 import type { Hunk } from '../wire/types.ts'
-import { acceptHunk } from './decide.ts'
+import { acceptHunk, seen, useBusy } from './decide.ts'
+import { useDrafts, writeDraft } from './drafts.ts'
 import { asItIs } from './field.ts'
 import { proposedText } from './hunk.ts'
 import { usePanel } from './panel.ts'
-
-const close = () => usePanel.setState({ editing: null })
+import { acceptance } from './responses.ts'
+import { Told } from './Told.tsx'
 
 export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
-  const [text, setText] = useState(() => {
+  const [proposed] = useState(() => {
     const state = getCurrent()?.view.state
     return state ? proposedText(asItIs(state, hunk), state.doc) : hunk.parts.map((part) => part.insert).join('')
   })
-  const send = () => void acceptHunk(hunk, text).then((done) => done && close())
+  const text = useDrafts(({ written }) => written[hunk.id]) ?? proposed
+  const busy = useBusy((state) => state.ids.has(hunk.id))
+  const write = (words: string) => writeDraft(hunk.id, words === proposed ? null : words)
+  const close = () => {
+    writeDraft(hunk.id, null)
+    usePanel.setState({ editing: null })
+  }
+  const send = () => void acceptHunk(hunk, { text }).then((done) => done && close())
   return (
     <div
       className="hunk-edit reason"
@@ -24,9 +32,10 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
       }}
     >
-      <textarea className="field" rows={Math.min(8, 1 + Math.ceil(text.length / 38))} aria-label={`Text for change ${number}`} autoFocus value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <textarea className="field" rows={Math.min(8, 1 + Math.ceil(text.length / 38))} aria-label={`Text for change ${number}`} autoFocus value={text} onInput={(event) => write(event.currentTarget.value)} />
+      <Told response={acceptance(hunk, { text }, seen(hunk))} otherwise="What was applied, with your words" />
       <div className="hunk-actions">
-        <button type="button" className="button is-accept" onClick={send}>Accept edited</button>
+        <button type="button" className="button is-accept" disabled={busy} onClick={send}>Accept edited</button>
         <button type="button" className="button is-quiet" onClick={close}>Cancel</button>
       </div>
     </div>

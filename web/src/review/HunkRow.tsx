@@ -1,18 +1,22 @@
 /** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
-import { Fragment, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { getCurrent } from '../editor/current.ts'
 import { useDocument } from '../editor/store.ts'
+import { hunkTouchesFrozen } from '../frozen/field.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest, Hunk } from '../wire/types.ts'
 import { Conflict } from './Conflict.tsx'
-import { acceptHunk, rejectHunk, rejection, useBusy } from './decide.ts'
+import { acceptHunk, rejectHunk, useBusy } from './decide.ts'
 import { activate, asItIs, describe } from './field.ts'
 import { HunkEdit } from './HunkEdit.tsx'
 import { usePanel } from './panel.ts'
-import { REASONS, ReasonForm } from './ReasonForm.tsx'
-import { type Piece, snippet, wordChange } from './snippet.ts'
-import { toldOnRejectOne } from './told.ts'
+import { Quotation } from './Quotation.tsx'
+import { ReasonForm, type Way } from './ReasonForm.tsx'
+import { acceptance, rejection } from './responses.ts'
+import { snippet, wordChange } from './snippet.ts'
+import { tally } from './store.ts'
+import { toldOnAcceptOne, toldOnRejectOne } from './told.ts'
 
 interface Props { hunk: Hunk; number: number; total: number; active: boolean; mayDecide: boolean; request: ApprovalRequest }
 
@@ -26,6 +30,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   }, [active, writing])
   const view = getCurrent()?.view
   if (!view) return null
+  const touched = active && hunkTouchesFrozen(view.state, asItIs(view.state, hunk))
   return (
     <li ref={row} className={`hunk-row ${active ? 'is-active' : ''}`} data-row={hunk.id}>
       <button type="button" className="hunk-open" aria-current={active ? 'true' : undefined} onClick={() => activate(view, asItIs(view.state, hunk))}>
@@ -38,6 +43,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
       </button>
       {active && (
         <div className="hunk-body">
+          {touched && <p className="warn-note">Some of these words are frozen now: no tool may change them, so this cannot be accepted. An owner can unfreeze them.</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
           {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
         </div>
@@ -46,26 +52,12 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   )
 }
 
-export function Quotation({ pieces }: { pieces: readonly Piece[] }) {
-  return (
-    <>
-      {pieces.map(({ kind, text }, index) => {
-        if (kind === 'same') return text
-        // A line may break between what goes and what comes, rather than within a word.
-        return kind === 'gone' ? <Fragment key={index}><del>{text}</del><wbr /></Fragment> : <ins key={index}>{text}</ins>
-      })}
-    </>
-  )
-}
-
 function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
   if (editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
-  if (reasoning === hunk.id) {
-    return <ReasonForm label={`Reject change ${number}`} look="is-danger" reasons={REASONS} draft={(feedback) => rejection(hunk, feedback)} told={(feedback) => toldOnRejectOne(request, feedback)} onSend={(feedback) => rejectHunk(hunk, feedback)} />
-  }
+  if (reasoning === hunk.id) return <ReasonForm ways={waysFor(hunk, number, request)} others={tally(request.hunks).open - 1} />
   if (hunk.status === 'conflict') return <Conflict hunk={hunk} number={number} busy={busy || offline} />
   const { plus, minus } = wordChange(hunk)
   const off = busy || offline
@@ -80,10 +72,27 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
       <button type="button" className="button" disabled={off} aria-label={`Reject change ${number} of ${total}`} onClick={() => void rejectHunk(hunk)}>
         <Icon name="cross" size={13} /> Reject
       </button>
-      <button type="button" className="button is-quiet" disabled={off} aria-label={`Reject change ${number} of ${total} with a reason`} title="Reject with a reason" onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}>
+      <button type="button" className="button is-quiet" disabled={off} aria-label={`Decide change ${number} of ${total} with a reason or a note`} title="With a reason or a note" onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}>
         <Icon name="speech" size={14} />
       </button>
       <span className="count" aria-hidden="true">{plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}</span>
     </div>
   )
+}
+
+/** A change in conflict is accepted only where its three texts are in view, so here it can only be rejected. */
+function waysFor(hunk: Hunk, number: number, request: ApprovalRequest): [Way, ...Way[]] {
+  const reject: Way = {
+    verdict: 'reject', label: `Reject change ${number}`,
+    draft: (words, rest) => rejection(hunk, { words, rest }),
+    told: (words) => toldOnRejectOne(request, words),
+    send: (words, rest) => rejectHunk(hunk, { words, rest }),
+  }
+  const accept: Way = {
+    verdict: 'accept', label: `Accept change ${number}`,
+    draft: (words, rest) => acceptance(hunk, { words, rest }),
+    told: (words) => toldOnAcceptOne(request, words),
+    send: (words, rest) => acceptHunk(hunk, { words, rest }),
+  }
+  return hunk.status === 'conflict' ? [reject] : [reject, accept]
 }

@@ -1,27 +1,34 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
 import { canDecide, useDocument } from '../editor/store.ts'
-import { useSession } from '../session/store.ts'
+import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { proposeAgain, isRefused } from './again.ts'
 import { Countdown } from './Countdown.tsx'
-import { acceptAll, acceptanceOfAll, rejectAll, rejectionOfAll } from './decide.ts'
-import { isOpen } from './hunk.ts'
+import { Decided } from './Decided.tsx'
+import { acceptAll, rejectAll } from './decide.ts'
 import { HunkRow } from './HunkRow.tsx'
 import { usePanel } from './panel.ts'
-import { REASONS, ReasonForm } from './ReasonForm.tsx'
+import { ReasonForm } from './ReasonForm.tsx'
+import { acceptanceOfAll, rejectionOfAll } from './responses.ts'
 import { wordChange } from './snippet.ts'
-import { tally, useReview } from './store.ts'
+import { heldBack, useReviewer } from './who.ts'
+import { isWaitingHunk, tally, useReview } from './store.ts'
 import { toldOnAcceptAll, toldOnRejectAll } from './told.ts'
 
 export function ProposalCard({ request }: { request: ApprovalRequest }) {
-  const { hunks: all, active, role } = useDocument()
-  const mayDecide = canDecide(role)
+  const { hunks: all, active } = useDocument()
+  const reviewer = useReviewer()
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
   const focus = useReview((state) => state.focus[request.request_id])
   const me = useSession((session) => session.me?.user.id)
+  const held = heldBack(request, reviewer)
+  const mayDecide = canDecide(reviewer.role) && held === null
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const { open, total } = tally(request.hunks)
+  // What is being written needs the room.
+  const writing = usePanel(({ editing, reasoning }) => hunks.some(({ id }) => id === editing || id === reasoning))
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
   return (
     <div className="proposal">
@@ -42,18 +49,34 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
           <HunkRow key={hunk.id} hunk={hunk} number={all.indexOf(hunk) + 1} total={all.length} active={hunk.id === active} mayDecide={mayDecide} request={request} />
         ))}
       </ol>
-      <div className="proposal-foot">
+      {held && <p className="fate">{held}</p>}
+      <AlreadyDecided request={request} mayDecide={mayDecide} />
+      <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} ready={hunks.length - conflicts} open={hunks.length} />}
-        {others.length > 0 && <p className="countdown">{others.join(', ')} {others.length === 1 ? 'is' : 'are'} looking at this.</p>}
-        <Countdown request={request} />
+        <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>
     </div>
   )
 }
 
+/** Those that are no longer open, with who decided them; what lost its words can come back with them. */
+function AlreadyDecided({ request, mayDecide }: { request: ApprovalRequest; mayDecide: boolean }) {
+  const canReopen = useCapability('reopen')
+  const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
+  return (
+    <>
+      <Decided label={`${decided.length} decided`} hunks={decided} />
+      {mayDecide && canReopen && decided.some(isRefused) && (
+        <button type="button" className="link" onClick={() => void proposeAgain(request)}>Propose what was not accepted again</button>
+      )}
+    </>
+  )
+}
+
+/** What is still to be decided. */
 function Words({ request }: { request: ApprovalRequest }) {
   // What is still to be read: it shrinks with every decision.
-  const sums = request.hunks.filter((hunk) => isOpen(hunk.status)).map(wordChange)
+  const sums = request.hunks.filter(isWaitingHunk).map(wordChange)
   const plus = sums.reduce((sum, hunk) => sum + hunk.plus, 0)
   const minus = sums.reduce((sum, hunk) => sum + hunk.minus, 0)
   return <span className="plus"><b>+{plus}</b> <i>−{minus}</i> words</span>
@@ -68,10 +91,10 @@ function All({ request, ready, open }: { request: ApprovalRequest; ready: number
   const offline = useSession((session) => session.link !== 'online')
   const accept = ready === 1 ? 'Accept 1 change' : `Accept all ${ready}`
   if (reasoning === request.request_id) {
-    return <ReasonForm label={`Reject all ${open}`} look="is-danger" reasons={REASONS} draft={(words) => rejectionOfAll(request, words)} told={(words) => toldOnRejectAll(request, words)} onSend={(words) => rejectAll(request, words)} />
+    return <ReasonForm ways={[{ verdict: 'reject', label: `Reject all ${open}`, draft: (words) => rejectionOfAll(request, words), told: (words) => toldOnRejectAll(request, words), send: (words) => rejectAll(request, words) }]} />
   }
   if (reasoning === noteFor(request)) {
-    return <ReasonForm label={accept} look="is-accept" reasons={[]} draft={(words) => acceptanceOfAll(request, words)} told={toldOnAcceptAll} onSend={(words) => acceptAll(request, words)} />
+    return <ReasonForm ways={[{ verdict: 'accept', label: accept, draft: (words) => acceptanceOfAll(request, words), told: toldOnAcceptAll, send: (words) => acceptAll(request, words) }]} />
   }
   return (
     <>

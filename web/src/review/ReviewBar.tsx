@@ -11,18 +11,23 @@ import { rejectHunk, undoLastAccept, useBusy } from './decide.ts'
 import { useFocusHeartbeat } from './focus.ts'
 import { accept, edit, go } from './keys.ts'
 import { usePanel } from './panel.ts'
+import { useReview } from './store.ts'
+import { mayDecide, useReviewer } from './who.ts'
 
 interface Props { view: EditorView; onShortcuts: () => void }
 
 export function ReviewBar({ view, onShortcuts }: Props) {
-  const { hunks, active, role } = useDocument()
+  const { hunks, active } = useDocument()
   const running = useWorking()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
-  useFocusHeartbeat(hunk?.request_id ?? null, canDecide(role))
+  const reviewer = useReviewer()
+  const request = useReview((state) => (hunk ? state.requests[hunk.request_id] : undefined))
+  const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
+  useFocusHeartbeat(hunk?.request_id ?? null, decides)
   if (hunks.length === 0) return running ? <Writing id={running.id} /> : null
   return (
-    <div className="review-bar" role="toolbar" aria-label="Review changes" data-review-bar tabIndex={-1} onKeyDown={(event) => press(event, view, hunk, canDecide(role), onShortcuts)}>
+    <div className="review-bar" role="toolbar" aria-label="Review changes" data-review-bar tabIndex={-1} onKeyDown={(event) => press(event, view, hunk, decides, onShortcuts)}>
       <button type="button" className="icon-button" aria-label="Previous change" title={`Previous change (${SHIFT} F8)`} onClick={() => go(view, -1)}>
         <Icon name="up" />
       </button>
@@ -32,7 +37,7 @@ export function ReviewBar({ view, onShortcuts }: Props) {
       <button type="button" className="icon-button" aria-label="Next change" title="Next change (F8)" onClick={() => go(view, 1)}>
         <Icon name="down" />
       </button>
-      {hunk && canDecide(role) && <Decisions hunk={hunk} number={at + 1} />}
+      {hunk && decides && <Decisions hunk={hunk} number={at + 1} />}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Hunk } from '../wire/types.ts'
+import type { ApprovalRequest, Hunk } from '../wire/types.ts'
 
 /** Every call waits until the test answers it: the words on screen can be there before the answer is. */
 const calls: { event: string; payload: unknown; answer: (value: unknown) => void; refuse: (error: unknown) => void }[] = []
@@ -9,7 +9,10 @@ vi.mock('../session/store.ts', () => ({
   wire: { call: (event: string, payload: unknown) => new Promise((answer, refuse) => calls.push({ event, payload, answer, refuse })) },
 }))
 
-const { acceptHunk, forgetLastAccept, undoLastAccept } = await import('./decide.ts')
+const { acceptHunk, decideBatch, forgetLastAccept, rejectHunk, undo, undoLastAccept } = await import('./decide.ts')
+const { acceptanceOfAll } = await import('./responses.ts')
+const { useReview } = await import('./store.ts')
+const { useToasts } = await import('../ui/toasts.ts')
 const { CallError } = await import('../wire/socket.ts')
 
 const hunk = (id: string): Hunk => ({ id, request_id: 'req_1', status: 'pending', parts: [{ from: 0, to: 1, base: 'a', insert: 'b' }] })
@@ -54,4 +57,49 @@ test('what was typed while the answer was on its way is what Ctrl+Z is about', a
   calls[0]!.answer(accepted('h1'))
   await first
   expect(undoLastAccept()).toBe(false)
+})
+
+const suggestion = (id: string, ...hunks: string[]) => ({ request_id: id, preview_hash: `of ${id}`, hunks: hunks.map((name) => ({ ...hunk(name), request_id: id })) }) as unknown as ApprovalRequest
+
+test('several suggestions are decided in one message, with the previews on the screen, and Ctrl+Z takes all of it back', async () => {
+  const requests = [suggestion('a', 'a1', 'a2'), suggestion('b', 'b1')]
+  useReview.setState({ requests: Object.fromEntries(requests.map((request) => [request.request_id, request])) })
+  const done = decideBatch(requests, (request) => acceptanceOfAll(request))
+  expect(calls[0]!.payload).toEqual({ responses: [{ request_id: 'a', approved: true, preview_hash: 'of a' }, { request_id: 'b', approved: true, preview_hash: 'of b' }] })
+  expect(await decideBatch(requests, (request) => acceptanceOfAll(request))).toBe(false)
+  const ok = (id: string, ...hunks: string[]) => ({ ok: true, request_id: id, ...accepted(hunks[0]!), hunks: hunks.map((name) => ({ id: name, status: 'accepted' })) })
+  calls[0]!.answer({ results: [ok('a', 'a1', 'a2'), ok('b', 'b1')] })
+  expect(await done).toBe(true)
+  undoLastAccept()
+  await settle()
+  calls.at(-1)!.answer({})
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'b', hunks: ['b1'] }, { request_id: 'a', hunks: ['a1', 'a2'] }])
+})
+
+test('a suggestion of a batch that somebody else decided is said, and the others count', async () => {
+  const done = decideBatch([suggestion('a', 'a1'), suggestion('b', 'b1')], (request) => acceptanceOfAll(request))
+  const lost = { ok: false, request_id: 'a', error: { code: 'already_resolved', message: '', details: { status: 'rejected', by: { id: 'b', name: 'Bo' }, at: new Date().toISOString() } } }
+  calls[0]!.answer({ results: [lost, { ok: true, request_id: 'b', ...accepted('b1') }] })
+  expect(await done).toBe(true)
+  expect(useToasts.getState().toasts.map(({ text }) => text)).toContainEqual(expect.stringMatching(/^1 suggestion could not be decided: Bo rejected that suggestion at /))
+})
+
+test('finishing the rest keeps the other changes from being decided twice, and is undone with them', async () => {
+  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
+  const done = rejectHunk({ ...hunk('a1'), request_id: 'a' }, { rest: 'accept' })
+  expect(await acceptHunk({ ...hunk('a2'), request_id: 'a' })).toBe(false)
+  calls[0]!.answer({ ...accepted('a2'), hunks: [{ id: 'a1', status: 'rejected' }, { id: 'a2', status: 'accepted' }] })
+  await done
+  undoLastAccept()
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'a', hunks: ['a2'] }])
+})
+
+test('undoing words that were touched since asks first, and then overwrites', async () => {
+  const asked = undo('a', ['a1'])
+  calls[0]!.refuse(new CallError({ code: 'conflicted', message: 'Touched.' }))
+  await asked
+  useToasts.getState().toasts.at(-1)!.action!.run()
+  expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1'] }, { request_id: 'a', hunks: ['a1'], force: true }])
 })

@@ -3,10 +3,13 @@ import { create } from 'zustand'
 import { getCurrent } from '../editor/current.ts'
 import { hasCapability, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
+import { many } from '../ui/when.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResponse, Hunk, HunkResponse, HunkState } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResponse, Decided, Hunk, HunkState } from '../wire/types.ts'
+import { freshRequest, wordsFor } from './explain.ts'
 import { asItIs } from './field.ts'
 import { currentText, isOpen } from './hunk.ts'
+import { acceptance, acceptanceOfAll, rejection, rejectionOfAll, type Seen, type With } from './responses.ts'
 import { announced, useReview } from './store.ts'
 
 /** What is being decided just now, so that nothing is sent twice. */
@@ -14,95 +17,120 @@ export const useBusy = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new 
 
 interface Accepted { request_id: string; hunks: string[] }
 /** What Ctrl+Z takes back; known from the click on, because the words can change on screen before the answer comes. */
-let lastAccept: Promise<Accepted | null> | null = null
+let lastAccept: Promise<readonly Accepted[]> | null = null
 
-export function acceptHunk(hunk: Hunk, text?: string): Promise<boolean> {
-  const response: HunkResponse = { id: hunk.id, decision: 'accept', ...(text !== undefined && { text }), ...seen(hunk) }
-  return decide([hunk.id], { request_id: hunk.request_id, approved: true, hunks: [response] }, 'Accepted.')
+export function acceptHunk(hunk: Hunk, more: With = {}): Promise<boolean> {
+  return decide(namedBy(hunk, more), acceptance(hunk, more, seen(hunk)))
 }
 
 /** A conflicted change is only applied over words that the person has in view. */
-function seen(shown: Hunk): Pick<HunkResponse, 'force' | 'seen'> {
+export function seen(shown: Hunk): Seen {
   const state = getCurrent()?.view.state
   if (!state || shown.status !== 'conflict') return {}
   return { force: true, seen: currentText(asItIs(state, shown), state.doc) }
 }
 
-export function rejectHunk(hunk: Hunk, feedback = ''): Promise<boolean> {
-  return decide([hunk.id], rejection(hunk, feedback), 'Rejected.')
-}
-
-/** What {@link rejectHunk} sends. */
-export function rejection(hunk: Hunk, feedback: string): ApprovalResponse {
-  return { request_id: hunk.request_id, approved: false, hunks: [{ id: hunk.id, decision: 'reject' }], ...(feedback && { feedback }) }
+export function rejectHunk(hunk: Hunk, more: With = {}): Promise<boolean> {
+  return decide(namedBy(hunk, more), rejection(hunk, more))
 }
 
 export function acceptAll(request: ApprovalRequest, note = ''): Promise<boolean> {
-  return decide(openIds(request), acceptanceOfAll(request, note), 'Accepted.')
-}
-
-/** What {@link acceptAll} sends. */
-export function acceptanceOfAll(request: ApprovalRequest, note: string): ApprovalResponse {
-  return { request_id: request.request_id, approved: true, ...(note && { note }) }
+  return decide(openIds(request), acceptanceOfAll(request, note))
 }
 
 export function rejectAll(request: ApprovalRequest, feedback = ''): Promise<boolean> {
-  return decide(openIds(request), rejectionOfAll(request, feedback), 'Rejected.')
-}
-
-/** What {@link rejectAll} sends. */
-export function rejectionOfAll(request: ApprovalRequest, feedback: string): ApprovalResponse {
-  return { request_id: request.request_id, approved: false, ...(feedback && { feedback }) }
+  return decide(openIds(request), rejectionOfAll(request, feedback))
 }
 
 const openIds = (request: ApprovalRequest): string[] => request.hunks.filter((hunk) => isOpen(hunk.status)).map((hunk) => hunk.id)
 
-async function decide(ids: string[], response: ApprovalResponse, done: string): Promise<boolean> {
-  const keys = ids.length > 0 ? ids : [response.request_id]
-  if (keys.some((id) => useBusy.getState().ids.has(id))) return false
+/** The changes a decision is about: the one, or with it all that are open. */
+function namedBy(hunk: Hunk, { rest }: With): string[] {
+  const request = useReview.getState().requests[hunk.request_id]
+  return rest && request ? [...new Set([hunk.id, ...openIds(request)])] : [hunk.id]
+}
+
+/** With the preview that is on the screen. */
+function asShown(response: ApprovalResponse): ApprovalResponse {
   const shown = useReview.getState().requests[response.request_id]?.preview_hash
-  busy(keys, true)
-  const answer = wire.call('tool_approval_response', { ...response, ...(shown && { preview_hash: shown }) })
-  if (response.approved) remember(answer.then(({ hunks }) => landed(response.request_id, ids, hunks), () => null))
+  return { ...response, ...(shown && { preview_hash: shown }) }
+}
+
+async function decide(ids: string[], response: ApprovalResponse): Promise<boolean> {
+  const keys = ids.length > 0 ? ids : [response.request_id]
+  if (!take(keys)) return false
+  const accepts = response.approved === true || response.finish === 'accept'
+  const answer = wire.call('tool_approval_response', asShown(response))
+  if (accepts) remember(answer.then(({ hunks }) => landed(response.request_id, ids, hunks), () => []))
   try {
-    const { approvals, hunks } = await answer
-    const accepted = landed(response.request_id, ids, hunks)
-    const counted = approvals.need > 1 && hunks.some((hunk) => ids.includes(hunk.id) && isOpen(hunk.status))
-    if (counted && response.approved) toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
-    else if (accepted && hasCapability('undo')) offerUndo(accepted, done)
+    const decided = await answer
+    if (accepts) accepted(decided, landed(response.request_id, ids, decided.hunks), ids)
     return true
   } catch (error) {
     explain(error)
     return false
   } finally {
-    busy(keys, false)
+    free(keys)
+  }
+}
+
+function accepted({ approvals, hunks }: Decided, now: readonly Accepted[], asked: readonly string[]): void {
+  const counted = approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
+  if (counted) toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
+  else offerUndo(now)
+}
+
+/** Several requests in one message; each is decided on its own, and what could not be is said. */
+export async function decideBatch(requests: readonly ApprovalRequest[], responseTo: (request: ApprovalRequest) => ApprovalResponse): Promise<boolean> {
+  const ids = new Map(requests.map((request) => [request.request_id, openIds(request)]))
+  const keys = [...ids.values()].flat()
+  if (!take(keys)) return false
+  const answer = wire.call('tool_approval_batch', { responses: requests.map((request) => asShown(responseTo(request))) })
+  const inText = answer.then(({ results }) => results.flatMap((result) => (result.ok ? landed(result.request_id, ids.get(result.request_id) ?? [], result.hunks) : [])))
+  remember(inText.catch(() => []))
+  try {
+    const { results } = await answer
+    offerUndo(await inText)
+    const refused = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
+    if (refused.length > 0) toast(`${many(refused.length, 'suggestion')} could not be decided: ${wordsFor(refused[0]!)}`)
+    return refused.length < requests.length
+  } catch (error) {
+    explain(error)
+    return false
+  } finally {
+    free(keys)
   }
 }
 
 /** The changes of a decision that are in the text now. */
-function landed(request_id: string, asked: readonly string[], now: readonly HunkState[]): Accepted | null {
+function landed(request_id: string, asked: readonly string[], now: readonly HunkState[]): Accepted[] {
   const hunks = now.filter((hunk) => asked.includes(hunk.id) && hunk.status === 'accepted').map((hunk) => hunk.id)
-  return hunks.length > 0 ? { request_id, hunks } : null
+  return hunks.length > 0 ? [{ request_id, hunks }] : []
 }
 
 /** Where nothing landed, Ctrl+Z is about the accept before. */
-function remember(accept: Promise<Accepted | null>): void {
+function remember(accept: Promise<readonly Accepted[]>): void {
   const before = lastAccept
-  lastAccept = hasCapability('undo') ? accept.then((accepted) => accepted ?? before) : null
+  lastAccept = hasCapability('undo') ? accept.then((accepted) => (accepted.length > 0 ? accepted : (before ?? []))) : null
 }
 
-function busy(keys: readonly string[], on: boolean): void {
-  useBusy.setState(({ ids }) => ({ ids: on ? new Set([...ids, ...keys]) : new Set([...ids].filter((id) => !keys.includes(id))) }))
+/** `false`: some of it is on its way already. */
+function take(keys: readonly string[]): boolean {
+  const { ids } = useBusy.getState()
+  if (keys.some((id) => ids.has(id))) return false
+  useBusy.setState({ ids: new Set([...ids, ...keys]) })
+  return true
 }
 
-function offerUndo(accept: Accepted, done: string): void {
-  const many = accept.hunks.length > 1 ? `${accept.hunks.length} changes accepted.` : done
-  toast(many, { action: { label: 'Undo', run: () => void undoAccept(accept) }, about: 'accept' })
+function free(keys: readonly string[]): void {
+  useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((id) => !keys.includes(id))) }))
 }
 
-/** Makes a request that was rejected or ran out of time wait again, on today's text. */
-export function proposeAgain(request: ApprovalRequest): void {
-  wire.call('approval:reopen', { request_id: request.request_id }).catch(explain)
+function offerUndo(accepts: readonly Accepted[]): void {
+  const count = accepts.reduce((sum, { hunks }) => sum + hunks.length, 0)
+  if (count === 0 || !hasCapability('undo')) return
+  const where = accepts.length > 1 ? ` in ${accepts.length} suggestions` : ''
+  toast(count > 1 ? `${count} changes accepted${where}.` : 'Accepted.', { action: { label: 'Undo', run: () => void undoAccepts(accepts) }, about: 'accept' })
 }
 
 /** Something was typed since: Ctrl+Z is about that again. */
@@ -113,27 +141,25 @@ export function forgetLastAccept(): void {
 /** For Ctrl+Z right after accepting. */
 export function undoLastAccept(): boolean {
   if (!lastAccept) return false
-  void lastAccept.then((accept) => accept && undoAccept(accept))
+  void lastAccept.then(undoAccepts)
   lastAccept = null
   return true
 }
 
-async function undoAccept(accept: Accepted): Promise<void> {
+async function undoAccepts(accepts: readonly Accepted[]): Promise<void> {
   lastAccept = null
-  try {
-    await wire.call('approval:undo', accept)
-  } catch (error) {
-    explain(error)
-  }
+  for (const { request_id, hunks } of accepts.toReversed()) await undo(request_id, hunks)
 }
 
-const EXPLAINED: Record<string, string> = {
-  already_resolved: 'Someone already reviewed that change.',
-  not_found: 'That suggestion is no longer there.',
-  expired: 'That suggestion has expired. Ask again to get it on today’s text.',
-  conflicted: 'The text there changed again. Look once more.',
-  offline: 'Reviewing waits until you are back online.',
-  timeout: 'The server did not answer. Your decision may not have arrived.',
+/** Takes accepted changes back, at any later time; over words that were touched since only when the person says so again. */
+export async function undo(request_id: string, hunks?: readonly string[], force = false): Promise<void> {
+  try {
+    await wire.call('approval:undo', { request_id, ...(hunks && { hunks: [...hunks] }), ...(force && { force }) })
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'conflicted') return explain(error)
+    const again = { label: 'Undo anyway', run: () => void undo(request_id, hunks, true) }
+    toast('These words were changed since. Undoing would overwrite that.', { action: again, about: `undo ${request_id}` })
+  }
 }
 
 /** Says in words of ours why a decision was refused. */
@@ -145,11 +171,6 @@ export function explain(error: unknown): void {
     if (fresh?.document_id) useReview.setState((state) => announced(state, fresh))
     return toast('The suggestion changed while you looked. Check it again.')
   }
-  toast(EXPLAINED[error.code] ?? error.message)
+  toast(wordsFor(error))
   getCurrent()?.redraw()
-}
-
-function freshRequest(details: unknown): ApprovalRequest | undefined {
-  const found = details && typeof details === 'object' && 'request' in details ? details.request : details
-  return found && typeof found === 'object' && 'request_id' in found && 'hunks' in found ? (found as ApprovalRequest) : undefined
 }

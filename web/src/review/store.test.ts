@@ -18,6 +18,13 @@ it('shows decisions of others on single changes', () => {
   expect(state.focus.r).toHaveLength(1)
 })
 
+it('knows who decided a single change, and forgets it when the change is open again', () => {
+  const [bo, at] = [{ id: 'u', name: 'Bo' }, '2026-11-20T10:00:00Z']
+  const decided = updated(announced(NONE, request('r', [hunk('1'), hunk('2')])), update({ hunks: [{ id: '1', status: 'accepted', by: bo, at, text: 'mine' }] }))
+  expect(decided.requests.r!.hunks.map((h) => h.decided)).toEqual([{ by: bo, at, text: 'mine' }, undefined])
+  expect(updated(decided, update({ hunks: [{ id: '1', status: 'pending' }] })).requests.r!.hunks[0]).toEqual(hunk('1'))
+})
+
 it('shows text the model still writes, until its request is there', () => {
   const writing = updated(NONE, update({ status: 'streaming', text: 'She read', paragraphs: 2, requestId: 'run', tool_name: 'update_selection' }))
   expect(writing.writing).toEqual({ r: { id: 'r', run: 'run', tool: 'update_selection', text: 'She read', paragraphs: 2 } })

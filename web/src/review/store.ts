@@ -74,18 +74,31 @@ function without(writing: Requests['writing'], id: string): Requests['writing'] 
 }
 
 function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[] {
-  const byId = new Map(states.map(({ id, status }) => [id, status]))
-  return hunks.map((hunk) => ({ ...hunk, status: byId.get(hunk.id) ?? hunk.status }))
+  const byId = new Map(states.map((state) => [state.id, state]))
+  return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }
 
-export interface Tally { accepted: number; rejected: number; expired: number; open: number; total: number }
+/** Who decided comes with the state; one that is open again was decided by nobody. */
+function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
+  if (!state) return hunk
+  const { status, by, at, text } = state
+  const now = { ...hunk, status }
+  delete now.decided
+  return by && at ? { ...now, decided: { by, at, ...(text !== undefined && { text }) } } : now
+}
+
+/** Still to be decided. */
+export const isWaitingHunk = (hunk: Hunk): boolean => isOpen(hunk.status)
+
+export interface Tally { accepted: number; rejected: number; expired: number; obsolete: number; open: number; total: number }
 
 export function tally(hunks: readonly Hunk[]): Tally {
   const count = (wanted: (hunk: Hunk) => boolean) => hunks.filter(wanted).length
   return {
     accepted: count((hunk) => hunk.status === 'accepted'),
     rejected: count((hunk) => hunk.status === 'rejected'),
-    expired: count((hunk) => hunk.status === 'expired' || hunk.status === 'obsolete'),
+    expired: count((hunk) => hunk.status === 'expired'),
+    obsolete: count((hunk) => hunk.status === 'obsolete'),
     open: count((hunk) => isOpen(hunk.status)),
     total: hunks.length,
   }

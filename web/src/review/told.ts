@@ -14,6 +14,13 @@ export function toldOnAcceptAll(note: string): string {
   return note.trim() === '' ? 'What was applied' : `What was applied\nUser note: ${note.trim()}`
 }
 
+/** When one change is accepted: at once if it was the last, else at the end. */
+export function toldOnAcceptOne(request: ApprovalRequest, note: string): string {
+  const { open } = tally(request.hunks)
+  const said = toldOnAcceptAll(note)
+  return open > 1 ? `Told once all changes are decided:\n${said}` : said
+}
+
 /** When one change is rejected and others wait: nothing yet, and this at the end. */
 export function toldOnRejectOne(request: ApprovalRequest, feedback: string): string {
   const { open, accepted } = tally(request.hunks)

@@ -13,6 +13,14 @@ export function ago(at: string, now: number): string {
   return date.toLocaleDateString([], { day: 'numeric', month: 'short' })
 }
 
+/** "14:02", or with the day if it was another one. */
+export function clock(at: string, now = Date.now()): string {
+  const date = new Date(at)
+  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  if (date.toDateString() === new Date(now).toDateString()) return time
+  return `${time} on ${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}`
+}
+
 /** "4 min left", "0:42 left". */
 export function left(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000))

@@ -416,6 +416,24 @@ export type ListPendingApprovals = {
  */
 documentId?: string, };
 
+export type ListRequests = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
+ */
+status?: Array<string>, 
+/**
+ * Only those made before this request (the last one of the page before); missing: from the newest.
+ */
+before?: string, 
+/**
+ * At most this many, 1 to 100; 20 if missing. A page may hold fewer: `more` says whether there are older ones.
+ */
+limit?: number, };
+
 export type FocusRequest = { 
 /**
  * The request.
@@ -680,6 +698,14 @@ version?: number,
  */
 updates?: Array<Update>, 
 /**
+ * The title, with `updates`.
+ */
+title?: string, 
+/**
+ * The settings in force, with `updates`; the ranges are of `version`.
+ */
+settings?: DocumentSettings, 
+/**
  * A name for a new editor instance, for `collab()`.
  */
 clientID: string, 
@@ -769,6 +795,10 @@ title?: string,
  * The settings now in force.
  */
 settings?: DocumentSettings, 
+/**
+ * With `settings`: the version their ranges are of.
+ */
+version?: number, 
 /**
  * `true`: the document is gone.
  */
@@ -1137,7 +1167,19 @@ id: string,
 /**
  * Its status.
  */
-status: string, };
+status: string, 
+/**
+ * Who decided it; missing while nobody has, or nobody did in time.
+ */
+by?: Person, 
+/**
+ * When it was decided, RFC 3339.
+ */
+at?: string, 
+/**
+ * The text that was put there instead of the proposed one.
+ */
+text?: string, };
 
 export type ToolApprovalResolved = { 
 /**

@@ -1,9 +1,9 @@
 /** The only place that touches socket.io: typed events in, typed acks out. */
 import { io, type Socket } from 'socket.io-client'
 import type {
-  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
-  Difference, DocumentChanged, DocumentLine, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, Opened, PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, SessionEnded,
-  SessionRegistered, TokenLine, Told, WireError,
+  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
+  Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -34,6 +34,7 @@ export interface Calls {
   'document:close': [{ documentId: string }, object]
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
+  'document:settings': [ChangeSettings, { settings: DocumentSettings }]
   'document:history': [{ documentId: string; before?: number; limit?: number }, { versions: HistoryLine[] }]
   'document:at': [{ documentId: string; version: number }, { text: string }]
   'document:compare': [{ documentId: string; from: number; to?: number }, { from: number; to: number; parts: Difference[] }]
@@ -43,11 +44,13 @@ export interface Calls {
   run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
+  tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
+  'approval:list': [ListRequests, { requests: ApprovalRequest[]; more: boolean }]
   'approval:told': [ApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
-  'approval:reopen': [{ request_id: string }, { status: RequestStatus }]
+  'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
   'token:issue': [IssueToken, IssuedToken]
   'token:list': [object, { tokens: TokenLine[] }]
   'token:revoke': [{ id: string }, object]

@@ -2,7 +2,8 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentChanged, HunkDecided, IssuedToken, PeerCaret, Person, PresenceUpdate, SessionEnded, Told, Update, Warning, WholeDocument, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range,
+  SessionEnded, Told, Update, Warning, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
@@ -24,6 +25,12 @@ export type DocumentLine = With<wire.DocumentLine, { role: Role }>
 export type Peer = With<wire.Peer, { role: Role }>
 export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
 
+export type Policy = 'any' | 'not_requester' | 'two' | 'owner'
+export type DocumentSettings = With<wire.DocumentSettings, { policy: Policy; approvals: 'on' | 'off' }>
+export type ChangeSettings = With<wire.ChangeSettings, { policy?: Policy; approvals?: 'on' | 'off' }>
+export type DocumentChanged = With<wire.DocumentChanged, { settings?: DocumentSettings }>
+export type WholeDocument = With<wire.WholeDocument, { settings: DocumentSettings }>
+
 export type Part = wire.Part
 export type Hunk = With<wire.Hunk, { status: HunkStatus }>
 export type HunkState = With<wire.HunkState, { status: HunkStatus }>
@@ -36,5 +43,6 @@ export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: Request
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
+export type BatchResult = ({ ok: true; request_id: string } & Decided) | { ok: false; request_id: string | null; error: wire.WireError }
 export type Streaming = With<wire.Streaming, { update: ApprovalUpdate; hunks: Hunk[] }>
-export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>
+export type Opened = With<wire.Opened, { document?: WholeDocument; settings?: DocumentSettings; requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>

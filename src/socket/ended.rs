@@ -1,0 +1,84 @@
+//! The event about requests that have ended: what was refused, ran out of time, or was accepted.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::ids::RequestId;
+use crate::review::RequestStatus;
+use crate::room::ended::{Page, Wanted};
+use crate::who::Action;
+use crate::wire::client::ListRequests;
+use crate::wire::convert;
+
+use super::Connection;
+use super::refusal::Refusal;
+
+/// Requests that are given at most.
+const MOST: u32 = 100;
+/// Requests if nothing else is asked for.
+const DEFAULT: u32 = 20;
+/// A page ends early after this many bytes: a request holds the texts it was about.
+const PAGE_BYTES: usize = 2 * 1024 * 1024;
+/// No identifier is longer.
+const LONGEST_ID: usize = 200;
+
+#[derive(Serialize)]
+pub(super) struct Ended {
+    requests: Vec<Box<RawValue>>,
+    more: bool,
+}
+
+pub(super) async fn list(
+    connection: &mut Connection,
+    payload: ListRequests,
+) -> Result<Ended, Refusal> {
+    let ListRequests { document_id, status, before, limit } = payload;
+    let room = connection.room(&document_id, Action::Read).await?;
+    let limit = limit.unwrap_or(DEFAULT);
+    if !(1..=MOST).contains(&limit) {
+        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST}")));
+    }
+    if before.as_ref().is_some_and(|before| before.is_empty() || before.len() > LONGEST_ID) {
+        return Err(Refusal::invalid("`before` is the `request_id` of a request"));
+    }
+    let statuses = status.iter().flatten().map(|name| ended(name)).collect::<Result<_, _>>()?;
+    let wanted = Wanted { statuses, before: before.map(RequestId::from), limit };
+    let page = Page::read(&connection.door.store, room.document(), &wanted).await?;
+    fitting(&page)
+}
+
+/// How a request can have ended.
+fn ended(name: &str) -> Result<RequestStatus, Refusal> {
+    let all = [
+        RequestStatus::Approved,
+        RequestStatus::Rejected,
+        RequestStatus::Partly,
+        RequestStatus::Expired,
+        RequestStatus::Cancelled,
+        RequestStatus::Failed,
+    ];
+    all.into_iter().find(|status| status.as_str() == name).ok_or_else(|| {
+        Refusal::invalid(
+            "`status` holds approved, rejected, partly, expired, cancelled or failed; open requests are in `list_pending_approvals`",
+        )
+    })
+}
+
+/// As much of a page as one message should hold, at least one request.
+fn fitting(page: &Page) -> Result<Ended, Refusal> {
+    let mut requests = Vec::with_capacity(page.requests.len());
+    let mut bytes = 0;
+    for request in &page.requests {
+        let request =
+            serde_json::value::to_raw_value(&convert::request(request)).map_err(|error| {
+                tracing::error!(%error, "a request could not be encoded");
+                Refusal::internal()
+            })?;
+        bytes += request.get().len();
+        if bytes > PAGE_BYTES && !requests.is_empty() {
+            return Ok(Ended { requests, more: true });
+        }
+        requests.push(request);
+    }
+    Ok(Ended { requests, more: page.more })
+}

@@ -1,0 +1,197 @@
+// Everything a decision can carry, and nothing lost: several suggestions at once, the rest finished, an edit somebody else overtook,
+// the bin, frozen passages, and a document where nobody is asked.
+import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+
+const NOTE = 'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+const BOTH = 'The lamp burned all night. Nobody saw it, or said that they did. By morning the boat was back.'
+
+const saved = (writer) => eventually('saved', () => writer.page.locator('.saved').textContent(), (words) => words === 'Saved')
+const reads = (writer, what, text) => eventually(what, () => writer.text(), (now) => now === text)
+const waits = (writer, what, count) => eventually(what, () => writer.changes(), (changes) => changes.length === count)
+
+/** Makes the change with these words the active one, whatever its number. */
+const choose = (writer, words) => writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
+
+async function select(writer, words) {
+  await writer.page.evaluate((wanted) => {
+    const { view } = document.querySelector('.cm-content').cmTile
+    const from = view.state.doc.toString().indexOf(wanted)
+    view.focus()
+    view.dispatch({ selection: { anchor: from, head: from + wanted.length } })
+  }, words)
+}
+
+await story(async (keep) => {
+  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
+  const chromium = keep(await browser())
+  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  await ana.page.getByRole('button', { name: 'New document' }).click()
+  await ana.page.locator('.cm-content').click()
+  await ana.page.keyboard.insertText(NOTE)
+  await ana.page.getByLabel('Title', { exact: true }).fill('The lamp')
+  await ana.page.getByLabel('Title', { exact: true }).press('Enter')
+  await saved(ana)
+  const bo = await Writer.open(chromium, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
+  await reads(bo, 'the text at Bo’s', NOTE)
+  const button = (writer, name) => writer.page.getByRole('button', { name })
+
+  await frozen(ana, bo)
+  await settings(ana)
+
+  // Two suggestions, from two people, accepted in one go, and taken back in one go.
+  await ana.ask('Shorten the beginning')
+  await bo.ask('Shorten the end')
+  const open = await eventually('changes of both suggestions', () => ana.changes(), (changes) => changes.length >= 3)
+  await ana.page.getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true }).waitFor()
+  await accessible(ana, 'two suggestions')
+  await ana.screenshot('decisions-3-two-suggestions')
+  await ana.page.getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true }).click()
+  await reads(bo, 'both suggestions', BOTH)
+  await ana.page.locator('.cm-content').focus()
+  await ana.page.keyboard.press('Control+z')
+  await reads(bo, 'both taken back', NOTE)
+  await waits(ana, 'all changes again', open.length)
+
+  // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
+  await choose(ana, 'burned')
+  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Edit change/ }).click()
+  await ana.page.locator('.hunk-edit textarea').fill('gleamed')
+  await ana.page.locator('.hunk-edit').getByText('What the AI will be told').click()
+  await eventually('what the AI will be told', () => ana.page.locator('.hunk-edit .told pre').textContent(), (told) => told.includes('gleamed'))
+  await choose(bo, 'burned')
+  await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Reject change \d+ of \d+$/ }).click()
+  await waits(ana, 'one change less', open.length - 1)
+  const orphan = ana.page.locator('.orphans')
+  await eventually('who overtook her', () => orphan.locator('.fate').textContent(), (words) => words.startsWith('Rejected by Bo'))
+  same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
+  await accessible(ana, 'an edit that was overtaken')
+  await ana.screenshot('decisions-4-overtaken')
+  await ana.caret(0)
+  await orphan.getByRole('button', { name: 'Put in at the caret' }).click()
+  await reads(bo, 'her words in the text', `gleamed${NOTE}`)
+  await orphan.waitFor({ state: 'detached' })
+  await saved(ana)
+  for (let letter = 0; letter < 'gleamed'.length; letter++) await ana.page.keyboard.press('Backspace')
+  await reads(bo, 'without them', NOTE)
+
+  // One change rejected with a reason, and the rest of its suggestion accepted, in one decision.
+  await finishTheRest(ana, bo)
+  await saved(bo)
+
+  // What was rejected is in the bin, and comes back from there.
+  await button(ana, 'Bin').click()
+  const binned = ana.page.locator('.binned')
+  await binned.first().waitFor()
+  await eventually('who and why', () => binned.allTextContents(), (cards) => cards.length === 2 && cards.some((words) => words.includes('1 accepted, 1 rejected by Ana: “It is right as it is”')) && cards.some((words) => words.includes('Rejected by Bo')))
+  await accessible(ana, 'the bin')
+  await ana.screenshot('decisions-5-bin')
+  await binned.filter({ hasText: 'Shorten the beginning' }).getByRole('button', { name: 'Propose again' }).click()
+  await waits(bo, 'a change to review again', 1)
+  await button(ana, 'Bin').click()
+
+  // Everything deleted and undone: the suggestions went with their words, and come back by one click.
+  await ana.page.locator('.cm-content').focus()
+  await ana.page.keyboard.press('Control+a')
+  const text = await ana.text()
+  await ana.page.keyboard.press('Delete')
+  await ana.page.locator('.toast', { hasText: 'went with the words' }).waitFor()
+  await waits(bo, 'nothing to review', 0)
+  await ana.page.keyboard.press('Control+z')
+  await reads(bo, 'the text back', text)
+  await button(ana, 'Bin').click()
+  const again = ana.page.locator('.binned', { hasText: 'Its words are gone' }).first()
+  await again.getByRole('button', { name: 'Propose again' }).click()
+  await waits(bo, 'a change to review once more', 1)
+  await ana.screenshot('decisions-5-back')
+  await button(ana, 'Bin').click()
+  await button(bo, /^Reject (all \d+|1 change)…$/).first().click()
+  await bo.page.locator('.reason button[type=submit]').click()
+  await waits(ana, 'nothing waits', 0)
+
+  await withoutApprovals(ana, bo)
+
+  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  await phone.page.locator('.sheet-open').click()
+  await button(phone, 'Bin').click()
+  await phone.page.locator('.binned').first().waitFor()
+  await accessible(phone, 'the bin on a phone')
+  await phone.screenshot('decisions-7-phone-bin')
+  await button(phone, 'Review settings').click()
+  await accessible(phone, 'the settings on a phone')
+  await phone.screenshot('decisions-8-phone-settings')
+  same('errors in the pages', [...ana.errors, ...bo.errors, ...phone.errors], [])
+})
+
+/** Frozen by key, seen by both, moved with the text, kept from tools, let go from the list. */
+async function frozen(ana, bo) {
+  await select(ana, 'the night')
+  await ana.page.locator('.selection-menu').waitFor()
+  await ana.page.keyboard.press('Control+Shift+l')
+  await ana.page.locator('.cm-lock').waitFor()
+  await bo.page.locator('.cm-lock').waitFor()
+  same('the frozen words', await bo.page.locator('.cm-frozen').allTextContents(), ['the night'])
+  await bo.caret(0)
+  await bo.page.keyboard.type('Well. ')
+  await reads(ana, 'Bo’s words', `Well. ${NOTE}`)
+  same('the frozen words moved', await ana.page.locator('.cm-frozen').allTextContents(), ['the night'])
+  await accessible(ana, 'a frozen passage')
+  await ana.screenshot('decisions-1-frozen')
+  await bo.screenshot('decisions-1-frozen-dark')
+  // About the whole document, not about what is still selected.
+  await ana.caret(0)
+  await ana.ask('Shorten the beginning')
+  await eventually('the AI was told', () => ana.page.locator('.card').first().textContent(), (words) => words.includes('frozen') && words.includes('As you like.'))
+  same('nothing to review', await ana.changes(), [])
+  for (let letter = 0; letter < 'Well. '.length; letter++) await bo.page.keyboard.press('Backspace')
+  await reads(ana, 'as before', NOTE)
+}
+
+async function settings(ana) {
+  await ana.page.getByRole('button', { name: 'Review settings' }).click()
+  const dialog = ana.page.locator('dialog')
+  await dialog.getByRole('button', { name: 'Unfreeze “the night”' }).waitFor()
+  await dialog.getByLabel('Two people').click()
+  await eventually('why not two', () => dialog.locator('.warn-note').textContent(), (words) => words.includes('at least two could decide'))
+  await dialog.getByLabel('Time to decide').selectOption('0')
+  await accessible(ana, 'the review settings')
+  await ana.screenshot('decisions-2-settings')
+  await dialog.getByRole('button', { name: 'Unfreeze “the night”' }).click()
+  await eventually('nothing frozen', () => dialog.locator('.passages li').count(), (count) => count === 0)
+  await ana.page.keyboard.press('Escape')
+  await ana.page.locator('.cm-lock').waitFor({ state: 'detached' })
+}
+
+async function finishTheRest(ana, bo) {
+  await choose(ana, 'By')
+  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason or a note/ }).click()
+  const form = ana.page.locator('.reason')
+  await form.getByLabel('Reason in your own words').fill('It is right as it is')
+  const others = await form.getByText(/^The other/).count()
+  holds('there is a rest to finish', others === 1)
+  await form.getByRole('radio', { name: 'Accept', exact: true }).click()
+  await form.getByText('What the AI will be told').click()
+  await eventually('what the AI will be told', () => form.locator('.told pre').textContent(), (told) => told.startsWith('Partly applied:') && told.includes('User feedback: It is right as it is'))
+  await form.getByRole('button', { name: /^Reject change \d+ and accept the rest$/ }).click()
+  await waits(bo, 'all decided', 0)
+  await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Ana')))
+}
+
+/** Applied at once, said on the page, and undone from the card, also after a reload. */
+async function withoutApprovals(ana, bo) {
+  await ana.page.getByRole('button', { name: 'Review settings' }).click()
+  await ana.page.getByLabel('Ask people first').click()
+  await bo.page.getByText('Approvals are off.').waitFor()
+  await ana.page.keyboard.press('Escape')
+  const before = await ana.text()
+  await bo.ask('Shorten the end')
+  await eventually('applied at once', () => ana.text(), (text) => text !== before && text.includes('the boat was back'))
+  await ana.page.reload()
+  const undo = ana.page.locator('.card').first().getByRole('button', { name: /^Undo \d+ changes?$/ })
+  await undo.waitFor()
+  await accessible(ana, 'approvals off')
+  await ana.screenshot('decisions-6-approvals-off')
+  await undo.click()
+  await reads(bo, 'undone', before)
+  await ana.page.getByRole('button', { name: 'Turn approvals on' }).click()
+  await bo.page.getByText('Approvals are off.').waitFor({ state: 'detached' })
+}

@@ -1,0 +1,11 @@
+/** Waiting until the server has everything that was typed: only then its positions are ours. */
+import { getCurrent } from './current.ts'
+
+const SETTLE_MS = 3_000
+
+/** `false`: not in time. */
+export async function settled(): Promise<boolean> {
+  const until = Date.now() + SETTLE_MS
+  while (getCurrent()?.settled === false && Date.now() < until) await new Promise((resume) => setTimeout(resume, 30))
+  return getCurrent()?.settled ?? false
+}

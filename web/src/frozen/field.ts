@@ -1,0 +1,69 @@
+/** Frozen passages as the editor shows them: hatched and underlined, with a lock before their first word. */
+import { type EditorState, type Extension, type Range as Placed, StateEffect, StateField } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import type { Hunk, Range } from '../wire/types.ts'
+import { follow, touchesFrozen, within } from './ranges.ts'
+
+interface Frozen { ranges: readonly Range[]; deco: DecorationSet }
+
+/** All frozen passages, replacing those before. */
+export const setFrozen = StateEffect.define<readonly Range[]>()
+
+export const frozenField = StateField.define<Frozen>({
+  create: () => ({ ranges: [], deco: Decoration.none }),
+  update(value, tr) {
+    let { ranges } = value
+    if (tr.docChanged && ranges.length > 0) ranges = follow(ranges, tr.changes)
+    for (const effect of tr.effects) if (effect.is(setFrozen)) ranges = within(effect.value, tr.newDoc.length)
+    return ranges === value.ranges ? value : { ranges, deco: draw(ranges) }
+  },
+  provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
+})
+
+export function frozenIn(state: EditorState): readonly Range[] {
+  return state.field(frozenField, false)?.ranges ?? []
+}
+
+/** Whether accepting the change would touch frozen words; the server refuses that. */
+export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean {
+  const ranges = frozenIn(state)
+  return parts.some((part) => (part.from < part.to ? touchesFrozen(ranges, part) : ranges.some(({ from, to }) => from < part.from && part.from < to)))
+}
+
+export function frozen(): Extension {
+  return [frozenField]
+}
+
+const STRETCH = Decoration.mark({ class: 'cm-frozen', attributes: { title: 'Frozen: no tool may change these words' } })
+
+function draw(ranges: readonly Range[]): DecorationSet {
+  const deco: Placed<Decoration>[] = []
+  for (const { from, to } of ranges) {
+    deco.push(Decoration.widget({ widget: new Lock('start'), side: 1 }).range(from))
+    deco.push(STRETCH.range(from, to))
+    deco.push(Decoration.widget({ widget: new Lock('end'), side: -1 }).range(to))
+  }
+  return Decoration.set(deco, true)
+}
+
+/** A sign for eyes at the start; words for screen readers at both ends. */
+class Lock extends WidgetType {
+  constructor(readonly at: 'start' | 'end') {
+    super()
+  }
+
+  override eq(other: Lock): boolean {
+    return other.at === this.at
+  }
+
+  toDOM(): HTMLElement {
+    const mark = document.createElement('span')
+    mark.className = this.at === 'start' ? 'cm-lock' : 'hidden-label'
+    mark.setAttribute('role', 'img')
+    mark.setAttribute('aria-label', this.at === 'start' ? 'Frozen passage:' : 'End of the frozen passage.')
+    if (this.at === 'start') {
+      mark.innerHTML = '<svg viewBox="0 0 16 16" width="13" height="13" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M4 7.500h8v5.500H4zM5.700 7.500V5.300a2.300 2.300 0 0 1 4.600 0v2.200"/></svg>'
+    }
+    return mark
+  }
+}

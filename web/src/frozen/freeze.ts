@@ -1,0 +1,61 @@
+/** Freezing and unfreezing what is selected: the server keeps the passages and holds every tool to them. */
+import type { EditorView } from '@codemirror/view'
+import { getCurrent } from '../editor/current.ts'
+import { settled } from '../editor/settle.ts'
+import { useDocument } from '../editor/store.ts'
+import { wire } from '../session/store.ts'
+import { toast } from '../ui/toasts.ts'
+import { CallError } from '../wire/socket.ts'
+import type { Range } from '../wire/types.ts'
+import { frozenIn } from './field.ts'
+import { freeze, isFrozen, thaw, wordsOf } from './ranges.ts'
+
+/** Only who may change a document's review settings may freeze. */
+export const mayFreeze = (): boolean => useDocument.getState().role === 'owner'
+
+/** What the key does now: the words it is about, and which way. */
+export function freezable(view: EditorView): { range: Range; frozen: boolean } | null {
+  const { from, to } = view.state.selection.main
+  const ranges = frozenIn(view.state)
+  const range = wordsOf(view.state.sliceDoc(from, to), from)
+  if (range) return { range, frozen: isFrozen(ranges, range) }
+  // With no words selected: the passage the caret is in.
+  const around = ranges.find((passage) => passage.from <= from && from <= passage.to)
+  return around ? { range: around, frozen: true } : null
+}
+
+/** For the key and the button. */
+export function toggleFrozen(view: EditorView): boolean {
+  if (!mayFreeze()) return false
+  if (freezable(view)) void change((now) => toggled(now))
+  else toast('Select the words to freeze first.')
+  return true
+}
+
+function toggled(view: EditorView): readonly Range[] {
+  const found = freezable(view)
+  const ranges = frozenIn(view.state)
+  if (!found) return ranges
+  return found.frozen ? thaw(ranges, found.range) : freeze(ranges, found.range)
+}
+
+/** From the list of passages, by its place there. */
+export function unfreeze(index: number): void {
+  void change((view) => frozenIn(view.state).filter((_, other) => other !== index))
+}
+
+/** The server's positions are ours once everything typed has arrived; what was selected has moved along till then. */
+async function change(wanted: (view: EditorView) => readonly Range[]): Promise<void> {
+  const current = (await settled()) ? getCurrent() : null
+  if (!current) return toast('Wait until everything typed is saved, then try again.')
+  const before = frozenIn(current.view.state)
+  const ranges = wanted(current.view)
+  try {
+    await wire.call('document:settings', { documentId: current.id, frozen: { version: current.version, ranges: [...ranges] } })
+    const more = ranges.reduce((sum, { from, to }) => sum + to - from, 0) > before.reduce((sum, { from, to }) => sum + to - from, 0)
+    toast(more ? 'Frozen. No tool may change these words.' : 'Unfrozen.', { about: 'frozen' })
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    toast(error.code === 'not_allowed' ? 'Only an owner may freeze words.' : error.message)
+  }
+}

@@ -1,0 +1,39 @@
+/** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { canDecide, useDocument } from '../editor/store.ts'
+import { useCapability, useSession } from '../session/store.ts'
+import type { Hunk } from '../wire/types.ts'
+import { useUnplaced } from './again.ts'
+import { undo } from './decide.ts'
+import { decidedPieces, fate } from './fate.ts'
+import { Quotation } from './Quotation.tsx'
+
+interface Props { label: string; hunks: readonly Hunk[]; open?: boolean }
+
+export function Decided({ label, hunks, open = false }: Props) {
+  if (hunks.length === 0) return null
+  return (
+    <details className="decided" open={open}>
+      <summary>{label}</summary>
+      <ol aria-label={label}>
+        {hunks.map((hunk) => <Row key={hunk.id} hunk={hunk} />)}
+      </ol>
+    </details>
+  )
+}
+
+function Row({ hunk }: { hunk: Hunk }) {
+  const mayDecide = canDecide(useDocument((state) => state.role))
+  const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
+  const offline = useSession((session) => session.link !== 'online')
+  const unplaced = useUnplaced(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
+  return (
+    <li className="decided-row">
+      <p className="words"><Quotation pieces={decidedPieces(hunk)} /></p>
+      <p className="fate">
+        <span>{fate(hunk)}</span>
+        {unplaced && <span className="badge">No place for it in today’s text</span>}
+        {canUndo && <button type="button" className="link" disabled={offline} onClick={() => void undo(hunk.request_id, [hunk.id])}>Undo</button>}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,101 @@
+/** How suggestions are decided in this document, and which passages no tool may touch. */
+import { EditorView } from '@codemirror/view'
+import { useState } from 'react'
+import { getCurrent } from '../editor/current.ts'
+import { useDocument } from '../editor/store.ts'
+import { frozenIn } from '../frozen/field.ts'
+import { unfreeze } from '../frozen/freeze.ts'
+import { useSession } from '../session/store.ts'
+import { Dialog } from '../ui/Dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { MOD, SHIFT } from '../ui/keys.ts'
+import type { Range } from '../wire/types.ts'
+import { configure, POLICIES, timeLimits } from './settings.ts'
+
+export function ReviewSettings() {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className="icon-button" aria-label="Review settings" title="Review settings: who decides, time limit, frozen passages" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Icon name="sliders" />
+      </button>
+      {open && (
+        <Dialog title="Review settings" onClose={() => setOpen(false)}>
+          <Settings onJump={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Settings({ onJump }: { onJump: () => void }) {
+  const { settings, role } = useDocument()
+  const online = useSession((session) => session.link === 'online')
+  const [refusal, setRefusal] = useState<string | null>(null)
+  if (!settings) return <p>The settings are not known yet.</p>
+  const fixed = role !== 'owner' || !online
+  return (
+    <div className="review-settings">
+      {role !== 'owner' && <p className="fate">An owner of the server changes these.</p>}
+      <fieldset disabled={fixed}>
+        <legend>Who decides</legend>
+        {POLICIES.map(({ policy, name, what }) => (
+          <label key={policy} className="setting">
+            <input type="radio" name="policy" checked={settings.policy === policy} onChange={() => void configure({ policy }).then(setRefusal)} />
+            <span><b>{name}</b><span>{what}</span></span>
+          </label>
+        ))}
+        {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+      </fieldset>
+      <fieldset disabled={fixed}>
+        <legend>Before a change lands</legend>
+        <label className="setting">
+          <input type="checkbox" checked={settings.approvals === 'on'} onChange={(event) => void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })} />
+          <span><b>Ask people first</b><span>Off: what the AI proposes is applied at once. It is logged, shown, and can be undone.</span></span>
+        </label>
+        <label className="setting-row">
+          <span>Time to decide</span>
+          <select className="field" value={settings.timeoutSeconds} onChange={(event) => void configure({ timeoutSeconds: Number(event.currentTarget.value) })}>
+            {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => <option key={seconds} value={seconds}>{name}</option>)}
+          </select>
+        </label>
+      </fieldset>
+      <Passages fixed={fixed} onJump={onJump} />
+    </div>
+  )
+}
+
+function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
+  // Follows the text and what is frozen in it.
+  useDocument((state) => state.revision)
+  useDocument((state) => state.settings)
+  const view = getCurrent()?.view
+  if (!view) return null
+  const ranges = frozenIn(view.state)
+  return (
+    <section>
+      <h3>Frozen passages</h3>
+      {ranges.length === 0 && <p className="fate">None. Select words in the text and press {MOD} {SHIFT} L: no tool may change them, people still can.</p>}
+      <ul className="passages" aria-label="Frozen passages">
+        {ranges.map((range, index) => (
+          <li key={`${range.from} ${range.to}`}>
+            <button type="button" className="passage" title="Show in the text" onClick={() => { onJump(); jump(view, range) }}>{quote(view.state.sliceDoc(range.from, range.to))}</button>
+            {!fixed && <button type="button" className="button" aria-label={`Unfreeze “${quote(view.state.sliceDoc(range.from, range.to))}”`} onClick={() => unfreeze(index)}>Unfreeze</button>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const LONGEST = 140
+
+function quote(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).toWellFormed()}…`
+}
+
+function jump(view: EditorView, { from, to }: Range): void {
+  view.dispatch({ selection: { anchor: from, head: to }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
+  requestAnimationFrame(() => view.focus())
+}

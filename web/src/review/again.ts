@@ -1,0 +1,37 @@
+/** Proposing again, on today's text, what was refused, ran out of time or lost its words. */
+import { create } from 'zustand'
+import { wire } from '../session/store.ts'
+import { toast } from '../ui/toasts.ts'
+import { many } from '../ui/when.ts'
+import type { ApprovalRequest, ApprovalResolved, Hunk } from '../wire/types.ts'
+import { explain } from './decide.ts'
+import { usePanel } from './panel.ts'
+
+/** Changes that found no place when they were last proposed again. */
+export const useUnplaced = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
+
+/** A suggestion ended because its words were deleted, perhaps by a slip of the hand: they may come back, and it can too. */
+export function lostItsWords(known: ApprovalRequest | undefined, { status, hunks }: ApprovalResolved): void {
+  if (!known || status !== 'cancelled') return
+  const lost = hunks.filter((hunk) => hunk.status === 'obsolete').length
+  if (lost === 0 || lost < hunks.length || known.hunks.every((hunk) => hunk.status === 'obsolete')) return
+  const open = { label: 'Show', run: () => usePanel.setState({ open: true, view: 'bin' }) }
+  toast(`${many(lost, 'change')} went with the words. In the bin ${lost === 1 ? 'it' : 'they'} can be proposed again.`, { action: open, about: 'bin' })
+}
+
+/** Whether there is something to propose again. */
+export const isRefused = ({ status }: Hunk): boolean => status === 'rejected' || status === 'expired' || status === 'obsolete'
+
+export async function proposeAgain(request: ApprovalRequest): Promise<boolean> {
+  try {
+    const { unplaced = [] } = await wire.call('approval:reopen', { request_id: request.request_id })
+    useUnplaced.setState(({ ids }) => ({ ids: new Set([...ids, ...unplaced]) }))
+    const placed = request.hunks.filter(isRefused).length - unplaced.length
+    const lost = unplaced.length === 0 ? '' : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
+    toast(`${many(placed, 'change')} back for review.${lost}`)
+    return true
+  } catch (error) {
+    explain(error)
+    return false
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import type { ApprovalRequest, Hunk, HunkStatus } from '../wire/types.ts'
+import { decidedPieces, fate, summary } from './fate.ts'
+
+const at = new Date(2026, 10, 20, 14, 2).toISOString()
+const by = (name: string, text?: string) => ({ by: { id: name, name }, at, ...(text !== undefined && { text }) })
+const hunk = (status: HunkStatus, decided?: Hunk['decided']): Hunk => ({ id: 'h', request_id: 'r', status, parts: [{ from: 0, to: 3, base: 'teh', insert: 'the' }], ...(decided && { decided }) })
+const request = (hunks: Hunk[], more = {}) => ({ hunks, status: 'partly', by: null, ...more }) as unknown as ApprovalRequest
+
+it('says who decided a change and when', () => {
+  expect(fate(hunk('accepted', by('Bo')))).toMatch(/^Accepted by Bo, .*2/)
+  expect(fate(hunk('accepted', by('Bo', 'th')))).toMatch(/^Accepted with other words by Bo/)
+  expect(fate(hunk('rejected', by('Ana')))).toMatch(/^Rejected by Ana/)
+  expect(fate(hunk('expired'))).toBe('Expired before anybody decided')
+  expect(fate(hunk('obsolete'))).toBe('Its words are gone')
+  expect(fate(hunk('pending'))).toBe('')
+})
+
+it('names everybody who decided, once', () => {
+  const hunks = [hunk('accepted', by('Bo')), hunk('rejected', by('Ana')), hunk('accepted', by('Bo')), hunk('obsolete')]
+  expect(summary(request(hunks))).toBe('4 changes: 2 accepted, 1 rejected, 1 gone with its words by Bo, Ana')
+})
+
+it('says it shortly of one change', () => {
+  expect(summary(request([hunk('rejected', by('Bo'))]))).toBe('Rejected by Bo')
+})
+
+it('says how a request without changes ended', () => {
+  expect(summary(request([], { status: 'rejected', by: { id: 'b', name: 'Bo' } }))).toBe('Rejected by Bo')
+  expect(summary(request([], { status: 'cancelled' }))).toBe('Cancelled')
+})
+
+it('shows the words that were put there, not the proposed ones', () => {
+  const words = (of: Hunk) => decidedPieces(of).map(({ kind, text }) => `${kind}:${text}`)
+  expect(words(hunk('accepted', by('Bo', 'THE')))).toEqual(['gone:teh', 'new:THE'])
+  expect(words(hunk('rejected', by('Bo')))).toEqual(['gone:teh', 'new:the'])
+})

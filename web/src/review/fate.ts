@@ -1,0 +1,49 @@
+/** What became of a change, in words. Pure. */
+import type { ApprovalRequest, Hunk } from '../wire/types.ts'
+import { clock, many } from '../ui/when.ts'
+import { type Piece } from './snippet.ts'
+import { tally } from './store.ts'
+
+const DONE: Partial<Record<Hunk['status'], string>> = { accepted: 'Accepted', rejected: 'Rejected', expired: 'Expired before anybody decided', obsolete: 'Its words are gone' }
+
+/** "Accepted by Bo, 14:02"; nothing while it waits. */
+export function fate({ status, decided }: Hunk): string {
+  const done = DONE[status]
+  if (!done) return ''
+  if (!decided || (status !== 'accepted' && status !== 'rejected')) return done
+  const edited = decided.text === undefined ? '' : ' with other words'
+  return `${done}${edited} by ${decided.by.name}, ${clock(decided.at)}`
+}
+
+/** A decided change as it was, without the words around it: those may be others by now. */
+export function decidedPieces({ parts, status, decided }: Hunk): Piece[] {
+  const own = status === 'accepted' ? decided?.text : undefined
+  const gone = (text: string): Piece => ({ kind: 'gone', text })
+  if (own !== undefined) return [gone(parts.map((part) => part.base).filter(Boolean).join(' … ')), { kind: 'new' as const, text: own }].filter(({ text }) => text !== '')
+  return parts.flatMap((part, index): Piece[] => [
+    ...(index > 0 ? [{ kind: 'same' as const, text: ' … ' }] : []),
+    ...(part.base ? [gone(part.base)] : []),
+    ...(part.insert ? [{ kind: 'new' as const, text: part.insert }] : []),
+  ])
+}
+
+const ENDED: Partial<Record<ApprovalRequest['status'], string>> = {
+  approved: 'Accepted', rejected: 'Rejected', cancelled: 'Cancelled', failed: 'Could not be applied', expired: 'Expired before anybody decided',
+}
+
+/** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
+export function summary({ hunks, status, by }: ApprovalRequest): string {
+  const { accepted, rejected, expired, obsolete } = tally(hunks)
+  const counts = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`, expired && `${expired} expired`, obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`]
+  const parts = counts.filter(Boolean)
+  const [only] = hunks
+  const what = hunks.length === 1 && only ? (DONE[only.status] ?? status) : parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
+  const people = deciders(hunks)
+  const names = people.length > 0 ? people : by ? [by.name] : []
+  return names.length > 0 ? `${what} by ${names.join(', ')}` : what
+}
+
+/** Everybody who decided, each once, in the order of the changes. */
+function deciders(hunks: readonly Hunk[]): string[] {
+  return [...new Map(hunks.flatMap(({ decided }) => (decided ? [[decided.by.id + decided.by.name, decided.by.name] as const] : []))).values()]
+}

@@ -1,0 +1,22 @@
+import { expect, it, vi } from 'vitest'
+
+vi.mock('../session/store.ts', () => ({ useSession: () => undefined }))
+
+const { heldBack, mayDecide } = await import('./who.ts')
+
+const request = (policy: string) => ({ policy, author: { id: 'ana', name: 'Ana' } })
+
+it('leaves a suggestion to others where the policy says so', () => {
+  expect(heldBack(request('not_requester'), { id: 'ana', role: 'owner' })).toBe('You asked for this, so somebody else decides it.')
+  expect(heldBack(request('not_requester'), { id: 'bo', role: 'reviewer' })).toBeNull()
+  expect(heldBack(request('owner'), { id: 'bo', role: 'editor' })).toBe('Only an owner decides suggestions in this document.')
+  expect(heldBack(request('owner'), { id: 'ana', role: 'owner' })).toBeNull()
+  // The document's policy changed while the suggestion waited.
+  expect(heldBack(request('not_requester'), { id: 'ana', role: 'owner', policy: 'any' })).toBeNull()
+})
+
+it('lets everybody else decide but viewers', () => {
+  expect(mayDecide(request('any'), { id: 'bo', role: 'reviewer' })).toBe(true)
+  expect(mayDecide(request('two'), { id: 'ana', role: 'editor' })).toBe(true)
+  expect(mayDecide(request('any'), { id: 'bo', role: 'viewer' })).toBe(false)
+})
