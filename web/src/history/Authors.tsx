@@ -12,7 +12,7 @@ export function Authorship() {
   if (!supported || phase !== 'open') return null
   return (
     <button type="button" className="icon-button wide" aria-label="Who wrote this" title="Who wrote this" aria-pressed={on} onClick={toggleAuthors}>
-      <Icon name="people" size={18} />
+      <Icon name="authors" size={18} />
     </button>
   )
 }
