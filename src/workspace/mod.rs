@@ -30,7 +30,7 @@ pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, LARGEST_FILE, stamp};
 pub use glob::Globbed;
 pub use grep::{Grep, Grepped};
-pub use shell::{LONGEST_COMMAND, cautions};
+pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
 #[derive(Clone, Debug)]
