@@ -1,5 +1,6 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
+mod check;
 mod tokens;
 
 use std::io::Write;
@@ -21,7 +22,7 @@ use crate::agent::{Agents, Bypass, Models};
 use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::{Config, ModelChoice, Provider};
-use crate::export::Manuscript;
+use crate::export::{Format, Manuscript};
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::llm::harper::Harper;
@@ -29,7 +30,7 @@ use crate::llm::scripted::Scripted;
 use crate::llm::{Model, Patience, anthropic, openai};
 use crate::room::clock::Clock;
 use crate::room::settings::{Approvals, ServerSettings};
-use crate::room::{Draft, NewDocument, Rooms};
+use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::tools::Registry;
@@ -49,12 +50,36 @@ const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md")
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
 /// Does what the command line says.
-pub async fn run(cli: Cli) -> Result<()> {
+pub async fn run(cli: Cli) -> Result<Ending> {
     match cli.command {
-        None => serve(Config::load(cli.serve)?).await,
-        Some(Command::Serve(args)) => serve(Config::load(args)?).await,
-        Some(Command::Token(args)) => tokens::run(args).await,
-        Some(Command::Export(args)) => export(args).await,
+        None => serve(Config::load(cli.serve)?).await?,
+        Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
+        Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Export(args)) => export(args).await?,
+        Some(Command::Check(args)) => return check::run(args).await,
+    }
+    Ok(Ending::Fine)
+}
+
+/// How a command ended that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As it should.
+    Fine,
+    /// The data has something wrong with it.
+    Findings,
+    /// The data cannot be read.
+    Unreadable,
+}
+
+impl Ending {
+    /// The exit code of the process.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Findings => 1,
+            Self::Unreadable => 2,
+        }
     }
 }
 
@@ -72,6 +97,9 @@ async fn serve(config: Config) -> Result<()> {
     failpoint::pass("app.opened");
     house.welcome().await?;
     house.agents.resume().await?;
+    let agents = house.agents.clone();
+    // Nobody waits for the lists: until they are there, the configured names are.
+    tokio::spawn(async move { agents.look_around().await });
     let (router, io) = house.doors(&config, bound);
     announce(&config, bound, &house.secret)?;
 
@@ -310,11 +338,10 @@ async fn visit(data: Option<PathBuf>) -> Result<Store> {
 async fn export(args: ExportArgs) -> Result<()> {
     let store = visit(args.data).await?;
     let id = DocumentId::from(args.document);
-    let draft = Draft::stored(&store, &id).await;
+    let manuscript = manuscript(&store, &id, args.format.into()).await;
     store.close().await;
-    let Draft { title, version, text, requests } =
-        draft.with_context(|| format!("cannot export {id}"))?;
-    let content = Manuscript { id, title, version, text, requests }.export(args.format.into())?;
+    let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
+    let content = manuscript.export(args.format.into())?;
     if let Some(path) = args.out {
         return tokio::fs::write(&path, content)
             .await
@@ -323,6 +350,16 @@ async fn export(args: ExportArgs) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(&content)?;
     Ok(out.flush()?)
+}
+
+/// A document with everything its file tells of it.
+async fn manuscript(store: &Store, id: &DocumentId, format: Format) -> Result<Manuscript> {
+    let Draft { title, version, text, requests } = Draft::stored(store, id).await?;
+    let credits = match format {
+        Format::Json => credits(store, id, version, 0..text.len()).await?,
+        Format::Markdown | Format::Html | Format::Docx | Format::CriticMarkup => Vec::new(),
+    };
+    Ok(Manuscript { id: id.clone(), title, version, text, requests, credits })
 }
 
 /// Waits for SIGTERM or SIGINT.

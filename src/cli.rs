@@ -29,6 +29,10 @@ pub enum Command {
     Token(TokenArgs),
     /// Write a document into a file; also while a server runs.
     Export(ExportArgs),
+    /// Look through everything that is kept and say what is wrong; also while a server runs.
+    ///
+    /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
+    Check(CheckArgs),
 }
 
 /// Flags of `copydesk serve`.
@@ -121,6 +125,17 @@ pub struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The data directory of the server
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk check`.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// Say it as JSON: `{findings: [{code, subject, message}], seen: {…}}`
+    #[arg(long)]
+    pub json: bool,
     /// The data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,

@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Every place, in the order in which a change walks past them.
-    pub const PLACES: [&str; 21] = [
+    pub const PLACES: [&str; 23] = [
         // The data is open; no run is taken up and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is taken up, the others not yet.
@@ -44,6 +44,9 @@ mod armed {
         "room.kept",
         // Everybody is told and answered.
         "room.told",
+        // An approved call that acts outside of documents is begun, and then done; nobody has kept what came of it.
+        "tools.begun",
+        "tools.acted",
         // A run has learnt what was decided, and has nothing of it in its transcript.
         "tools.settled",
         // The results of its calls are kept; nobody has heard of the last of them.

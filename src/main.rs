@@ -11,7 +11,7 @@ async fn main() -> ExitCode {
     let cli = Cli::parse();
     telemetry::start();
     match app::run(cli).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(ending) => ExitCode::from(ending.code()),
         Err(error) => {
             eprintln!("copydesk: {error:#}");
             ExitCode::FAILURE

@@ -24,6 +24,12 @@ fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
 }
 
 #[test]
+fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("history", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk.json");
     tell("desk", &format!("script:{}", script.display()));

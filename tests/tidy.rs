@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 21] = [
+const ROOMS: [(&str, &str); 22] = [
     ("failpoint", ""),
     ("ids", ""),
     ("who", "ids"),
@@ -23,6 +23,7 @@ const ROOMS: [(&str, &str); 21] = [
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint"),
     ("workspace", ""),
+    ("check", "ids who document review store"),
     ("llm", "wire::messages"),
     ("tools", "ids who document review room workspace wire::messages failpoint"),
     (

@@ -15,9 +15,14 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod sketching;
+mod snapshots;
+mod spent;
 mod turn;
 mod voice;
 
+#[cfg(test)]
+mod budgets;
 #[cfg(test)]
 mod editing;
 #[cfg(test)]
@@ -28,6 +33,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod watching;
 #[cfg(test)]
 mod workspace;
 

@@ -10,6 +10,7 @@ mod cursor;
 pub mod diff;
 mod json;
 mod log;
+pub mod provenance;
 mod reader;
 mod rebase;
 mod text;

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::time::rfc3339 as time;
 use super::{ExportError, Manuscript};
-use crate::review::{Hunk, Part, Person, Request};
+use crate::ids::HunkId;
+use crate::review::{Author as Writer, Credit, Hunk, Part, Person, Request};
 
 /// The shape's number; it grows when a field changes its meaning or goes.
 const SHAPE: u32 = 1;
@@ -22,6 +23,27 @@ struct Document<'a> {
     hash: String,
     text: String,
     requests: Vec<Asked<'a>>,
+    /// Who wrote every span of the text.
+    provenance: Vec<Span<'a>>,
+}
+
+/// A stretch of the text with one author.
+#[derive(Serialize)]
+struct Span<'a> {
+    from: usize,
+    to: usize,
+    /// `person`, `ai`, or `beginning`.
+    kind: &'static str,
+    author: Author<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hunk: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approver: Option<Author<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    edited: bool,
+    at: String,
 }
 
 /// An open request.
@@ -82,7 +104,7 @@ struct Words<'a> {
 
 /// The file's content, indented for people, with a line break at its end.
 pub(super) fn write(manuscript: &Manuscript) -> Result<Vec<u8>, ExportError> {
-    let Manuscript { id, title, version, text, requests } = manuscript;
+    let Manuscript { id, title, version, text, requests, credits } = manuscript;
     let document = Document {
         copydesk_export: SHAPE,
         id: id.as_str(),
@@ -91,10 +113,35 @@ pub(super) fn write(manuscript: &Manuscript) -> Result<Vec<u8>, ExportError> {
         hash: text.hash(),
         text: text.to_string(),
         requests: requests.iter().map(asked).collect(),
+        provenance: credits.iter().map(span).collect(),
     };
     let mut bytes = serde_json::to_vec_pretty(&document)?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+fn span(credit: &Credit) -> Span<'_> {
+    let Credit { from, to, author: written_by, at_ms } = credit;
+    let (kind, by) = match written_by {
+        Writer::Beginning(by) => ("beginning", by),
+        Writer::Person(by) => ("person", by),
+        Writer::Ai(credit) => ("ai", &credit.requester),
+    };
+    let ai = match written_by {
+        Writer::Ai(credit) => Some(credit),
+        Writer::Beginning(_) | Writer::Person(_) => None,
+    };
+    Span {
+        from: *from,
+        to: *to,
+        kind,
+        author: author(by),
+        request: ai.map(|credit| credit.request.as_str()),
+        hunk: ai.and_then(|credit| credit.hunk.as_ref()).map(HunkId::as_str),
+        approver: ai.and_then(|credit| credit.approver.as_ref()).map(author),
+        edited: ai.is_some_and(|credit| credit.edited),
+        at: time(*at_ms),
+    }
 }
 
 fn asked(request: &Arc<Request>) -> Asked<'_> {
@@ -116,7 +163,7 @@ fn asked(request: &Arc<Request>) -> Asked<'_> {
 
 fn change(hunk: &Hunk) -> Change<'_> {
     let words = hunk.parts.iter().map(|part| {
-        let Part { from, to, base, insert, conflict: _ } = part;
+        let Part { from, to, base, insert, conflict: _, stood: _ } = part;
         Words { from: *from, to: *to, base, insert }
     });
     Change {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::document::{PositionError, Text};
 use crate::ids::{DocumentId, Version};
-use crate::review::Request;
+use crate::review::{Credit, Request};
 
 use marked::Marked;
 
@@ -111,6 +111,8 @@ pub struct Manuscript {
     pub text: Text,
     /// The requests that people can still decide, oldest first.
     pub requests: Vec<Arc<Request>>,
+    /// Who wrote every span; only JSON tells of it, so for other formats it may be empty.
+    pub credits: Vec<Credit>,
 }
 
 impl Manuscript {

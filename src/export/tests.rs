@@ -7,8 +7,11 @@ use serde_json::json;
 
 use super::*;
 use crate::document::diff::{DiffLimits, diff};
+use crate::document::utf16_len;
 use crate::ids::UserId;
-use crate::review::{Arrival, Clock, HunkStatus, Person, Policy, Preview, Proposal, RequestStatus};
+use crate::review::{
+    AiCredit, Arrival, Author, Clock, HunkStatus, Person, Policy, Preview, Proposal, RequestStatus,
+};
 
 /// 20 November 2026, 10:15:30.
 const ASKED_MS: u64 = 1_795_169_730_000;
@@ -48,6 +51,7 @@ pub(super) fn manuscript(text: &str, requests: Vec<Request>) -> Manuscript {
         version: Version(7),
         text: Text::new(text),
         requests: requests.into_iter().map(Arc::new).collect(),
+        credits: Vec::new(),
     }
 }
 
@@ -63,7 +67,26 @@ pub(super) fn lamp() -> Manuscript {
     let told =
         text.replace("sleeped before", "went to bed before").replace("none.", "none at all.");
     assert!(fixed != text && told != text);
-    manuscript(text, vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &told)])
+    let requests = vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &told)];
+    Manuscript { credits: credits(utf16_len(text)), ..manuscript(text, requests) }
+}
+
+/// Some words that Ana typed, some that an AI wrote for her, in a text of `len` units that Ben began.
+fn credits(len: usize) -> Vec<Credit> {
+    let person = |name: &str| Person { user: format!("usr_{name}").into(), name: name.to_owned() };
+    let ai = AiCredit {
+        requester: person("Ana"),
+        request: "req_0".into(),
+        hunk: Some("req_0.1".into()),
+        approver: Some(person("Ben")),
+        edited: true,
+    };
+    let credit = |from, to, author, at_ms| Credit { from, to, author, at_ms };
+    vec![
+        credit(0, 2, Author::Person(person("Ana")), 60_000),
+        credit(2, 6, Author::Ai(ai), 61_234),
+        credit(6, len, Author::Beginning(person("Ben")), 0),
+    ]
 }
 
 fn exported(manuscript: &Manuscript, format: Format) -> String {

@@ -12,7 +12,7 @@ use super::Door;
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::export::{Format, Manuscript};
-use crate::room::Draft;
+use crate::room::{Draft, credits};
 use crate::who::Action;
 
 /// What stands behind the question mark.
@@ -32,7 +32,11 @@ pub(super) async fn download(
     let room = caller.room(&door, &document, Action::Read).await?;
     let Draft { title, version, text, requests } = room.draft().await?;
     let id = room.document().clone();
-    let manuscript = Manuscript { id, title, version, text, requests };
+    let credits = match format {
+        Format::Json => credits(&door.store, &id, version, 0..text.len()).await?,
+        Format::Markdown | Format::Html | Format::Docx | Format::CriticMarkup => Vec::new(),
+    };
+    let manuscript = Manuscript { id, title, version, text, requests, credits };
     let name = manuscript.file_name(format);
     // A long document takes longer to lay out than other people should have to wait.
     let made = tokio::task::spawn_blocking(move || manuscript.export(format)).await;

@@ -6,6 +6,7 @@ pub mod problem;
 
 mod body;
 mod export;
+mod past;
 mod principal;
 mod tokens;
 
@@ -46,6 +47,8 @@ pub fn router(door: Door) -> Router {
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/api/v1/documents/{id}/export", get(export::download))
+        .route("/api/v1/documents/{id}/provenance", get(past::provenance))
+        .route("/api/v1/documents/{id}/audit", get(past::audit))
         .route(
             "/api/v1/tokens",
             post(tokens::issue)

@@ -3,6 +3,7 @@
 use super::hunk::{Hunk, HunkStatus, Part};
 use super::policy::Vote;
 use super::{Committed, DecisionError, Person, Rebased, Request};
+use crate::document::provenance::{Origin, Placement, Stood};
 use crate::document::{ChangeError, ChangeSet, Edit, Text, utf16_len};
 use crate::ids::HunkId;
 
@@ -35,6 +36,18 @@ pub(super) struct HunkEdit {
     pub edit: Edit,
     /// What stands there now.
     pub base: String,
+    /// Where the words it puts there come from; `None`: that is not known.
+    pub origin: Option<Origin>,
+}
+
+/// What a change made of hunks comes to.
+pub(super) struct Applied {
+    /// The change, if the text changes.
+    pub changes: Option<ChangeSet>,
+    /// Hunks that stand elsewhere than by the general rule.
+    pub put: Vec<HunkId>,
+    /// What it puts into the text.
+    pub placed: Vec<Placement>,
 }
 
 /// The edits that accepting a hunk makes; `None` if what stands in the text is not what it should be.
@@ -59,7 +72,7 @@ pub(super) fn hunk_edits(
         }
         let edit =
             Edit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
-        return Some(vec![HunkEdit { index, edit, base: standing }]);
+        return Some(vec![HunkEdit { index, edit, base: standing, origin: Some(Origin::Edited) }]);
     }
     let mut edits = Vec::with_capacity(hunk.parts.len());
     let (mut done, end) = (hunk.range().start, hunk.range().end);
@@ -74,7 +87,8 @@ pub(super) fn hunk_edits(
         if base != part.base && !taken.force {
             return None;
         }
-        edits.push(HunkEdit { index, edit: Edit { from, to, insert: part.insert.clone() }, base });
+        let edit = Edit { from, to, insert: part.insert.clone() };
+        edits.push(HunkEdit { index, edit, base, origin: Some(Origin::Proposed) });
         done = done.max(to);
     }
     Some(edits)
@@ -110,25 +124,32 @@ pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
 }
 
 impl Request {
-    /// Makes one change of edits that are in order, maps the other hunks over it and keeps what would take it back. Returns the
-    /// change, if the text changes, and the hunks that stand elsewhere than by the general rule.
+    /// Makes one change of edits that are in order, maps the other hunks over it and keeps what would take it back.
     pub(super) fn apply(
         &mut self,
         edits: &[HunkEdit],
         text: &Text,
-    ) -> Result<(Option<ChangeSet>, Vec<HunkId>), DecisionError> {
-        let change = self.change_of(edits, text)?;
+    ) -> Result<Applied, DecisionError> {
+        let before = self.version;
+        let (changes, put) = self.change_of(edits, text)?;
+        let mut placed = Vec::new();
         // What was inserted, with its place in the new text.
         let (mut grown, mut shrunk) = (0, 0);
-        for HunkEdit { index, edit, base } in edits {
+        for HunkEdit { index, edit, base, origin } in edits {
             let from = edit.from + grown - shrunk;
             let len = utf16_len(&edit.insert);
+            let to = from + len;
             (grown, shrunk) = (grown + len, shrunk + edit.to - edit.from);
+            if let Some(origin) = origin.clone().filter(|_| edit.insert != *base) {
+                let hunk = Some(self.hunks[*index].id.clone());
+                placed.push(Placement { from, to, hunk, origin });
+            }
             let (base, insert) = (edit.insert.clone(), base.clone());
-            let part = Part { from, to: from + len, base, insert, conflict: false };
+            let stood = Some(Stood { version: before, at: edit.from });
+            let part = Part { from, to, base, insert, conflict: false, stood };
             self.hunks[*index].inverse.push(part);
         }
-        Ok(change)
+        Ok(Applied { changes, put, placed })
     }
 
     fn change_of(

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::apply::{HunkEdit, Moment, Taken, hunk_edits, in_order};
+use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Choice, Closed, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict,
-    Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Rule, Verdict,
+    Asked, Choice, Closed, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus,
+    HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Rule, Verdict,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
@@ -283,14 +283,16 @@ impl Request {
             });
             decided.push(hunk.id.clone());
         }
-        let (changes, put) = self.apply(&edits, text)?;
+        let Applied { changes, put, placed } = self.apply(&edits, text)?;
         let resolved = self.settle(Some(moment.by.clone()), moment.at_ms);
-        Ok(Outcome { changes, decided, put, resolved, ..self.outcome() })
+        Ok(Outcome { changes, placed, decided, put, resolved, ..self.outcome() })
     }
 
     fn outcome(&self) -> Outcome {
         Outcome {
             changes: None,
+            placed: Vec::new(),
+            asked: Asked::People,
             decided: Vec::new(),
             put: Vec::new(),
             resolved: None,

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
+use crate::document::provenance::Placement;
 use crate::ids::HunkId;
 
 /// What a person decided about a request.
@@ -122,6 +123,10 @@ pub struct Outcome {
     /// One change for everything that was accepted, to be committed now on the text that was given. The request's positions
     /// are already those after it; every other request has to be rebased over it.
     pub changes: Option<ChangeSet>,
+    /// What `changes` puts into the text, in positions of the text after it.
+    pub placed: Vec<Placement>,
+    /// Whether somebody was asked at all.
+    pub asked: Asked,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
     /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.
@@ -132,6 +137,16 @@ pub struct Outcome {
     pub votes: Votes,
     /// A rule to remember.
     pub rule: Option<Rule>,
+}
+
+/// Who was asked before a change was applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// People who may decide.
+    #[default]
+    People,
+    /// Nobody: approvals are off.
+    Nobody,
 }
 
 /// Why a decision was refused; nothing has changed. The order of the variants is the order of the checks.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DraftPart, HunkDraft, Person, Vote};
+use crate::document::provenance::Stood;
 use crate::document::{PositionError, Text};
 use crate::ids::{HunkId, RequestId};
 
@@ -20,6 +21,9 @@ pub struct Part {
     /// Whether somebody changed the words it would replace, or removed the place it would go.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conflict: bool,
+    /// Of a part that would take an accept back: where its words stood before, so that they go back to whoever wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Stood>,
 }
 
 impl Part {
@@ -36,7 +40,7 @@ impl Part {
 
 impl From<DraftPart> for Part {
     fn from(DraftPart { from, to, base, insert }: DraftPart) -> Self {
-        Self { from, to, base, insert, conflict: false }
+        Self { from, to, base, insert, conflict: false, stood: None }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod apply;
 mod arrival;
+mod credit;
 mod decide;
 mod decision;
 mod execution;
@@ -17,6 +18,7 @@ mod preview;
 mod rebase;
 mod report;
 mod request;
+mod soundness;
 mod undo;
 
 #[cfg(test)]
@@ -24,7 +26,8 @@ mod stories;
 
 pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
-pub use decision::{Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
+pub use credit::{AiCredit, Author, Credit};
+pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
 pub use execution::{Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;

@@ -1,7 +1,8 @@
 //! Taking back what was accepted, at any later time; and proposing again what was not.
 
-use super::apply::{HunkEdit, in_order};
-use super::{DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
+use super::apply::{Applied, HunkEdit, in_order};
+use super::{Asked, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus};
+use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};
 use crate::ids::HunkId;
 use crate::who::Principal;
@@ -54,7 +55,7 @@ impl Request {
         for &index in &indices {
             self.hunks[index].inverse.clear();
         }
-        let (changes, put) = self.apply(&edits, text)?;
+        let Applied { changes, put, placed } = self.apply(&edits, text)?;
         let mut after = text.clone();
         if let Some(change) = &changes {
             let misfit = DecisionError::InvalidDecision { reason: "it does not fit the text" };
@@ -70,7 +71,8 @@ impl Request {
         // What was forced over deleted words has nothing to change once it is taken back.
         let resolved = self.settle(Some(Person::from(who)), now_ms);
         let votes = self.votes();
-        Ok(Outcome { changes, decided: Vec::new(), put: open_again, resolved, votes, rule: None })
+        let (put, decided, asked) = (open_again, Vec::new(), Asked::People);
+        Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
     }
 
     /// Makes rejected and expired hunks pending again, on today's text; the request must have been mapped to it. Returns them.
@@ -150,7 +152,9 @@ fn inverse_edits(
         if is_touched && touched == Touched::Refuse {
             return None;
         }
-        edits.push(HunkEdit { index, edit: Edit { from, to, insert: part.insert.clone() }, base });
+        let edit = Edit { from, to, insert: part.insert.clone() };
+        let origin = part.stood.map(Origin::Stood);
+        edits.push(HunkEdit { index, edit, base, origin });
         done = to;
     }
     Some(edits)

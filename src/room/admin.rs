@@ -17,7 +17,7 @@ use super::settings::{self, DocumentSettings};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
-use super::{RoomError, decisions, requests};
+use super::{RoomError, decisions, past, requests};
 
 /// Ranges a document may have frozen.
 const MOST_FROZEN: usize = 1_000;
@@ -40,6 +40,10 @@ impl RoomState {
             }
             Command::Replace(text, by, reply) => {
                 let result = self.replace(&text, &by, now, step);
+                step.answer(reply, result);
+            }
+            Command::Restore(wanted, by, reply) => {
+                let result = past::restore(self, &wanted, &by, now, step);
                 step.answer(reply, result);
             }
             _ => {}
@@ -165,8 +169,12 @@ impl RoomState {
         if let Some(edit) = replacement(&self.document.text().to_string(), &wanted.to_string()) {
             let changes = ChangeSet::of(self.document.text().len(), &[edit])
                 .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-            let author =
-                Author { client: ClientId::from("ai:context"), user: &by.user, origin: None };
+            let author = Author {
+                client: ClientId::from("ai:context"),
+                user: &by.user,
+                origin: None,
+                placements: None,
+            };
             self.commit(&changes, &author, HunkChanges::default(), now, step)?;
         }
         Ok(self.reading(now))

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::Act;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
 use crate::who::{Action, Principal};
 
-use super::RoomError;
-use super::requests::{move_scope, open_request, place, put, record, tell, tell_hunks, writer};
+use super::requests::{
+    move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
+};
 use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
+use super::{RoomError, sketches};
 
 /// Takes a decision: all of it, or nothing and the reason why.
 pub(super) fn decide(
@@ -65,7 +68,9 @@ pub(super) fn carry_out(
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
-            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            let placements = Some(placements(&request, Act::Accepted, outcome));
+            let author =
+                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }
@@ -126,6 +131,7 @@ pub(super) fn withdraw(
 
 /// Every open request ends, because the document does.
 pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &mut Step) {
+    sketches::forget(state).into_iter().for_each(|event| step.tell(event));
     for request in std::mem::take(&mut state.open).into_values() {
         let mut request = Arc::unwrap_or_clone(request);
         let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();

@@ -11,12 +11,14 @@ pub mod event;
 pub mod settings;
 
 mod admin;
+mod credits;
 mod decisions;
 mod desk;
 mod draft;
 mod driver;
 mod focus;
 mod loading;
+mod past;
 mod presence;
 mod proposals;
 mod recovery;
@@ -25,6 +27,7 @@ pub mod rehearsal;
 mod requests;
 mod restore;
 mod rooms;
+mod sketches;
 mod state;
 mod step;
 #[cfg(test)]
@@ -41,18 +44,20 @@ use tokio::sync::mpsc;
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
 use crate::review::{Decision, DecisionError, Fresh, Report, Request};
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading,
-    Reply, Settled, Undo,
+    Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
 
+pub use credits::{credits, placements};
 pub use desk::DESK;
 pub use draft::Draft;
+pub use past::{compare, text_at};
 pub use rooms::{NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
@@ -188,6 +193,16 @@ impl RoomHandle {
         self.ask(|reply| Command::Propose(Box::new(request), reply)).await
     }
 
+    /// Show what the model has written so far of a change it may propose; answers once people have been told.
+    pub async fn sketch(&self, sketch: Sketch) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Sketch(Box::new(sketch), reply)).await
+    }
+
+    /// Nothing comes of what was shown. What has become a request is none any more.
+    pub async fn unsketch(&self, sketches: Sketches) {
+        self.send(Command::Unsketch(sketches)).await;
+    }
+
     /// Wait until a request is resolved; answers at once if it is already. Works across restarts.
     pub async fn resolution(&self, request: RequestId) -> Result<Settled, RoomError> {
         self.ask(|reply| Command::Await(request, reply)).await
@@ -305,6 +320,21 @@ impl RoomHandle {
     /// Bring a private document to this text, by diff.
     pub async fn replace(&self, text: String, by: Principal) -> Result<Reading, RoomError> {
         self.ask(|reply| Command::Replace(text, by, reply)).await
+    }
+
+    /// Make the text again what it was at `version`, by one update of the person's; the answer is the version after that.
+    /// `only_at`: only if that is still the newest version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when other people's updates came between, again and again.
+    pub async fn restore(
+        &self,
+        store: &Store,
+        version: Version,
+        only_at: Option<Version>,
+        by: &Principal,
+    ) -> Result<Version, RoomError> {
+        past::bring_back(self, store, version, only_at, by).await
     }
 
     /// Tell everyone what a run says.

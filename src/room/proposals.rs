@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
+    Arrival, Asked, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
     Verdict,
 };
 use crate::who::{Action, Principal, Role};
@@ -199,7 +199,7 @@ fn check_at_once(
 ) -> Result<Outcome, RoomError> {
     let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
     decisions::check(state, &outcome)?;
-    Ok(outcome)
+    Ok(Outcome { asked: Asked::Nobody, ..outcome })
 }
 
 /// The person who asked, with the right to have it applied that the settings or the run gave.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::{Act, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId};
-use crate::review::{DecisionError, Hunk, Request};
+use crate::review::{Asked, DecisionError, Hunk, Outcome, Request};
 use crate::store::{Op, RequestRecord};
 use crate::who::Principal;
 
@@ -16,7 +17,7 @@ use super::event::{Event, News, RequestUpdate};
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
 use super::writing::HunkChanges;
-use super::{RoomError, decisions, desk, time, undo};
+use super::{RoomError, decisions, desk, sketches, time, undo};
 
 /// Applies a command about a request there is.
 pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
@@ -70,6 +71,7 @@ pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now,
     step.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     step.tell(Event::Requested(Arc::clone(request)));
+    sketches::become_request(state, request.id(), step);
     failpoint::pass("room.proposed");
 }
 
@@ -125,6 +127,13 @@ pub(super) fn move_scope(request: &mut Request, change: &ChangeSet) {
 /// Who writes what was accepted.
 pub(super) fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
+}
+
+/// What an update of the request puts into the text, as it is kept beside the update.
+pub(super) fn placements(request: &Request, act: Act, outcome: &Outcome) -> Placements {
+    let requester = Some(request.proposal.requester.user.clone());
+    let unasked = outcome.asked == Asked::Nobody;
+    Placements { act, requester, unasked, placed: outcome.placed.clone() }
 }
 
 /// Hunks as they are told.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::provenance::Act;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::review::{Request, Touched, UndoScope};
@@ -15,7 +16,7 @@ use super::RoomError;
 use super::command::Undo;
 use super::event::Event;
 use super::proposals::MOST_OPEN;
-use super::requests::{move_scope, place, put, record, tell, tell_hunks, writer};
+use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges};
@@ -36,7 +37,9 @@ pub(super) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let id = request.id().clone();
-            let author = Author { client: writer(&id), user: &by.user, origin: Some(&id) };
+            let placements = Some(placements(&request, Act::TakenBack, &outcome));
+            let author =
+                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }

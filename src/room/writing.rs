@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::document::provenance::Placements;
 use crate::document::{ChangeSet, Incoming, Limits, PushError, Text, Update};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
@@ -34,6 +35,8 @@ pub(super) struct Author<'a> {
     pub(super) user: &'a UserId,
     /// The request it comes from, which takes care of its own hunks.
     pub(super) origin: Option<&'a RequestId>,
+    /// What it puts into the text, if that is not simply the person's own.
+    pub(super) placements: Option<Placements>,
 }
 
 /// Hunks that change together with the text.
@@ -156,6 +159,14 @@ impl RoomState {
             committed.map_err(|source| RoomError::BadUpdate { index: 0, source }).map(Arc::new)?;
         let updates = vec![update];
         self.keep(from, &updates, author.user, now, step);
+        if let Some(placements) = &author.placements {
+            step.keep(Op::PutPlacements {
+                document: self.id().clone(),
+                version: from.next(),
+                // Names and numbers: nothing that cannot be written.
+                body: serde_json::to_value(placements).unwrap_or_default(),
+            });
+        }
         let HunkChanges { drop, put } = hunks;
         step.tell(Event::Updates { from, updates, drop, put });
         let mut touched = Touched::new();
@@ -188,7 +199,10 @@ impl RoomState {
 
     /// Whether anything has to move when the text changes.
     fn has_positions(&self) -> bool {
-        !self.open.is_empty() || !self.own.frozen.is_empty() || self.presence.has_carets()
+        !self.open.is_empty()
+            || !self.sketches.is_empty()
+            || !self.own.frozen.is_empty()
+            || self.presence.has_carets()
     }
 
     /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
@@ -229,6 +243,7 @@ impl RoomState {
     ) {
         self.presence.map(change);
         self.own.follow(change);
+        self.sketches.follow(change, after);
         for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
             let changed = requests::advance(Arc::make_mut(request), change, after, now.ms);
             if !changed.is_empty() {

@@ -1,34 +1,27 @@
-//! Events about documents: open, push, resync, rename, history, carets.
+//! Events about documents: open, push, resync, rename, carets.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::document::{ChangeSet, Limits, Text};
 use crate::ids::{ClientId, DocumentId, Version};
 use crate::review::Policy;
 use crate::room::command::{Command, Configure, Push, Reply};
 use crate::room::event::Caret;
 use crate::room::settings::{Approvals, OwnSettings};
-use crate::room::{DESK, NewDocument, RoomHandle};
-use crate::store::StoreError;
+use crate::room::{DESK, NewDocument};
 use crate::who::Action;
 use crate::wire::client::{
     ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
-    ReadHistory, ReadVersion, RenameDocument, Resync,
+    RenameDocument, Resync,
 };
 use crate::wire::convert;
-use crate::wire::server::{CreatedDocument, DocumentLine, DocumentSettings, HistoryLine};
+use crate::wire::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
 use super::intake::Ack;
 use super::refusal::Refusal;
 use super::{Connection, Done, read};
-
-/// Lines of a history that are given at most.
-const MOST_HISTORY: u32 = 500;
-/// Lines of a history if nothing else is asked for.
-const DEFAULT_HISTORY: u32 = 100;
 
 #[derive(Serialize)]
 pub(super) struct Documents {
@@ -238,64 +231,6 @@ pub(super) fn approvals(name: &str) -> Result<Approvals, Refusal> {
         "off" => Ok(Approvals::Off),
         _ => Err(Refusal::invalid("`approvals` is `on` or `off`")),
     }
-}
-
-#[derive(Serialize)]
-pub(super) struct History {
-    versions: Vec<HistoryLine>,
-}
-
-pub(super) async fn history(
-    connection: &mut Connection,
-    payload: ReadHistory,
-) -> Result<History, Refusal> {
-    let room = connection.room(&payload.document_id, Action::Read).await?;
-    let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
-    if !(1..=MOST_HISTORY).contains(&limit) {
-        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
-    }
-    let before = payload.before.map(Version);
-    let lines = connection.door.store.history(room.document(), before, limit).await?;
-    let names = connection.door.auth.names().await?;
-    let versions = lines.into_iter().map(|line| convert::history_line(line, &names)).collect();
-    Ok(History { versions })
-}
-
-#[derive(Serialize)]
-pub(super) struct OldText {
-    text: String,
-}
-
-pub(super) async fn at(
-    connection: &mut Connection,
-    payload: ReadVersion,
-) -> Result<OldText, Refusal> {
-    let room = connection.room(&payload.document_id, Action::Read).await?;
-    let newest = room.read().await?.version;
-    if payload.version > newest.0 {
-        return Err(Refusal::invalid(format!("the newest version is {newest}")));
-    }
-    let text = text_at(connection, &room, Version(payload.version)).await?;
-    Ok(OldText { text })
-}
-
-async fn text_at(
-    connection: &Connection,
-    room: &RoomHandle,
-    version: Version,
-) -> Result<String, Refusal> {
-    let loaded = connection.door.store.load_at(room.document(), version).await?;
-    let loaded = loaded.ok_or_else(|| Refusal::not_found("document"))?;
-    let mut text = Text::new(&loaded.text);
-    for update in &loaded.updates {
-        let applied = ChangeSet::parse(&update.changes, &Limits::NONE)
-            .and_then(|change| change.apply(&mut text));
-        applied.map_err(|error| StoreError::Corrupt {
-            what: room.document().to_string(),
-            reason: error.to_string(),
-        })?;
-    }
-    Ok(text.to_string())
 }
 
 pub(super) async fn caret(

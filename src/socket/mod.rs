@@ -5,6 +5,7 @@ mod connect;
 mod documents;
 mod intake;
 mod outbound;
+mod past;
 mod refusal;
 mod review;
 mod settings;
@@ -39,8 +40,19 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 9] =
-    ["desk", "edit", "undo", "extend", "reopen", "transcript", "told", "export", "tokens"];
+const CAPABILITIES: [&str; 11] = [
+    "desk",
+    "edit",
+    "undo",
+    "extend",
+    "reopen",
+    "transcript",
+    "told",
+    "export",
+    "tokens",
+    "provenance",
+    "history",
+];
 
 /// What the socket.io door needs of the house.
 pub struct Door {
@@ -138,8 +150,11 @@ impl Connection {
             "document:rename" => run(self, payload, ack, documents::rename).await,
             "document:delete" => run(self, payload, ack, documents::delete).await,
             "document:settings" => run(self, payload, ack, documents::settings).await,
-            "document:history" => run(self, payload, ack, documents::history).await,
-            "document:at" => run(self, payload, ack, documents::at).await,
+            "document:history" => run(self, payload, ack, past::history).await,
+            "document:at" => run(self, payload, ack, past::at).await,
+            "document:provenance" => run(self, payload, ack, past::provenance).await,
+            "document:compare" => run(self, payload, ack, past::differences).await,
+            "document:restore" => run(self, payload, ack, past::restore).await,
             "presence:update" => run(self, payload, ack, documents::caret).await,
             "askClaudeCode" => run(self, payload, ack, agent::ask).await,
             "run" => run(self, payload, ack, agent::run).await,

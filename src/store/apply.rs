@@ -10,7 +10,7 @@ use super::records::{
     TokenRecord,
 };
 use super::rows::int;
-use super::{Batch, Op, StoreError, audit, updates};
+use super::{Batch, Op, StoreError, audit, provenance, updates};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -33,6 +33,12 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         }
         Op::PutSnapshot { document, version, text } => {
             put_snapshot(db, document, *version, text).await
+        }
+        Op::PutPlacements { document, version, body } => {
+            provenance::put_placements(db, document, *version, body).await
+        }
+        Op::PutProvenance { document, version, body } => {
+            provenance::put(db, document, *version, body).await
         }
         Op::ClaimClient { document, client, user } => {
             claim_client(db, document, client, user).await
@@ -323,7 +329,11 @@ async fn use_token(
     Ok(())
 }
 
-async fn put_setting(db: &mut SqliteConnection, key: &str, value: &str) -> Result<(), StoreError> {
+pub(super) async fn put_setting(
+    db: &mut SqliteConnection,
+    key: &str,
+    value: &str,
+) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO settings (key, value) VALUES ($1, $2)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -9,16 +9,20 @@ use std::fmt::Write as _;
 use futures_util::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::rows::{self, int};
-use super::{Store, StoreError};
+use super::{Store, StoreError, apply};
 
 /// What the first line follows.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The setting that says how far the log reaches, so that a log that was cut off shows.
+pub(super) const HEAD: &str = "audit.head";
 
 /// The last line of a log in which every line follows from the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +45,7 @@ pub(super) async fn append(
     let (last, prev_hash) = last.unwrap_or_else(|| (0, GENESIS.to_owned()));
     let seq = last.unsigned_abs() + 1;
     let detail = entry.detail.to_string();
+    let line_hash = hash(&prev_hash, seq, entry, &detail);
     sqlx::query(
         "INSERT INTO audit
              (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
@@ -54,10 +59,10 @@ pub(super) async fn append(
     .bind(entry.request.as_ref().map(RequestId::as_str))
     .bind(&detail)
     .bind(&prev_hash)
-    .bind(hash(&prev_hash, seq, entry, &detail))
-    .execute(db)
+    .bind(&line_hash)
+    .execute(&mut *db)
     .await?;
-    Ok(())
+    apply::put_setting(db, HEAD, &format!("{seq} {line_hash}")).await
 }
 
 impl Store {
@@ -66,29 +71,94 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] naming the first line that does not.
     pub async fn verify_audit(&self) -> Result<AuditHead, StoreError> {
-        let mut head = AuditHead { seq: 0, hash: GENESIS.to_owned() };
+        let mut walk = Walk::default();
         let mut lines = sqlx::query("SELECT * FROM audit ORDER BY seq").fetch(self.readers());
         while let Some(row) = lines.try_next().await? {
-            head = follow(&head, &rows::audit(&row)?, row.try_get("detail")?)?;
+            walk.step(&row)?;
         }
-        Ok(head)
+        drop(lines);
+        let known = self.setting(HEAD).await?;
+        let head = walk.head.clone();
+        match walk.end(known.as_deref()).into_iter().next() {
+            Some(AuditFlaw { line, reason }) => {
+                Err(StoreError::corrupt(format!("audit line {line}"), &reason))
+            }
+            None => Ok(head),
+        }
     }
 }
 
-/// The head after `line`, if `line` follows `head`.
-fn follow(head: &AuditHead, line: &AuditRecord, detail: &str) -> Result<AuditHead, StoreError> {
-    let broken =
-        |reason: &str| Err(StoreError::corrupt(format!("audit line {}", line.seq), reason));
-    if line.seq != head.seq + 1 {
-        return broken(&format!("line {} is missing", head.seq + 1));
+/// Something that breaks the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditFlaw {
+    /// The line at which it shows.
+    pub line: u64,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// A walk along the chain that goes on after a flaw, so that all of them are found.
+pub(super) struct Walk {
+    head: AuditHead,
+    flaws: Vec<AuditFlaw>,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self { head: AuditHead { seq: 0, hash: GENESIS.to_owned() }, flaws: Vec::new() }
     }
-    if line.prev_hash != head.hash {
-        return broken("it does not follow the line before it");
+}
+
+impl Walk {
+    /// The next line.
+    pub(super) fn step(&mut self, row: &SqliteRow) -> Result<(), StoreError> {
+        let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
+        let seq = seq.unsigned_abs();
+        match rows::audit(row) {
+            Ok(line) => {
+                let detail: &str = row.try_get("detail")?;
+                if let Some(reason) = self.head.flaw(&line, detail) {
+                    self.flaws.push(AuditFlaw { line: seq, reason });
+                }
+            }
+            Err(error) => self.flaws.push(AuditFlaw {
+                line: seq,
+                reason: format!("its content cannot be read: {error}"),
+            }),
+        }
+        self.head = AuditHead { seq, hash: stated };
+        Ok(())
     }
-    if line.hash != hash(&head.hash, line.seq, &line.entry, detail) {
-        return broken("its content does not match its hash");
+
+    /// All flaws, when there are no more lines and the log is known to reach as far as `known` says.
+    pub(super) fn end(mut self, known: Option<&str>) -> Vec<AuditFlaw> {
+        let AuditHead { seq, hash } = &self.head;
+        let is_whole = match known {
+            Some(known) => known == format!("{seq} {hash}"),
+            None => *seq == 0,
+        };
+        let last = known.and_then(|known| known.split(' ').next()).unwrap_or("0");
+        // An edited last line has been reported as such.
+        if !is_whole && (self.flaws.is_empty() || last != seq.to_string()) {
+            let reason = format!("the log ends here, but it is known to reach to line {last}");
+            self.flaws.push(AuditFlaw { line: *seq, reason });
+        }
+        self.flaws
     }
-    Ok(AuditHead { seq: line.seq, hash: line.hash.clone() })
+}
+
+impl AuditHead {
+    /// Why `line` does not follow.
+    fn flaw(&self, line: &AuditRecord, detail: &str) -> Option<String> {
+        if line.seq != self.seq + 1 {
+            return Some(format!("line {} is missing", self.seq + 1));
+        }
+        if line.prev_hash != self.hash {
+            return Some("it does not follow the line before it".to_owned());
+        }
+        (line.hash != hash(&self.hash, line.seq, &line.entry, detail))
+            .then(|| "its content does not match its hash".to_owned())
+    }
 }
 
 /// `detail` is the text that is stored: reading and writing JSON again may change how a number looks

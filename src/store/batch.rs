@@ -1,5 +1,7 @@
 //! What can be written, and batches of it that happen together or not at all.
 
+use serde_json::Value;
+
 use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
@@ -38,6 +40,24 @@ pub enum Op {
         version: Version,
         /// The text.
         text: String,
+    },
+    /// What an update made by the server put into the text; once for each version.
+    PutPlacements {
+        /// The document.
+        document: DocumentId,
+        /// The version the update makes.
+        version: Version,
+        /// As the room writes it.
+        body: Value,
+    },
+    /// Who wrote every span at a version, worked out from the log. The newest few are kept.
+    PutProvenance {
+        /// The document.
+        document: DocumentId,
+        /// The version.
+        version: Version,
+        /// As the room writes it, JSON.
+        body: String,
     },
     /// An editor instance belongs to the first person who pushes with it; anybody else's claim
     /// fails as [`ClientTaken`](super::StoreError::ClientTaken).

@@ -13,6 +13,8 @@ mod audit;
 mod batch;
 mod error;
 mod files;
+mod inspect;
+mod provenance;
 mod read;
 mod records;
 mod rows;
@@ -29,9 +31,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot};
 
-pub use audit::{AuditHead, GENESIS};
+pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
+pub use inspect::{Accounted, Found, Inspection};
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
     MessageRecord, RequestRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
@@ -47,6 +50,8 @@ pub enum Access {
     Serve,
     /// Read, and write tokens, also while a server runs.
     Visit,
+    /// Read and change nothing, not even a missing table; also while a server runs.
+    Inspect,
 }
 
 /// The memory of a server. Clones share it.
@@ -71,11 +76,16 @@ impl Store {
     /// [`StoreError::InUse`] when another process serves it, [`StoreError::Shape`] when a visitor
     /// is of another version than the running server.
     pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
-        files::create_directory(path)?;
         let database = path.join(files::DATABASE);
+        if access == Access::Inspect {
+            let only = sqlite::connect_onlooker(&database).await?;
+            sqlite::check_shape(&only).await?;
+            return Ok(Self::start(only.clone(), only, None));
+        }
+        files::create_directory(path)?;
         let lock = match access {
             Access::Serve => Some(files::lock(path).await?),
-            Access::Visit => files::try_lock(path)?,
+            Access::Visit | Access::Inspect => files::try_lock(path)?,
         };
         files::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
@@ -87,7 +97,7 @@ impl Store {
         let readers = sqlite::connect_readers(&database).await?;
         let kept = match access {
             Access::Serve => lock,
-            Access::Visit => None,
+            Access::Visit | Access::Inspect => None,
         };
         Ok(Self::start(writers, readers, kept))
     }

@@ -38,6 +38,12 @@ pub(super) async fn connect_readers(database: &Path) -> Result<SqlitePool, Store
     Ok(pool(READERS).connect_with(options).await?)
 }
 
+/// Connections to a database that is there, and stays byte for byte as it is.
+pub(super) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, StoreError> {
+    let options = options().filename(database).read_only(true).pragma("query_only", "1");
+    Ok(pool(READERS).connect_with(options).await?)
+}
+
 /// One connection for everything: a database in memory belongs to its connection.
 pub(super) async fn connect_memory() -> Result<SqlitePool, StoreError> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::failpoint;
 use crate::review::{Fresh, Preview, Report, Request, RequestStatus};
 use crate::room::command::Settled;
 use crate::workspace::Workspace;
@@ -38,10 +39,13 @@ impl Registry {
                 if let Err(error) = context.desk.begin(request.id().clone()).await {
                     return refused(context, &error.into()).await;
                 }
+                failpoint::pass("tools.begun");
                 let touched = request.proposal.touched.clone();
                 let (workspace, cancel) = (workspace.clone(), cancel.clone());
                 let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
-                match run(tool, context, errand, resolution.input).await {
+                let ran = run(tool, context, errand, resolution.input).await;
+                failpoint::pass("tools.acted");
+                match ran {
                     Ok(text) => Report { text, is_error: false },
                     Err(error) => desk::failed(&error.to_string()),
                 }

@@ -169,6 +169,45 @@ pub struct ReadVersion {
     pub version: u64,
 }
 
+/// `document:provenance` (an addition): who wrote what.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadProvenance {
+    /// The document.
+    pub document_id: String,
+    /// First unit of the newest text; missing: its beginning.
+    pub from: Option<usize>,
+    /// One past the last unit; missing: its end.
+    pub to: Option<usize>,
+}
+
+/// `document:compare` (an addition): what is different between two versions.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct CompareVersions {
+    /// The document.
+    pub document_id: String,
+    /// The version that the parts are positions of.
+    pub from: u64,
+    /// The version with which it is compared; missing: the newest.
+    pub to: Option<u64>,
+}
+
+/// `document:restore` (an addition): the text becomes again what it was.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct RestoreVersion {
+    /// The document.
+    pub document_id: String,
+    /// The version whose text is wanted.
+    pub version: u64,
+    /// Only if this is still the newest version; else the answer is `resync`.
+    pub only_at: Option<u64>,
+}
+
 /// `presence:update`
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]

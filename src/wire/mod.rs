@@ -3,6 +3,7 @@
 pub mod client;
 pub mod convert;
 pub mod messages;
+pub mod past;
 pub mod server;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, server};
+use super::{client, past, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -16,18 +16,19 @@ fn generate() -> String {
     let declarations = declarations![config,
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
-            RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, Caret, MoveCaret, AskClaudeCode,
+            RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, RevokeRule,
             SetSettings, IssueToken, RevokeToken,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
-            WholeDocument, Opened, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresencePeers, PresenceUpdate, HistoryLine, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
+            WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
+            PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
+        past::{HistoryLine, ProvenanceSpan, Difference}
     ];
     let mut file = String::from(
         "// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",

@@ -108,6 +108,8 @@ impl Afternoon {
 
     /// Types: the same updates of the same editor until they are acknowledged.
     fn types(&mut self, who: fn(&Self) -> &Person, words: &str, count: usize) {
+        // What others were answered before is here when this is.
+        self.insists(|it| who(it).tries("settings:get", &json!({})));
         let (version, len) = who(self).page();
         let units = words.encode_utf16().count();
         let changes = (0..count)
@@ -322,9 +324,70 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     }
 }
 
+/// Somebody approves a call that acts outside of documents; the power is cut on the way. What the model is told after the restart.
+fn errand(walk: &str, tool: &str, input: &Value) -> (Desk, String) {
+    let plan = Desk::plan().script(Script::calling(tool, input)).workspace(&[]);
+    let mut desk = plan.flags(&["--enable-bash"]).start();
+    let owner = desk.owner();
+    assert!(desk.stops().success());
+    desk.starts_to_die_at(walk).expect("it serves before it dies");
+    let owner = owner.comes_back(&desk);
+    owner.emit("run", &json!({"prompt": "Do it", "requestId": RUN})).ok();
+    let request = owner.sees_request();
+    let decision = request.decision(json!({"approved": true}));
+    owner.tries("tool_approval_response", &decision);
+    desk.dies();
+    desk.starts();
+    let owner = owner.comes_back(&desk);
+    if owner.decides(&request, json!({"approved": true})).body()["ok"] == false {
+        owner.decides(&request, json!({"approved": true})).refused_with("already_resolved");
+    }
+    let told = loop {
+        let read = json!({"sessionId": owner.session()});
+        let entries = owner.emit("transcript:get", &read).ok()["entries"].clone();
+        let of = |kind: &str, value: &str| {
+            let entries = entries.as_array().unwrap().iter();
+            entries.filter(|it| it[kind] == value).cloned().collect::<Vec<_>>()
+        };
+        if !of("type", "result").is_empty() {
+            let results = of("subtype", "tool_result");
+            assert_eq!(results.len(), 1, "{results:?}");
+            break results[0]["content"]["content"].to_string();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    (desk, told)
+}
+
+#[test]
+fn what_was_approved_and_not_begun_is_done_after_a_power_cut() {
+    for walk in ["room.decided>room.kept", "room.decided>room.told"] {
+        let (desk, told) = errand(walk, "Write", &json!({"file_path": "a.txt", "content": "new"}));
+        assert!(told.contains("Wrote 3 characters to a.txt"), "{walk}: {told}");
+        assert_eq!(desk.file("a.txt").as_deref(), Some("new"));
+    }
+}
+
+#[test]
+fn what_was_begun_is_reported_as_it_is_and_never_done_again() {
+    let write = json!({"file_path": "a.txt", "content": "new"});
+    let (desk, told) = errand("tools.begun", "Write", &write);
+    assert!(told.contains("It is as it was before; nothing was repeated"), "{told}");
+    assert_eq!(desk.file("a.txt"), None);
+    let (desk, told) = errand("tools.acted", "Write", &write);
+    assert!(told.contains("was written before the server stopped"), "{told}");
+    assert_eq!(desk.file("a.txt").as_deref(), Some("new"));
+    let (desk, told) = errand("tools.acted", "Bash", &json!({"command": "echo once >> log.txt"}));
+    assert!(told.contains("it was not repeated"), "{told}");
+    assert_eq!(desk.file("log.txt").as_deref(), Some("once\n"));
+}
+
 #[test]
 fn every_failpoint_is_in_a_story() {
-    let walked: BTreeSet<&str> =
-        WALKS.iter().flat_map(|walk| walk.split(['>', ','])).chain(["store.grouped"]).collect();
+    let walked: BTreeSet<&str> = WALKS
+        .iter()
+        .flat_map(|walk| walk.split(['>', ',']))
+        .chain(["store.grouped", "tools.begun", "tools.acted"])
+        .collect();
     assert!(PLACES.iter().all(|place| walked.contains(place)), "{walked:?}");
 }

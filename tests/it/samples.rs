@@ -62,6 +62,9 @@ fn the_servers_types_read_every_clients_sample() {
             "document:rename" => reads::<RenameDocument>,
             "document:history" => reads::<ReadHistory>,
             "document:at" => reads::<ReadVersion>,
+            "document:provenance" => reads::<ReadProvenance>,
+            "document:compare" => reads::<CompareVersions>,
+            "document:restore" => reads::<RestoreVersion>,
             "presence:update" => reads::<MoveCaret>,
             "askClaudeCode" => reads::<AskClaudeCode>,
             "run" => reads::<Run>,
@@ -126,6 +129,8 @@ fn script_of_the_tour() -> Script {
         .turn(json!({"when": {"user": "refuse"}, "content": say("No."), "stop_reason": "refusal"}))
         .turn(json!({"when": {"user": "fail"}, "error": {"status": 401, "type": "authentication_error"}}))
         .turn(json!({"when": {"user": "slow"}, "content": say("Slowly, very slowly."), "chunk_chars": 2, "delay_ms": 200}))
+        .turn(json!({"when": {"user": "watch"}, "chunk_chars": 20, "delay_ms": 100, "content": [
+            {"type": "tool_use", "name": "update_full_document", "input": full(&AFTER.repeat(3))}]}))
         .closing("Done.")
 }
 
@@ -143,6 +148,9 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("document:settings", &with(json!({"timeoutSeconds": 200}))).ok();
     owner.emit("document:history", &with(json!({}))).ok();
     owner.emit("document:at", &with(json!({"version": 0}))).ok();
+    owner.emit("document:provenance", &with(json!({}))).ok();
+    owner.emit("document:compare", &with(json!({"from": 0}))).ok();
+    owner.emit("document:restore", &with(json!({"version": 1, "onlyAt": 1}))).ok();
     owner.emit("presence:update", &with(json!({"version": 1, "anchor": 0, "head": 2}))).ok();
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
     owner.emit("rules:list", &json!({})).ok();
@@ -168,6 +176,11 @@ fn tour_of_endings(owner: &Person) {
     owner.sees("claudeStreamChunk");
     owner.emit("cancel", &json!({"requestId": slow})).ok();
     owner.answer(&slow);
+    let watched = owner.asks("watch");
+    owner.sees_where("tool_approval_update", |it| it["status"] == "streaming");
+    owner.opens_again();
+    owner.emit("cancel", &json!({"requestId": watched})).ok();
+    owner.answer(&watched);
     let run = owner.emit("run", &json!({"prompt": "Hello"})).ok()["requestId"].clone();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
 }

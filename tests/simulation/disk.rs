@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use copydesk::document::{Text, Update};
+use copydesk::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
+use copydesk::document::{ChangeSet, Limits, Text, Update};
 use copydesk::ids::{ClientId, RequestId, UserId, Version};
 use copydesk::room::RoomError;
 use copydesk::room::rehearsal::Rehearsal;
@@ -15,6 +16,7 @@ pub struct Disk {
     first: String,
     pub updates: Vec<UpdateRecord>,
     snapshots: BTreeMap<Version, String>,
+    placements: BTreeMap<Version, Placements>,
     pub requests: BTreeMap<RequestId, RequestRecord>,
     /// How often each request was decided.
     pub decisions: BTreeMap<RequestId, usize>,
@@ -40,6 +42,7 @@ impl Disk {
             first: text.to_owned(),
             updates: Vec::new(),
             snapshots: BTreeMap::new(),
+            placements: BTreeMap::new(),
             requests: BTreeMap::new(),
             decisions: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -60,6 +63,10 @@ impl Disk {
                 Op::PutDocument(record) => self.record = record.clone(),
                 Op::PutSnapshot { version, text, .. } => {
                     self.snapshots.insert(*version, text.clone());
+                }
+                Op::PutPlacements { version, body, .. } => {
+                    let read = serde_json::from_value(body.clone()).unwrap();
+                    assert_eq!(self.placements.insert(*version, read), None, "kept twice");
                 }
                 Op::AppendDecision(record) => {
                     *self.decisions.entry(record.request.clone()).or_default() += 1;
@@ -107,10 +114,31 @@ impl Disk {
         &self.updates[version.0 as usize..]
     }
 
-    /// Snapshots are of the text they say.
+    /// Snapshots are of the text they say, and of every word is known who wrote it.
     pub fn check(&self, text: impl Fn(usize) -> Text) {
+        self.everything_was_written_by_somebody(&text(self.updates.len()));
         for (version, kept) in &self.snapshots {
             assert_eq!(*kept, text(version.0 as usize).to_string(), "a snapshot of another text");
         }
+    }
+
+    fn everything_was_written_by_somebody(&self, text: &Text) {
+        let first = Provenance::beginning(Text::new(&self.first).len());
+        let mut replay = Replay::new(first, Version(0), self.placements.values());
+        for update in &self.updates {
+            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            let origin = update.origin.as_deref().map(RequestId::from);
+            let placements = self.placements.get(&replay.version().next());
+            assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
+            let (author, at_ms) = (&update.author, update.at_ms);
+            let origin = origin.as_ref();
+            replay.follow(&Entry { change: &change, author, at_ms, origin, placements }).unwrap();
+        }
+        assert_eq!(replay.misplaced(), [], "words that are not where they are said to be");
+        let spans = replay.provenance().spans(0..text.len());
+        assert_eq!(spans.last().map_or(0, |span| span.to), text.len(), "words of nobody");
+        assert!(spans.iter().all(|span| text.is_boundary(span.to)), "half a character");
+        let unknown = |span: &Span| matches!(&span.source, Source::Request { hunk: None, .. });
+        assert!(!spans.iter().any(unknown), "words of no change");
     }
 }

@@ -1,11 +1,10 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod past;
 mod people;
 mod request;
 mod said;
 
-use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -13,16 +12,17 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::document::Update;
-use crate::ids::{DocumentId, MemberId, UserId};
+use crate::ids::{DocumentId, MemberId};
 use crate::room::command::{self, Content, Reading};
 use crate::room::event::{Caret, Change, Event, Peer};
 use crate::room::settings::{self, ServerSettings};
-use crate::store::{DocumentRecord, HistoryRecord};
+use crate::store::DocumentRecord;
 use crate::who::Principal;
 
 use super::client::Range;
 use super::server;
 
+pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
 pub use said::entry;
@@ -62,6 +62,12 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
         Event::Requested(asked) => message("tool_approval_request", &request(asked)),
         Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
         Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
+        Event::Sketched(sketch) => {
+            message("tool_approval_update", &request::sketched(document, sketch))
+        }
+        Event::Unsketched(sketch) => {
+            message("tool_approval_update", &request::unsketched(document, sketch))
+        }
         Event::Said(said) => said::said(said),
     }
 }
@@ -83,7 +89,7 @@ pub fn opened(
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::Opened { content, client, requests, peers } = opened;
+    let command::Opened { content, client, requests, sketches, peers } = opened;
     let (whole, from, version, updates) = match content {
         Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
         Content::Since { from, version, updates } => {
@@ -98,6 +104,7 @@ pub fn opened(
         updates,
         client_id: client.to_string(),
         requests: requests.iter().map(|asked| request(asked)).collect(),
+        streaming: sketches.iter().map(|it| request::streaming(document, it)).collect(),
         peers: peers.iter().map(peer).collect(),
         member: member.to_string(),
         role: principal.role.as_str().to_owned(),
@@ -178,21 +185,6 @@ pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::D
         version: version.0,
         updated_at: time(updated_ms),
         role: principal.role.as_str().to_owned(),
-    }
-}
-
-/// One line of a history; `names` are those of the people who hold tokens.
-pub fn history_line(
-    line: HistoryRecord,
-    names: &HashMap<UserId, String, impl BuildHasher>,
-) -> server::HistoryLine {
-    let HistoryRecord { version, author, at_ms, origin } = line;
-    let name = names.get(&author).cloned().unwrap_or_else(|| author.to_string());
-    server::HistoryLine {
-        version: version.0,
-        author: server::Person { id: author.to_string(), name },
-        at: time(at_ms),
-        origin: origin.map(String::from),
     }
 }
 

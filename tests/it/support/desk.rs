@@ -251,3 +251,17 @@ impl Desk {
         self.server = Server::start(&self.data(), &self.flags, &self.environment);
     }
 }
+
+impl Drop for Desk {
+    /// Whatever happened at it: what a desk leaves behind holds together.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.server.kill();
+        let checked = copydesk().args(["check", "--data"]).arg(self.data()).output();
+        let checked = checked.expect("the binary is built");
+        let said = String::from_utf8_lossy(&checked.stdout);
+        assert!(checked.status.success(), "the data does not hold together:\n{said}");
+    }
+}

@@ -8,6 +8,8 @@ import { Outline } from '../editor/Outline.tsx'
 import { Page } from '../editor/Page.tsx'
 import { Recovered } from '../editor/Recovered.tsx'
 import { EMPTY, useDocument } from '../editor/store.ts'
+import { forgetAuthors } from '../history/store.ts'
+import { Authors } from '../history/Authors.tsx'
 import { activate, activeHunk } from '../review/field.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
 import { NONE, useReview } from '../review/store.ts'
@@ -33,6 +35,7 @@ export function DocumentPage({ id }: { id: string }) {
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
         <Recovered />
+        <Authors />
         {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
         {live && phase === 'open' && <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />}
@@ -72,6 +75,7 @@ function useLive(id: string): LiveDocument | null {
     useReview.setState(NONE)
     useChat.setState({ runs: [] })
     usePanel.setState({ open: false, editing: null, reasoning: null })
+    forgetAuthors()
     const opened = new LiveDocument(id, wire)
     setLive(opened)
     return () => opened.close()

@@ -1,6 +1,7 @@
 /** The server wants to know who we are, or no longer wants us. */
 import { useEffect, useState } from 'react'
 import { endedAt, goOnAsBefore, reasonOf, signIn, useSession } from '../session/store.ts'
+import { useToasts } from '../ui/toasts.ts'
 import { ago } from '../ui/when.ts'
 import { KeptWords } from './KeptWords.tsx'
 
@@ -10,6 +11,8 @@ export function SignIn() {
   const { title, words, alert } = explanation(reasonOf(refusal), refusal?.message, endedAt(refusal))
   useEffect(() => {
     document.title = 'Copydesk'
+    // What they offer to undo is out of reach.
+    useToasts.setState({ toasts: [] })
   }, [])
   return (
     <main className="fault">

@@ -5,6 +5,8 @@ import { DeskButton } from '../desk/DeskPanel.tsx'
 import { People } from '../presence/People.tsx'
 import { usePanel } from '../review/panel.ts'
 import { useSession } from '../session/store.ts'
+import { Authorship } from '../history/Authors.tsx'
+import { Past } from '../history/History.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { Export } from './Export.tsx'
@@ -30,6 +32,8 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       </div>
       {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
       <People />
+      <Authorship />
+      <Past />
       <DeskButton />
       <Share documentId={id} />
       <Export />

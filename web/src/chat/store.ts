@@ -14,15 +14,22 @@ export interface Run {
   prompt: string
   author: string
   at: string
+  /** Questions of one person about one document are worked on one after the other: whether this one's turn has come. */
+  begun: boolean
   status: RunStatus
   problem: string | null
   entries: readonly Entry[]
+  /** What it used; null while it runs, and for models that count no tokens. */
+  spent: Spent | null
 }
+
+/** Tokens of a run, and what they cost in US dollars where that is known. */
+export interface Spent { model: string; input: number; cached: number; output: number; dollars: number | null }
 
 export interface Chat { runs: readonly Run[] }
 export const useChat = create<Chat>()(() => ({ runs: [] }))
 
-const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, status: 'running', problem: null, entries: [] })
+const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, begun: false, status: 'running', problem: null, entries: [], spent: null })
 
 /** Our own question, shown before the server has answered. */
 export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
@@ -31,7 +38,7 @@ export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' |
 
 /** The model begins anew: what it streamed and did not finish is void. */
 export function began(chat: Chat, { requestId, sessionId }: ClaudeStream, at: string): Chat {
-  return change(chat, requestId, sessionId, at, (run) => ({ ...run, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
+  return change(chat, requestId, sessionId, at, (run) => ({ ...run, begun: true, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
 }
 
 export function streamed(chat: Chat, { requestId, sessionId, text = '' }: ClaudeStream, at: string): Chat {
@@ -44,7 +51,7 @@ export function streamed(chat: Chat, { requestId, sessionId, text = '' }: Claude
 
 /** Seed 1's objects, live or from the stored transcript. */
 export function happened(chat: Chat, event: AgentEvent): Chat {
-  return change(chat, event.requestId, event.sessionId, event.at, (run) => step(run, event))
+  return change(chat, event.requestId, event.sessionId, event.at, (run) => ({ ...step(run, event), begun: true }))
 }
 
 function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
@@ -66,7 +73,7 @@ function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
       return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id ? { ...entry, result, failed: content.is_error === true } : entry)) }
     }
     default:
-      return type === 'result' ? finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')) : run
+      return type === 'result' ? { ...finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')), spent: spentIn(content) } : run
   }
 }
 
@@ -112,6 +119,13 @@ export function requested(chat: Chat, request: ApprovalRequest): Chat {
   })
 }
 
+/** The question of the same person that has to be done with before this one's turn comes. */
+export function runAhead(chat: Chat, run: Run): Run | undefined {
+  if (run.begun || run.status !== 'running') return undefined
+  const earlier = chat.runs.filter((other) => other.id !== run.id && other.sessionId === run.sessionId && other.status === 'running' && other.at <= run.at)
+  return earlier.find((other) => other.begun) ?? earlier[0]
+}
+
 /** A run of ours that is at work, not one that waits for people. */
 export function working(chat: Chat, sessionId: string | undefined, waiting: ReadonlySet<string>): Run | undefined {
   return chat.runs.find((run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id))
@@ -125,6 +139,17 @@ function change(chat: Chat, id: string, sessionId: string, at: string, make: (ru
 function words(content: Record<string, unknown>, field: string): string {
   const value = content[field]
   return typeof value === 'string' ? value : ''
+}
+
+function spentIn({ model, usage, cost_usd: cost }: Record<string, unknown>): Spent | null {
+  if (!usage || typeof usage !== 'object') return null
+  const count = (name: string) => {
+    const value = (usage as Record<string, unknown>)[name]
+    return typeof value === 'number' ? value : 0
+  }
+  const cached = count('cache_read_input_tokens')
+  const input = count('input_tokens') + count('cache_creation_input_tokens') + cached
+  return { model: typeof model === 'string' ? model : '', input, cached, output: count('output_tokens'), dollars: typeof cost === 'number' ? cost : null }
 }
 
 function nameIn(content: Record<string, unknown>): string {

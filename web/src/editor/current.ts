@@ -1,11 +1,14 @@
 /** The one document that is open in this tab, for commands that act on it. */
 import type { EditorView } from '@codemirror/view'
+import type { Synced } from './synced.ts'
 
 export interface Current {
   readonly id: string
   readonly view: EditorView
   /** Everything typed here has reached the server. */
   readonly settled: boolean
+  /** The server's side of it, for mapping what the server says of a version; nothing until it is loaded. */
+  readonly synced: Synced | null
   /** Shows changes as the server has just said they are. */
   redraw(): void
 }

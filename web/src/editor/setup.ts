@@ -3,6 +3,7 @@ import { collab } from '@codemirror/collab'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { EditorState, Prec, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
+import { authors } from '../history/authors.ts'
 import { caretField } from '../presence/carets.ts'
 import { clickToActivate, oneRowOfButtons } from '../review/draw.ts'
 import { review } from '../review/field.ts'
@@ -21,6 +22,7 @@ export function editorState({ text, version, clientID, writable, title, onUpdate
       collab({ startVersion: version, clientID }),
       review(),
       caretField,
+      authors,
       wholeCharacters,
       history(),
       markdown(),

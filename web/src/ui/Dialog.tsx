@@ -2,9 +2,9 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Icon } from './icons.tsx'
 
-interface Props { title: string; onClose: () => void; children: ReactNode; foot?: ReactNode }
+interface Props { title: string; onClose: () => void; children: ReactNode; foot?: ReactNode; className?: string }
 
-export function Dialog({ title, onClose, children, foot }: Props) {
+export function Dialog({ title, onClose, children, foot, className }: Props) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -13,7 +13,7 @@ export function Dialog({ title, onClose, children, foot }: Props) {
     return () => shown?.close()
   }, [])
   return (
-    <dialog ref={box} aria-labelledby={id} onCancel={onClose} onClick={(event) => event.target === box.current && onClose()}>
+    <dialog ref={box} className={className} aria-labelledby={id} onCancel={onClose} onClick={(event) => event.target === box.current && onClose()}>
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>

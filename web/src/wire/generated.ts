@@ -160,6 +160,48 @@ documentId: string,
  */
 version: number, };
 
+export type ReadProvenance = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * First unit of the newest text; missing: its beginning.
+ */
+from?: number, 
+/**
+ * One past the last unit; missing: its end.
+ */
+to?: number, };
+
+export type CompareVersions = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version that the parts are positions of.
+ */
+from: number, 
+/**
+ * The version with which it is compared; missing: the newest.
+ */
+to?: number, };
+
+export type RestoreVersion = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The version whose text is wanted.
+ */
+version: number, 
+/**
+ * Only if this is still the newest version; else the answer is `resync`.
+ */
+onlyAt?: number, };
+
 export type Caret = { 
 /**
  * The version the positions are of.
@@ -646,6 +688,10 @@ clientID: string,
  */
 requests: Array<ToolApprovalRequest>, 
 /**
+ * What the model is writing; a card that is not here is gone.
+ */
+streaming: Array<Streaming>, 
+/**
  * Who is here.
  */
 peers: Array<Peer>, 
@@ -657,6 +703,16 @@ member: string,
  * What the person may do in this document.
  */
 role: string, };
+
+export type Streaming = { 
+/**
+ * As it was last told.
+ */
+update: ToolApprovalUpdate, 
+/**
+ * What is known of the change so far; positions are of the version of the ack.
+ */
+hunks: Array<Hunk>, };
 
 export type Update = { 
 /**
@@ -793,24 +849,6 @@ anchor: number,
  * Where the caret stands.
  */
 head: number, };
-
-export type HistoryLine = { 
-/**
- * The version this update made.
- */
-version: number, 
-/**
- * Who made it.
- */
-author: Person, 
-/**
- * When, RFC 3339.
- */
-at: string, 
-/**
- * The request it came from, if not from typing.
- */
-origin?: string, };
 
 export type Hunk = { 
 /**
@@ -1078,7 +1116,8 @@ hunks: Array<HunkState>,
  */
 by?: Person, 
 /**
- * The text so far, while the model still writes.
+ * The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
+ * Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
  */
 text?: string, 
 /**
@@ -1186,7 +1225,8 @@ type: string,
  */
 subtype: string, 
 /**
- * What seed 1 puts there.
+ * What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
+ * API) and, where the price is known, `cost_usd`.
  */
 content: Record<string, unknown>, 
 /**
@@ -1276,6 +1316,87 @@ start: number,
  */
 end: number, };
 
+export type HistoryLine = { 
+/**
+ * The version this update made.
+ */
+version: number, 
+/**
+ * Who made it.
+ */
+author: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The request it came from, if not from typing.
+ */
+origin?: string, 
+/**
+ * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
+ */
+act: string, 
+/**
+ * With `restored`: the version whose text it is again.
+ */
+restored?: number, };
+
+export type ProvenanceSpan = { 
+/**
+ * First unit.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * `person`, `ai`, or `beginning`: the document was created with it.
+ */
+kind: string, 
+/**
+ * Who wrote it; `ai`: for whom; `beginning`: who created the document.
+ */
+author: Person, 
+/**
+ * With `ai`: the request it came from.
+ */
+request?: string, 
+/**
+ * With `ai`: which of its changes, if that is known.
+ */
+hunk?: string, 
+/**
+ * With `ai`: who let it in; missing where approvals are off.
+ */
+approver?: Person, 
+/**
+ * `true`: a person put other words in place of the proposed ones before they went in.
+ */
+edited?: boolean, 
+/**
+ * When it came into the text, RFC 3339; typing is dated to the minute.
+ */
+at: string, };
+
+export type Difference = { 
+/**
+ * First unit in the text of the first version.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * The words that stood there.
+ */
+base: string, 
+/**
+ * The words that stand there in the other version.
+ */
+insert: string, };
 export type IssuedToken = { 
 /**
  * The secret.

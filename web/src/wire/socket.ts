@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, ClaudeResponse, ClaudeStream, Decided,
-  DocumentChanged, DocumentLine, DocumentUpdates, IssuedToken, IssueToken, Opened, PresencePeers, PresenceUpdate, RequestStatus, SessionEnded,
+  Difference, DocumentChanged, DocumentLine, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, Opened, PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, SessionEnded,
   SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
@@ -34,6 +34,11 @@ export interface Calls {
   'document:close': [{ documentId: string }, object]
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
+  'document:history': [{ documentId: string; before?: number; limit?: number }, { versions: HistoryLine[] }]
+  'document:at': [{ documentId: string; version: number }, { text: string }]
+  'document:compare': [{ documentId: string; from: number; to?: number }, { from: number; to: number; parts: Difference[] }]
+  'document:restore': [{ documentId: string; version: number; onlyAt?: number }, { version: number }]
+  'document:provenance': [{ documentId: string; from?: number; to?: number }, { version: number; spans: ProvenanceSpan[] }]
   askClaudeCode: [AskPayload, { requestId: string }]
   run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]

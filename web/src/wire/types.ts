@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, DocumentChanged, HunkDecided, IssuedToken, PeerCaret, Person, PresenceUpdate, SessionEnded, Told, Update, Warning, WholeDocument, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentChanged, HunkDecided, IssuedToken, PeerCaret, Person, PresenceUpdate, SessionEnded, Told, Update, Warning, WholeDocument, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
@@ -12,6 +12,9 @@ export type Role = 'owner' | 'editor' | 'reviewer' | 'viewer'
 export type HunkStatus = 'streaming' | 'pending' | 'conflict' | 'obsolete' | 'accepted' | 'rejected' | 'expired'
 export type RequestStatus = 'streaming' | 'pending' | 'approved' | 'rejected' | 'partly' | 'expired' | 'cancelled' | 'failed'
 
+export type Act = 'typed' | 'accepted' | 'taken_back' | 'restored'
+export type HistoryLine = With<wire.HistoryLine, { act: Act }>
+export type ProvenanceSpan = With<wire.ProvenanceSpan, { kind: 'person' | 'ai' | 'beginning' }>
 export type TokenStatus = 'active' | 'expired' | 'revoked'
 
 export type SessionRegistered = With<wire.SessionRegistered, { role: Role }>
@@ -33,4 +36,5 @@ export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: Request
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
-export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; peers: Peer[]; role: Role }>
+export type Streaming = With<wire.Streaming, { update: ApprovalUpdate; hunks: Hunk[] }>
+export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>

@@ -1,0 +1,49 @@
+//! `copydesk check`: looks through everything that is kept, and says what is wrong.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use super::Ending;
+use crate::check::{Report, Seen, report};
+use crate::cli::CheckArgs;
+use crate::store::{Access, Store};
+
+/// Prints what is wrong; an error only where nothing can be printed.
+pub(super) async fn run(args: CheckArgs) -> Result<Ending> {
+    let data = args.data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    let report = match checked(&data).await {
+        Ok(report) => report,
+        Err(error) => {
+            eprintln!("copydesk: cannot check {}: {error:#}", data.display());
+            return Ok(Ending::Unreadable);
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        for finding in &report.findings {
+            writeln!(out, "{finding}")?;
+        }
+        let Seen { documents, updates, requests } = report.seen;
+        let count = match report.findings.len() {
+            0 => "nothing wrong".to_owned(),
+            count => format!("{count} found"),
+        };
+        writeln!(out, "{count} in {documents} documents, {updates} updates, {requests} requests")?;
+    }
+    out.flush()?;
+    Ok(if report.findings.is_empty() { Ending::Fine } else { Ending::Findings })
+}
+
+async fn checked(data: &Path) -> Result<Report> {
+    if !Store::is_at(data) {
+        bail!("there is no copydesk data; use --data");
+    }
+    let store = Store::open(data, Access::Inspect).await?;
+    let report = report(&store).await;
+    store.close().await;
+    Ok(report?)
+}

@@ -1,0 +1,60 @@
+//! Tokens and sessions: whether they make sense.
+
+use std::collections::HashSet;
+
+use crate::ids::DocumentId;
+use crate::store::{Inspection, TokenRecord};
+use crate::who::Role;
+
+use super::Report;
+
+/// Length of a SHA-256 in hexadecimal digits.
+const HASH_DIGITS: usize = 64;
+
+pub(super) async fn tokens(at: &mut Inspection, documents: &[DocumentId], report: &mut Report) {
+    let tokens = at.tokens().await;
+    for token in report.read("token.row", "the tokens", tokens).into_iter().flatten() {
+        let Some(token) = report.read("token.row", "a token", token) else { continue };
+        for message in complaints(&token, documents) {
+            report.find("token", token.id.as_str(), message);
+        }
+    }
+    let mut ids = HashSet::new();
+    let sessions = at.sessions().await;
+    for session in report.read("session.row", "the sessions", sessions).into_iter().flatten() {
+        let Some(session) = report.read("session.row", "a session", session) else { continue };
+        if session.seen_ms < session.created_ms {
+            report.find("session", session.id.as_str(), "it was seen before it began");
+        }
+        ids.insert(session.id);
+    }
+}
+
+fn complaints(token: &TokenRecord, documents: &[DocumentId]) -> Vec<&'static str> {
+    let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    let is_hash = token.hash.len() == HASH_DIGITS && token.hash.chars().all(is_digit);
+    let is_bound = token.document.as_ref();
+    [
+        (!is_hash, "its hash is no SHA-256"),
+        (token.user.as_str().is_empty(), "it belongs to nobody"),
+        (
+            is_bound.is_some() && token.role == Role::Owner,
+            "an owner's token is bound to a document",
+        ),
+        (
+            is_bound.is_some_and(|only| !documents.contains(only)),
+            "it is for a document that is not there",
+        ),
+        (
+            token.expires_ms.is_some_and(|at| at < token.created_ms),
+            "it expired before it was issued",
+        ),
+        (
+            token.revoked_ms.is_some_and(|at| at < token.created_ms),
+            "it was revoked before it was issued",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(is_wrong, what)| is_wrong.then_some(what))
+    .collect()
+}

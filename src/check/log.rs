@@ -1,0 +1,263 @@
+//! A document's log, replayed from its first text: every update, and at its version everything that has positions.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::document::{ChangeSet, Text};
+use crate::ids::{ClientId, RequestId, UserId, Version};
+use crate::review::Request;
+use crate::store::{DocumentRecord, Inspection, StoreError, UpdateRecord};
+
+use super::Report;
+use super::authors::Authors;
+use super::requests::Requests;
+
+/// Updates that are read at a time.
+const PAGE: u32 = 2_000;
+
+/// The walk along a log.
+struct Walk<'a> {
+    document: &'a DocumentRecord,
+    requests: &'a Requests,
+    clients: BTreeMap<ClientId, UserId>,
+    /// The texts that are kept and not reached yet, oldest first.
+    snapshots: VecDeque<(Version, String)>,
+    /// The text at `version`; nothing behind damage, until the next text that is kept.
+    text: Option<Text>,
+    version: Version,
+    /// Open requests, moved along.
+    open: Vec<Request>,
+    authors: Authors,
+}
+
+/// Replays the log of a document.
+pub(super) async fn walk(
+    at: &mut Inspection,
+    document: &DocumentRecord,
+    requests: &Requests,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    let id = &document.id;
+    let mut walk = Walk {
+        document,
+        requests,
+        clients: at.clients(id).await?,
+        snapshots: at.snapshots(id).await?.into(),
+        text: None,
+        version: Version(0),
+        open: Vec::new(),
+        authors: Authors::read(at, document, report).await?,
+    };
+    walk.begin(report);
+    loop {
+        let page = at.log(id, walk.version, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for (version, update) in page {
+            report.seen.updates += 1;
+            walk.step(version, &update, report);
+        }
+    }
+    walk.end(report);
+    Ok(())
+}
+
+impl Walk<'_> {
+    fn find(&self, report: &mut Report, code: &'static str, message: impl Into<String>) {
+        report.find(code, &format!("{} version {}", self.document.id, self.version), message);
+    }
+
+    fn begin(&mut self, report: &mut Report) {
+        if self.snapshots.front().is_none_or(|(version, _)| *version != Version(0)) {
+            self.find(report, "log.start", "the text the document was created with is not there");
+        }
+        self.arrive(report);
+        if let Some(text) = &self.text {
+            self.authors.begin(text);
+        }
+    }
+
+    /// One more update, which claims to make `version`.
+    fn step(&mut self, version: Version, update: &UpdateRecord, report: &mut Report) {
+        if version != self.version.next() {
+            let next = self.version.next();
+            let message = format!("update {next} is missing; the log goes on with {version}");
+            self.find(report, "log.gap", message);
+            self.text = None;
+            self.authors.lose();
+        }
+        self.version = version;
+        self.author(update, report);
+        if let Some(mut text) = self.text.take() {
+            match change(update).and_then(|change| {
+                change.apply(&mut text).map_err(|error| error.to_string())?;
+                Ok(change)
+            }) {
+                Ok(change) => {
+                    let subject = format!("{} version {version}", self.document.id);
+                    self.follow(&change, &text, update);
+                    self.authors.follow(update, &change, &text, &subject, report);
+                    self.text = Some(text);
+                }
+                Err(reason) => {
+                    let message = format!("the update cannot be applied to the text: {reason}");
+                    self.find(report, "log.update", message);
+                    self.authors.lose();
+                }
+            }
+        }
+        self.arrive(report);
+    }
+
+    /// Who made the update, and why.
+    fn author(&mut self, update: &UpdateRecord, report: &mut Report) {
+        let Some(origin) = update.origin.as_deref().map(RequestId::from) else {
+            // Private texts are brought up to date by the server.
+            let is_own = update.client.as_str().starts_with("ai:");
+            match self.clients.get(&update.client) {
+                Some(owner) if *owner == update.author => {}
+                Some(owner) => {
+                    let message = format!(
+                        "it is by {}, but the editor {} belongs to {owner}",
+                        update.author, update.client
+                    );
+                    self.find(report, "log.author", message);
+                }
+                None if is_own => {}
+                None => {
+                    let message = format!("the editor {} belongs to nobody", update.client);
+                    self.find(report, "log.author", message);
+                }
+            }
+            return;
+        };
+        if !self.requests.is_known(&origin) {
+            let message = format!("it was caused by {origin}, which is not there");
+            self.find(report, "log.origin", message);
+        }
+    }
+
+    fn follow(&mut self, change: &ChangeSet, after: &Text, update: &UpdateRecord) {
+        let origin = update.origin.as_deref();
+        for request in &mut self.open {
+            if origin != Some(request.id().as_str()) {
+                request.rebase(change, after, 0);
+            }
+        }
+    }
+
+    /// Compares what is kept of this version with the text.
+    fn arrive(&mut self, report: &mut Report) {
+        while let Some((version, kept)) =
+            self.snapshots.pop_front_if(|(version, _)| *version <= self.version)
+        {
+            if version < self.version {
+                continue;
+            }
+            let kept = Text::new(&kept);
+            match &self.text {
+                Some(text) if *text != kept => {
+                    self.find(
+                        report,
+                        "snapshot",
+                        "the text that is kept is not what the log leads to",
+                    );
+                }
+                Some(_) => {}
+                // Behind damage, or at the very start.
+                None => self.text = Some(kept),
+            }
+        }
+        let Some(text) = &self.text else { return };
+        let here = self.requests.of(&self.document.id).iter();
+        let here: Vec<_> = here.filter(|request| request.version == self.version).collect();
+        for request in here {
+            for message in request.misfits(text) {
+                report.find(
+                    "request.fit",
+                    request.id(),
+                    format!("{message}, at version {}", self.version),
+                );
+            }
+            if request.status.is_open() {
+                self.open.push(request.clone());
+            }
+        }
+        self.frozen(report);
+    }
+
+    /// The ranges no tool may touch are kept in positions of one version.
+    fn frozen(&self, report: &mut Report) {
+        let (Some(text), settings) = (&self.text, &self.document.settings) else { return };
+        if settings["version"].as_u64().unwrap_or(0) != self.version.0 {
+            return;
+        }
+        for range in settings["own"]["frozen"].as_array().into_iter().flatten() {
+            let place =
+                |index: usize| range[index].as_u64().and_then(|at| usize::try_from(at).ok());
+            let fits =
+                place(0).zip(place(1)).is_some_and(|(from, to)| text.slice(from..to).is_ok());
+            if !fits {
+                self.find(
+                    report,
+                    "document.frozen",
+                    format!("the frozen range {range} is no place"),
+                );
+            }
+        }
+    }
+
+    fn end(self, report: &mut Report) {
+        let newest = self.document.version;
+        if self.version != newest {
+            let message = format!("the log ends here, but the document is at version {newest}");
+            self.find(report, "log.end", message);
+        }
+        if let Some((version, _)) = self.snapshots.front() {
+            let message =
+                format!("a text is kept of version {version}, which the log does not reach");
+            self.find(report, "snapshot", message);
+        }
+        self.authors.end(newest, self.document.id.as_str(), report);
+        for request in self.requests.of(&self.document.id) {
+            self.outcome(request, report);
+        }
+        let Some(text) = &self.text else { return };
+        for request in &self.open {
+            let still = request.misfits(text);
+            for message in still {
+                report.find(
+                    "request.fit",
+                    request.id(),
+                    format!("{message}, at the newest version"),
+                );
+            }
+            if !request.status.is_open() {
+                let message = "nothing of it is left to decide, and it is still open";
+                report.find("request.fit", request.id(), message);
+            }
+        }
+    }
+
+    /// What became of a request, against what it did to the text.
+    fn outcome(&self, request: &Request, report: &mut Report) {
+        if request.version > self.document.version {
+            let message =
+                format!("its positions are of version {}, which is not there", request.version);
+            report.find("request.fit", request.id(), message);
+        }
+        if self.document.deleted && request.status.is_open() {
+            report.find(
+                "request.document",
+                request.id(),
+                "it is open, and its document is deleted",
+            );
+        }
+        self.authors.outcome(request, self.requests, report);
+    }
+}
+
+fn change(update: &UpdateRecord) -> Result<ChangeSet, String> {
+    use crate::document::Limits;
+    ChangeSet::parse(&update.changes, &Limits::NONE).map_err(|error| error.to_string())
+}

@@ -1,0 +1,142 @@
+//! What must hold of everything that is kept, looked up: the log, the texts, the requests, the audit log, the tokens.
+//!
+//! Reads one moment of the store and changes nothing, also while a server runs. Every rule that is broken is a
+//! [`Finding`] of its own, and reading goes on behind it as far as that makes sense.
+
+mod access;
+mod authors;
+mod log;
+mod requests;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::store::{Accounted, AuditFlaw, Inspection, Store, StoreError};
+
+use requests::Requests;
+
+/// Something that must hold and does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which rule is broken, for programs: `log.gap`, `audit.chain`, …
+    pub code: &'static str,
+    /// Where: `doc_… version 7`, `req_…`, `audit line 12`.
+    pub subject: String,
+    /// What is wrong, for people.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} [{}]", self.subject, self.message, self.code)
+    }
+}
+
+/// How much there was to look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// Documents, deleted and private ones too.
+    pub documents: u64,
+    /// Updates of their logs.
+    pub updates: u64,
+    /// Requests, ended ones too.
+    pub requests: u64,
+}
+
+/// What a check came to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// What is wrong; nothing if all is fine.
+    pub findings: Vec<Finding>,
+    /// What was looked at.
+    pub seen: Seen,
+}
+
+impl Report {
+    fn find(
+        &mut self,
+        code: &'static str,
+        subject: &(impl ToString + ?Sized),
+        message: impl Into<String>,
+    ) {
+        let (subject, message) = (subject.to_string(), message.into());
+        self.findings.push(Finding { code, subject, message });
+    }
+
+    /// Takes what could be read; what could not is a finding.
+    fn read<T>(
+        &mut self,
+        code: &'static str,
+        what: &str,
+        result: Result<T, StoreError>,
+    ) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(StoreError::Corrupt { what, reason }) => {
+                self.find(code, &what, format!("cannot be read: {reason}"));
+                None
+            }
+            Err(error) => {
+                self.find(code, what, format!("cannot be read: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// Everything that is wrong with a store; nothing if it is fine.
+///
+/// # Errors
+/// When the store cannot be read at all.
+pub async fn check(store: &Store) -> Result<Vec<Finding>, StoreError> {
+    Ok(report(store).await?.findings)
+}
+
+/// As [`check`], with how much there was to look at.
+///
+/// # Errors
+/// When the store cannot be read at all.
+pub async fn report(store: &Store) -> Result<Report, StoreError> {
+    let mut at = store.inspect().await?;
+    let mut report = Report::default();
+    database(&mut at, &mut report).await?;
+    let accounted = audit(&mut at, &mut report).await;
+    let requests = Requests::read(&mut at, accounted, &mut report).await;
+    let documents = at.documents().await;
+    let mut known = Vec::new();
+    for document in report.read("document.row", "the documents", documents).into_iter().flatten() {
+        report.seen.documents += 1;
+        let Some(document) = report.read("document.row", "a document", document) else { continue };
+        let walked = log::walk(&mut at, &document, &requests, &mut report).await;
+        report.read("log.read", document.id.as_str(), walked);
+        known.push(document.id);
+    }
+    requests.homeless(&known, &mut report);
+    access::tokens(&mut at, &known, &mut report).await;
+    Ok(report)
+}
+
+/// What the database says of itself.
+async fn database(at: &mut Inspection, report: &mut Report) -> Result<(), StoreError> {
+    for line in at.integrity().await? {
+        report.find("database.integrity", "the database", line);
+    }
+    for guard in at.missing_guards().await? {
+        let message = format!("the trigger {guard} is gone, so a log could be rewritten");
+        report.find("database.guard", "the database", message);
+    }
+    Ok(())
+}
+
+/// The chain; gives what it accounts for, if it could be read.
+async fn audit(at: &mut Inspection, report: &mut Report) -> Option<Accounted> {
+    let (flaws, accounted) = {
+        let walked = at.audit().await;
+        report.read("audit.read", "the audit log", walked)?
+    };
+    for AuditFlaw { line, reason } in flaws {
+        report.find("audit.chain", &format!("audit line {line}"), reason);
+    }
+    Some(accounted)
+}

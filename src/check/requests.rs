@@ -1,0 +1,126 @@
+//! Requests: whether row and request say the same, and whether each is sound in itself.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ids::{DocumentId, RequestId, UserId};
+use crate::review::{HunkDecision, Request};
+use crate::store::{Accounted, Inspection, RequestRecord};
+
+use super::Report;
+
+/// All requests that could be read, by the document they would change.
+pub(super) struct Requests {
+    by_document: HashMap<DocumentId, Vec<Request>>,
+    known: HashSet<RequestId>,
+    /// What the audit log accounts for.
+    accounted: Accounted,
+}
+
+impl Requests {
+    pub(super) async fn read(
+        at: &mut Inspection,
+        accounted: Option<Accounted>,
+        report: &mut Report,
+    ) -> Self {
+        let mut requests = Self {
+            by_document: HashMap::new(),
+            known: HashSet::new(),
+            accounted: Accounted::new(),
+        };
+        let deciders = at.deciders().await;
+        let deciders = report.read("decision.read", "the decisions", deciders).unwrap_or_default();
+        let records = at.requests().await;
+        for record in report.read("request.row", "the requests", records).into_iter().flatten() {
+            report.seen.requests += 1;
+            let Some(record) = report.read("request.row", "a request", record) else { continue };
+            requests.known.insert(record.id.clone());
+            let none = Vec::new();
+            let by = deciders.get(record.id.as_str()).unwrap_or(&none);
+            if let Some(request) = one(&record, by, report)
+                && let Some(document) = record.document
+            {
+                requests.by_document.entry(document).or_default().push(request);
+            }
+        }
+        let Some(accounted) = accounted else { return requests };
+        requests.accounted = accounted;
+        for (request, by) in &deciders {
+            let lines = requests.times(request, "request.decide");
+            if lines != by.len() as u64 {
+                let decided = by.len();
+                let message =
+                    format!("{decided} decisions were taken, the audit log accounts for {lines}");
+                report.find("audit.decisions", request, message);
+            }
+        }
+        requests
+    }
+
+    pub(super) fn of(&self, document: &DocumentId) -> &[Request] {
+        self.by_document.get(document).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often something was done to a request, as far as the audit log accounts for it.
+    pub(super) fn times(&self, request: &str, action: &str) -> u64 {
+        let key = (request.to_owned(), action.to_owned());
+        self.accounted.get(&key).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_known(&self, request: &RequestId) -> bool {
+        self.known.contains(request)
+    }
+
+    /// Requests about documents that are not there.
+    pub(super) fn homeless(&self, documents: &[DocumentId], report: &mut Report) {
+        for (document, requests) in &self.by_document {
+            if documents.contains(document) {
+                continue;
+            }
+            for request in requests {
+                let message = format!("it is about {document}, which is not there");
+                report.find("request.document", request.id(), message);
+            }
+        }
+    }
+}
+
+/// A request by itself.
+fn one(record: &RequestRecord, deciders: &[UserId], report: &mut Report) -> Option<Request> {
+    let request: Request = match serde_json::from_value(record.body.clone()) {
+        Ok(request) => request,
+        Err(error) => {
+            report.find("request.row", &record.id, format!("cannot be read: {error}"));
+            return None;
+        }
+    };
+    for (column, is_same) in columns(record, &request) {
+        if !is_same {
+            let message = format!("its row and the request itself do not have the same {column}");
+            report.find("request.row", &record.id, message);
+        }
+    }
+    for message in request.contradictions() {
+        report.find("request", &record.id, message);
+    }
+    let decided = request.hunks.iter().filter_map(|hunk| Some((hunk, hunk.decided.as_ref()?)));
+    for (hunk, HunkDecision { by, .. }) in decided {
+        if !deciders.contains(&by.user) {
+            let message = format!("no decision by {} was kept that decided it", by.user);
+            report.find("request.decision", &format!("{} change {}", record.id, hunk.id), message);
+        }
+    }
+    Some(request)
+}
+
+fn columns(record: &RequestRecord, request: &Request) -> [(&'static str, bool); 7] {
+    let proposal = &request.proposal;
+    [
+        ("id", record.id == proposal.id),
+        ("document", record.document == proposal.document),
+        ("session", record.session == proposal.session),
+        ("run", record.run == proposal.run),
+        ("status", record.status == request.status.as_str()),
+        ("openness", record.open == request.status.is_open()),
+        ("time of expiry", record.expires_ms == request.clock.expires_ms),
+    ]
+}

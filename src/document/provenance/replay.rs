@@ -1,0 +1,141 @@
+//! A log, followed from a version whose provenance is known.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::ids::{RequestId, UserId, Version};
+
+use super::runs::Run;
+use super::{
+    ChangeError, ChangeSet, Origin, Placement, Placements, Provenance, Source, Stood, Words,
+};
+
+/// One update of the log, with what it put into the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// What changes.
+    pub change: &'a ChangeSet,
+    /// Whom the update is attributed to.
+    pub author: &'a UserId,
+    /// When it was committed, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The request it came from.
+    pub origin: Option<&'a RequestId>,
+    /// What is kept beside it.
+    pub placements: Option<&'a Placements>,
+}
+
+/// Follows a log.
+#[derive(Debug)]
+pub struct Replay {
+    provenance: Provenance,
+    version: Version,
+    /// Words that will come back, by the version they stand in: where, and how many units.
+    wanted: BTreeMap<Version, Vec<(usize, usize)>>,
+    taken: HashMap<(Version, usize, usize), Vec<Run>>,
+    misplaced: Vec<Version>,
+}
+
+impl Replay {
+    /// From `provenance`, which is that of `version`. `placements` are those of all updates that will be followed.
+    pub fn new<'a>(
+        provenance: Provenance,
+        version: Version,
+        placements: impl IntoIterator<Item = &'a Placements>,
+    ) -> Self {
+        let mut wanted: BTreeMap<Version, Vec<(usize, usize)>> = BTreeMap::new();
+        for (stood, len) in placements.into_iter().flat_map(returns) {
+            wanted.entry(stood.version).or_default().push((stood.at, len));
+        }
+        let mut new =
+            Self { provenance, version, wanted, taken: HashMap::new(), misplaced: Vec::new() };
+        new.take();
+        new
+    }
+
+    /// The oldest version that has words which come back by these placements: following them has to begin there at the latest.
+    pub fn reaches_back_to<'a>(
+        placements: impl IntoIterator<Item = &'a Placements>,
+    ) -> Option<Version> {
+        placements.into_iter().flat_map(returns).map(|(stood, _)| stood.version).min()
+    }
+
+    /// Follows the next update. Fails, and changes nothing, if it is not an update of this text.
+    pub fn follow(&mut self, entry: &Entry<'_>) -> Result<(), ChangeError> {
+        let author = author(entry);
+        let mut words = Vec::new();
+        let placed = entry.placements.map_or(&[][..], |it| &it.placed);
+        for placement in placed {
+            words.extend(self.words(placement, entry));
+        }
+        let found = self.provenance.follow(entry.change, author, &words)?;
+        self.version = self.version.next();
+        if found < placed.len() {
+            self.misplaced.push(self.version);
+        }
+        self.take();
+        Ok(())
+    }
+
+    /// Where everything comes from at the version that was reached.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    /// The version that was reached.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Versions of which something is said that is not so: words that the update does not insert, or that never stood where
+    /// they are said to have stood. Those are the author's own.
+    pub fn misplaced(&self) -> &[Version] {
+        &self.misplaced
+    }
+
+    /// Remembers the words of this version that will come back.
+    fn take(&mut self) {
+        for (at, len) in self.wanted.remove(&self.version).into_iter().flatten() {
+            let runs = self.provenance.runs.slice(at..at + len);
+            self.taken.insert((self.version, at, len), runs);
+        }
+    }
+
+    fn words(&mut self, placement: &Placement, entry: &Entry<'_>) -> Option<Words> {
+        let Placement { from, to, hunk, origin } = placement;
+        let len = to.checked_sub(*from)?;
+        let runs = match origin {
+            Origin::Stood(Stood { version, at }) => self.taken.get(&(*version, *at, len))?.clone(),
+            Origin::Proposed | Origin::Edited => {
+                let mut source = author(entry);
+                if let Source::Request { hunk: of, edited, .. } = &mut source {
+                    (*of, *edited) = (hunk.clone(), *origin == Origin::Edited);
+                }
+                vec![Run { len: len as u32, source: self.provenance.number(source) }]
+            }
+        };
+        let found: usize = runs.iter().map(|run| run.len as usize).sum();
+        (found == len).then_some(Words { from: *from, runs })
+    }
+}
+
+/// Words that come back: where they stood, and how many units.
+fn returns(placements: &Placements) -> impl Iterator<Item = (Stood, usize)> {
+    placements.placed.iter().filter_map(|Placement { from, to, origin, .. }| match origin {
+        Origin::Stood(stood) => Some((*stood, to.saturating_sub(*from))),
+        Origin::Proposed | Origin::Edited => None,
+    })
+}
+
+/// Whose the words of an update are that nothing more is said of.
+fn author(entry: &Entry<'_>) -> Source {
+    let Some(request) = entry.origin else { return Source::person(entry.author, entry.at_ms) };
+    let unasked = entry.placements.is_some_and(|it| it.unasked);
+    Source::Request {
+        request: request.clone(),
+        hunk: None,
+        edited: false,
+        requester: entry.placements.and_then(|it| it.requester.clone()),
+        approver: (!unasked).then(|| entry.author.clone()),
+        at_ms: entry.at_ms,
+    }
+}

@@ -1,0 +1,158 @@
+//! Who wrote every span of a document: worked out from the log when somebody asks, never while somebody types.
+//!
+//! What was worked out is kept for the next time, so that only what was written since has to be followed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use crate::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
+use crate::document::{ChangeSet, Limits, Text};
+use crate::ids::{DocumentId, RequestId, UserId, Version};
+use crate::review::{AiCredit, Author, Credit, Person};
+use crate::store::{Op, Store, StoreError};
+
+use super::RoomError;
+
+/// Updates that are read and followed at a time: some milliseconds, after which others have their turn.
+const PAGE: u64 = 2_000;
+/// What was worked out is kept when it took following so many updates.
+const WORTH_KEEPING: u64 = 500;
+
+/// Who wrote what stands in `range` of a document at `version`, which must be durable.
+///
+/// # Errors
+/// [`RoomError::NoDocument`] where there is none, [`RoomError::Store`] where the log is damaged.
+pub async fn credits(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+    range: Range<usize>,
+) -> Result<Vec<Credit>, RoomError> {
+    let provenance = provenance(store, document, version).await?;
+    let names = names(store).await.map_err(RoomError::store)?;
+    let creator = store.creator(document).await.map_err(RoomError::store)?;
+    let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
+    let person = |user: UserId| {
+        let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
+        Person { user, name }
+    };
+    let credit = |Span { from, to, source }: Span| match source {
+        Source::Beginning => {
+            let author = Author::Beginning(person(creator.clone()));
+            Credit { from, to, author, at_ms: created_ms }
+        }
+        Source::Person { user, at_ms } => {
+            Credit { from, to, author: Author::Person(person(user)), at_ms }
+        }
+        Source::Request { request, hunk, edited, requester, approver, at_ms } => {
+            let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, person);
+            let approver = approver.map(person);
+            let author = AiCredit { requester, request, hunk, approver, edited };
+            Credit { from, to, author: Author::Ai(author), at_ms }
+        }
+    };
+    Ok(provenance.spans(range).into_iter().map(credit).collect())
+}
+
+/// Where every unit of a document comes from at `version`.
+async fn provenance(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+) -> Result<Provenance, RoomError> {
+    let (start, kept, placements) = start(store, document, version).await?;
+    let mut replay = Replay::new(kept, start, placements.values());
+    while replay.version() < version {
+        let to = Version((replay.version().0 + PAGE).min(version.0));
+        let page = store.updates(document, replay.version(), to).await;
+        for update in page.map_err(RoomError::store)? {
+            let at = replay.version().next();
+            let origin = update.origin.as_deref().map(RequestId::from);
+            let followed = ChangeSet::parse(&update.changes, &Limits::NONE).and_then(|change| {
+                replay.follow(&Entry {
+                    change: &change,
+                    author: &update.author,
+                    at_ms: update.at_ms,
+                    origin: origin.as_ref(),
+                    placements: placements.get(&at),
+                })
+            });
+            followed.map_err(|error| damaged(document, &error))?;
+        }
+        tokio::task::yield_now().await;
+    }
+    if !replay.misplaced().is_empty() {
+        tracing::warn!(%document, versions = ?replay.misplaced(), "words did not stand where they are said to have stood");
+    }
+    let provenance = replay.provenance();
+    if version.0 - start.0 >= WORTH_KEEPING {
+        let (document, body) = (document.clone(), provenance.to_json());
+        let keeping = store.commit(Op::PutProvenance { document, version, body }).await;
+        if let Err(error) = keeping {
+            tracing::debug!(%error, "who wrote what could not be kept; it will be worked out again");
+        }
+    }
+    Ok(provenance.clone())
+}
+
+/// From where to follow the log: a version, who wrote what then, and what the updates after it put into the text.
+async fn start(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+) -> Result<(Version, Provenance, BTreeMap<Version, Placements>), RoomError> {
+    let mut up_to = version;
+    loop {
+        let kept = store.provenance(document, up_to).await.map_err(RoomError::store)?;
+        let (at, provenance) = match kept {
+            Some((at, json)) => {
+                (at, Provenance::from_json(&json).map_err(|error| damaged(document, &error))?)
+            }
+            None => (Version(0), beginning(store, document).await?),
+        };
+        let placements = placements(store, document, at, version).await?;
+        // Words may come back that stood before what is kept.
+        match Replay::reaches_back_to(placements.values()) {
+            Some(oldest) if oldest < at => up_to = oldest,
+            _ => return Ok((at, provenance, placements)),
+        }
+    }
+}
+
+async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, RoomError> {
+    let text = store.first_text(document).await.map_err(RoomError::store)?;
+    Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
+}
+
+/// What is kept beside the updates after `from`, up to `to`, by the version they made.
+///
+/// # Errors
+/// [`RoomError::Store`] where that cannot be read.
+pub async fn placements(
+    store: &Store,
+    document: &DocumentId,
+    from: Version,
+    to: Version,
+) -> Result<BTreeMap<Version, Placements>, RoomError> {
+    let rows = store.placements(document, from, to).await.map_err(RoomError::store)?;
+    let read = |(version, body): (Version, String)| {
+        let placements = serde_json::from_str(&body).map_err(|error| damaged(document, &error))?;
+        Ok((version, placements))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// What people are called now: as on their newest token.
+async fn names(store: &Store) -> Result<HashMap<UserId, String>, StoreError> {
+    let tokens = store.tokens().await?;
+    Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
+}
+
+fn unknown() -> Person {
+    Person { user: UserId::from("server"), name: "somebody".to_owned() }
+}
+
+fn damaged(document: &DocumentId, error: &impl ToString) -> RoomError {
+    let what = format!("who wrote {document}");
+    RoomError::store(StoreError::Corrupt { what, reason: error.to_string() })
+}

@@ -1,0 +1,130 @@
+//! Events about what was: the history, older texts and what is different in them, who wrote what, going back.
+
+use serde::Serialize;
+
+use crate::ids::Version;
+use crate::room::{compare, credits, placements, text_at};
+use crate::who::Action;
+use crate::wire::client::{
+    CompareVersions, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
+};
+use crate::wire::convert;
+use crate::wire::past::{Difference, HistoryLine, ProvenanceSpan};
+
+use super::Connection;
+use super::refusal::Refusal;
+
+/// Lines of a history that are given at most.
+const MOST_HISTORY: u32 = 500;
+/// Lines of a history if nothing else is asked for.
+const DEFAULT_HISTORY: u32 = 100;
+
+#[derive(Serialize)]
+pub(super) struct History {
+    versions: Vec<HistoryLine>,
+}
+
+pub(super) async fn history(
+    connection: &mut Connection,
+    payload: ReadHistory,
+) -> Result<History, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
+    if !(1..=MOST_HISTORY).contains(&limit) {
+        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
+    }
+    let (store, before) = (&connection.door.store, payload.before.map(Version));
+    let lines = store.history(room.document(), before, limit).await?;
+    let newest = lines.first().map_or(Version(0), |line| line.version);
+    let oldest = lines.last().map_or(Version(0), |line| line.version);
+    let before_oldest = Version(oldest.0.saturating_sub(1));
+    let acts = placements(store, room.document(), before_oldest, newest).await?;
+    let names = connection.door.auth.names().await?;
+    let line = |line: crate::store::HistoryRecord| {
+        let act = acts.get(&line.version);
+        convert::history_line(line, act, &names)
+    };
+    Ok(History { versions: lines.into_iter().map(line).collect() })
+}
+
+#[derive(Serialize)]
+pub(super) struct OldText {
+    text: String,
+}
+
+pub(super) async fn at(
+    connection: &mut Connection,
+    payload: ReadVersion,
+) -> Result<OldText, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    happened(payload.version, room.read().await?.version)?;
+    let store = &connection.door.store;
+    let text = text_at(store, room.document(), Version(payload.version)).await?;
+    Ok(OldText { text: text.to_string() })
+}
+
+#[derive(Serialize)]
+pub(super) struct Provenance {
+    version: u64,
+    spans: Vec<ProvenanceSpan>,
+}
+
+pub(super) async fn provenance(
+    connection: &mut Connection,
+    payload: ReadProvenance,
+) -> Result<Provenance, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    let now = room.read().await?;
+    let (from, to) = (payload.from.unwrap_or(0), payload.to.unwrap_or(now.text.len()));
+    if from > to || to > now.text.len() {
+        let len = now.text.len();
+        return Err(Refusal::invalid(format!("`from` and `to` are 0 to {len}, in order")));
+    }
+    let store = &connection.door.store;
+    let credits = credits(store, room.document(), now.version, from..to).await?;
+    Ok(Provenance { version: now.version.0, spans: convert::provenance(credits) })
+}
+
+#[derive(Serialize)]
+pub(super) struct Compared {
+    from: u64,
+    to: u64,
+    parts: Vec<Difference>,
+}
+
+pub(super) async fn differences(
+    connection: &mut Connection,
+    payload: CompareVersions,
+) -> Result<Compared, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Read).await?;
+    let newest = room.read().await?.version;
+    let (from, to) = (payload.from, payload.to.unwrap_or(newest.0));
+    happened(from.max(to), newest)?;
+    let store = &connection.door.store;
+    let parts = compare(store, room.document(), Version(from), Version(to)).await?;
+    Ok(Compared { from, to, parts: convert::differences(parts) })
+}
+
+#[derive(Serialize)]
+pub(super) struct Restored {
+    version: u64,
+}
+
+pub(super) async fn restore(
+    connection: &mut Connection,
+    payload: RestoreVersion,
+) -> Result<Restored, Refusal> {
+    let room = connection.room(&payload.document_id, Action::Write).await?;
+    happened(payload.version, room.read().await?.version)?;
+    let (store, only_at) = (&connection.door.store, payload.only_at.map(Version));
+    let wanted = Version(payload.version);
+    let version = room.restore(store, wanted, only_at, &connection.principal).await?;
+    Ok(Restored { version: version.0 })
+}
+
+fn happened(version: u64, newest: Version) -> Result<(), Refusal> {
+    if version <= newest.0 {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!("the newest version is {newest}")))
+}

@@ -1,0 +1,107 @@
+//! What was: histories, who wrote what, differences, the audit log.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use crate::document::diff::DraftPart;
+use crate::document::provenance::{Act, Placements};
+use crate::ids::{RequestId, UserId};
+use crate::review::{AiCredit, Author, Credit, Person};
+use crate::store::{AuditEntry, AuditRecord, HistoryRecord};
+
+use super::super::past;
+use super::{server, time};
+
+/// One line of a history; `names` are those of the people who hold tokens, `placements` what is kept beside the update.
+pub fn history_line(
+    line: HistoryRecord,
+    placements: Option<&Placements>,
+    names: &HashMap<UserId, String, impl BuildHasher>,
+) -> past::HistoryLine {
+    let HistoryRecord { version, author, at_ms, origin } = line;
+    let (act, restored) = match placements.map(|it| it.act) {
+        Some(Act::Restored(version)) => ("restored", Some(version.0)),
+        Some(Act::TakenBack) => ("taken_back", None),
+        Some(Act::Accepted) => ("accepted", None),
+        None if origin.is_some() => ("accepted", None),
+        None => ("typed", None),
+    };
+    past::HistoryLine {
+        version: version.0,
+        author: named(&author, names),
+        at: time(at_ms),
+        origin: origin.map(String::from),
+        act: act.to_owned(),
+        restored,
+    }
+}
+
+/// Who wrote what.
+pub fn provenance(credits: Vec<Credit>) -> Vec<past::ProvenanceSpan> {
+    credits.into_iter().map(span).collect()
+}
+
+fn span(credit: Credit) -> past::ProvenanceSpan {
+    let Credit { from, to, author, at_ms } = credit;
+    let (kind, author, ai) = match author {
+        Author::Beginning(by) => ("beginning", person(by), None),
+        Author::Person(by) => ("person", person(by), None),
+        Author::Ai(AiCredit { requester, request, hunk, approver, edited }) => {
+            ("ai", person(requester), Some((request, hunk, approver, edited)))
+        }
+    };
+    let (request, hunk, approver, edited) = match ai {
+        Some((request, hunk, approver, edited)) => {
+            (Some(request), hunk, approver, edited.then_some(true))
+        }
+        None => (None, None, None, None),
+    };
+    past::ProvenanceSpan {
+        from,
+        to,
+        kind: kind.to_owned(),
+        author,
+        request: request.as_ref().map(RequestId::to_string),
+        hunk: hunk.as_ref().map(ToString::to_string),
+        approver: approver.map(person),
+        edited,
+        at: time(at_ms),
+    }
+}
+
+/// What is different between two versions.
+pub fn differences(parts: Vec<DraftPart>) -> Vec<past::Difference> {
+    let difference =
+        |DraftPart { from, to, base, insert }| past::Difference { from, to, base, insert };
+    parts.into_iter().map(difference).collect()
+}
+
+/// One line of the audit log.
+pub fn audit_line(
+    line: AuditRecord,
+    names: &HashMap<UserId, String, impl BuildHasher>,
+) -> past::AuditLine {
+    let AuditRecord { seq, entry, prev_hash, hash } = line;
+    // Which document is known to whoever asks.
+    let AuditEntry { at_ms, actor, action, document: _, request, detail } = entry;
+    past::AuditLine {
+        seq,
+        at: time(at_ms),
+        actor: named(&UserId::from(actor), names),
+        action,
+        request: request.as_ref().map(RequestId::to_string),
+        detail,
+        prev_hash,
+        hash,
+    }
+}
+
+fn named(user: &UserId, names: &HashMap<UserId, String, impl BuildHasher>) -> server::Person {
+    let name = names.get(user).cloned().unwrap_or_else(|| user.to_string());
+    server::Person { id: user.to_string(), name }
+}
+
+fn person(person: Person) -> server::Person {
+    let Person { user, name } = person;
+    server::Person { id: user.to_string(), name }
+}

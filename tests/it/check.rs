@@ -1,0 +1,387 @@
+//! `copydesk check`: each thing that can be damaged is damaged, and named.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
+use tempfile::TempDir;
+
+use crate::support::{Desk, Person, Script, copydesk};
+
+const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
+const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
+/// What a database shell has to do before it can change a log.
+const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DROP TRIGGER updates_stay; \
+    DROP TRIGGER updates_remain; DROP TRIGGER decisions_stay; DROP TRIGGER decisions_remain; \
+    DROP TRIGGER placements_stay; DROP TRIGGER placements_remain; PRAGMA foreign_keys = OFF;";
+
+/// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
+fn busy_desk() -> (Desk, Person, Person) {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    bo.opens(&ana.creates(BEFORE));
+    ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    bo.sees_request();
+    ana.types(0, "So: ");
+    bo.accepts(&request, &[1]);
+    ana.rejects_some(&request, &[2], "It is how he speaks.");
+    bo.comes_to_version(2);
+    bo.types(0, "And ");
+    (desk, ana, bo)
+}
+
+/// The data such a desk leaves behind; made once, copied for each story.
+fn data() -> (TempDir, PathBuf) {
+    static LEFT: OnceLock<TempDir> = OnceLock::new();
+    let left = LEFT.get_or_init(|| {
+        let (mut desk, ana, bo) = busy_desk();
+        let kept = tempfile::tempdir().unwrap();
+        drop((ana, bo));
+        desk.stops();
+        copy(&desk.data(), kept.path());
+        kept
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    copy(left.path(), &data);
+    (directory, data)
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// What somebody with the file and a database shell would do.
+fn tamper(data: &Path, statement: &str) {
+    let work = async {
+        let options = SqliteConnectOptions::new().filename(data.join("copydesk.sqlite"));
+        let mut database = options.connect().await.unwrap();
+        let script = format!("{UNGUARD} {statement}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut database).await.unwrap();
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);
+}
+
+/// `copydesk check --json`: its exit code and what it found, without the missing triggers.
+fn check(data: &Path) -> (i32, Vec<Value>) {
+    let output = copydesk().args(["check", "--json", "--data"]).arg(data).output().unwrap();
+    let code = output.status.code().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let found = report["findings"].as_array().cloned().unwrap_or_default();
+    (code, found.into_iter().filter(|it| it["code"] != "database.guard").collect())
+}
+
+/// The story fails unless this damage, done to data that was fine, is found under this code, with these words.
+#[track_caller]
+fn is_found(statement: &str, code: &str, words: &str) {
+    let (_directory, data) = data();
+    tamper(&data, statement);
+    let (status, found) = check(&data);
+    assert_eq!(status, 1, "{statement}");
+    let says = |it: &Value| {
+        let text = format!("{} {}", it["subject"], it["message"]);
+        it["code"] == code && text.contains(words)
+    };
+    assert!(found.iter().any(says), "{statement}: {code} {words:?} is not in {found:#?}");
+}
+
+#[test]
+fn a_desk_where_people_worked_is_fine() {
+    let (_directory, data) = data();
+    assert_eq!(check(&data), (0, vec![]));
+    let said = copydesk().args(["check", "--data"]).arg(&data).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert_eq!(said, "nothing wrong in 2 documents, 3 updates, 1 requests\n");
+}
+
+#[test]
+fn it_looks_while_the_server_runs_and_after_it_was_killed() {
+    let (mut desk, ana, _bo) = busy_desk();
+    assert_eq!(check(&desk.data()), (0, vec![]));
+    ana.types(0, "Now ");
+    desk.is_killed_and_restarted();
+    assert_eq!(check(&desk.data()), (0, vec![]));
+}
+
+#[test]
+fn it_changes_nothing() {
+    let (_directory, data) = data();
+    let before = std::fs::read(data.join("copydesk.sqlite")).unwrap();
+    check(&data);
+    assert!(std::fs::read(data.join("copydesk.sqlite")).unwrap() == before);
+}
+
+#[test]
+fn data_that_cannot_be_read_ends_with_two() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(check(directory.path()).0, 2, "nothing is there");
+    std::fs::write(directory.path().join("copydesk.sqlite"), "no database at all").unwrap();
+    assert_eq!(check(directory.path()).0, 2, "no database");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing was made");
+}
+
+#[test]
+fn a_damaged_page_is_found() {
+    let (_directory, data) = data();
+    let file = data.join("copydesk.sqlite");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let page = bytes.len() / 4096 / 2 * 4096;
+    bytes[page..page + 4096].fill(0xa5);
+    std::fs::write(&file, bytes).unwrap();
+    let (status, found) = check(&data);
+    assert!(status == 1 && !found.is_empty() || status == 2, "{status} {found:?}");
+}
+
+#[test]
+fn a_changed_audit_line_is_found() {
+    is_found(
+        "UPDATE audit SET actor = 'usr_eve' WHERE seq = 3",
+        "audit.chain",
+        "its content does not match its hash",
+    );
+    is_found("UPDATE audit SET detail = 'no json' WHERE seq = 3", "audit.chain", "cannot be read");
+}
+
+#[test]
+fn a_deleted_audit_line_is_found() {
+    is_found("DELETE FROM audit WHERE seq = 3", "audit.chain", "line 3 is missing");
+}
+
+#[test]
+fn two_swapped_audit_lines_are_found() {
+    let swap = "UPDATE audit SET seq = -1 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = 4; UPDATE audit SET seq = 4 WHERE seq = -1";
+    is_found(swap, "audit.chain", "audit line 3");
+    is_found(swap, "audit.chain", "audit line 4");
+}
+
+#[test]
+fn an_audit_log_that_was_cut_off_is_found() {
+    let cut = "DELETE FROM audit WHERE seq > 4";
+    is_found(cut, "audit.chain", "the log ends here, but it is known to reach to line");
+    is_found("DELETE FROM audit", "audit.chain", "the log ends here");
+}
+
+#[test]
+fn a_decision_that_the_audit_log_does_not_know_is_found() {
+    let more = "INSERT INTO decisions (request, user_id, name, at_ms, body) SELECT request, user_id, name, at_ms, body FROM decisions LIMIT 1";
+    is_found(more, "audit.decisions", "3 decisions were taken, the audit log accounts for 2");
+    is_found("DELETE FROM decisions", "request.decision", "no decision by usr_");
+}
+
+#[test]
+fn a_missing_update_is_found() {
+    is_found(
+        "DELETE FROM updates WHERE version = 2",
+        "log.gap",
+        "update 2 is missing; the log goes on with 3",
+    );
+    is_found(
+        "DELETE FROM updates WHERE version = 3",
+        "log.end",
+        "the log ends here, but the document is at version 3",
+    );
+}
+
+#[test]
+fn a_changed_update_is_found() {
+    is_found(
+        "UPDATE updates SET changes = '[99,[0,\"x\"]]' WHERE version = 2",
+        "log.update",
+        "cannot be applied",
+    );
+    is_found(
+        "UPDATE updates SET changes = replace(changes, 'So', 'Oh') WHERE version = 1",
+        "snapshot",
+        "is not what the log leads to",
+    );
+    is_found("UPDATE updates SET changes = 'no json' WHERE version = 1", "log.update", "expected");
+}
+
+#[test]
+fn an_update_by_somebody_else_is_found() {
+    is_found(
+        "UPDATE updates SET author = 'usr_eve' WHERE version = 1",
+        "log.author",
+        "it is by usr_eve",
+    );
+    is_found("DELETE FROM clients", "log.author", "belongs to nobody");
+}
+
+#[test]
+fn an_update_without_its_request_is_found() {
+    is_found(
+        "UPDATE updates SET origin = 'req_none' WHERE version = 2",
+        "log.origin",
+        "caused by req_none",
+    );
+    is_found("UPDATE updates SET origin = 'req_none' WHERE version = 2", "log.origin", "req_none");
+}
+
+#[test]
+fn a_changed_text_is_found() {
+    is_found(
+        "UPDATE snapshots SET content = content || '!' WHERE version = 3",
+        "snapshot",
+        "version 3",
+    );
+    is_found("DELETE FROM snapshots WHERE version = 0", "log.start", "version 0");
+    is_found(
+        "INSERT INTO snapshots SELECT document, 9, content FROM snapshots WHERE version = 3",
+        "snapshot",
+        "which the log does not reach",
+    );
+}
+
+#[test]
+fn a_changed_request_is_found() {
+    for (statement, code, words) in [
+        ("UPDATE requests SET status = 'approved'", "request.row", "the same status"),
+        ("UPDATE requests SET is_open = FALSE", "request.row", "the same openness"),
+        ("UPDATE requests SET body = '{}'", "request.row", "cannot be read"),
+        ("UPDATE requests SET body = 'no json'", "request.row", "cannot be read"),
+        (
+            "UPDATE requests SET body = json_set(body, '$.status', 'approved')",
+            "request",
+            "it is approved with 1 of 3",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.closed', json('{\"by\":null,\"at_ms\":1}'))",
+            "request",
+            "was closed all the same",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.explanation', 'x', '$.tool', 'y')",
+            "request",
+            "preview_hash",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[2].parts[0].insert', 'never')",
+            "request",
+            "preview_hash",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[0].inverse', json('[]'))",
+            "request",
+            "cannot be taken back",
+        ),
+        (
+            "UPDATE requests SET body = json_remove(body, '$.hunks[1].decided')",
+            "request",
+            "nothing says by whom",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[2].parts[0].from', 1)",
+            "request.fit",
+            "stands at 1..",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[2].parts[0].to', 9000)",
+            "request.fit",
+            "no place in a text of",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[0].inverse[0].base', 'Thx')",
+            "request.fit",
+            "accepted change",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.version', 99)",
+            "request.fit",
+            "of version 99",
+        ),
+        ("UPDATE requests SET document = 'doc_none'", "request.document", "doc_none"),
+        ("UPDATE documents SET deleted = TRUE", "request.document", "its document is deleted"),
+    ] {
+        is_found(statement, code, words);
+    }
+}
+
+#[test]
+fn a_frozen_range_outside_the_text_is_found() {
+    let freeze = "UPDATE documents SET settings = '{\"own\":{\"frozen\":[[3,9000]]},\"version\":3}' WHERE version = 3";
+    is_found(freeze, "document.frozen", "[3,9000]");
+}
+
+#[test]
+fn a_document_at_another_version_is_found() {
+    is_found("UPDATE documents SET version = 7 WHERE version = 3", "log.end", "at version 7");
+    is_found(
+        "DELETE FROM documents WHERE version = 3",
+        "database.integrity",
+        "refers to nothing in documents",
+    );
+}
+
+#[test]
+fn a_token_that_makes_no_sense_is_found() {
+    for (statement, words) in [
+        ("UPDATE tokens SET hash = 'x' WHERE id = 'tok_owner'", "no SHA-256"),
+        (
+            "UPDATE tokens SET document = 'doc_none' WHERE role = 'editor'",
+            "a document that is not there",
+        ),
+        ("UPDATE tokens SET expires_ms = 1", "it expired before it was issued"),
+        ("UPDATE tokens SET revoked_ms = 1", "it was revoked before it was issued"),
+    ] {
+        is_found(statement, "token", words);
+    }
+    is_found("UPDATE tokens SET role = 'king' WHERE role = 'editor'", "token.row", "king");
+    is_found("UPDATE sessions SET seen_ms = 1", "session", "before it began");
+}
+
+#[test]
+fn a_log_that_could_be_rewritten_is_found() {
+    let (_directory, data) = data();
+    tamper(&data, "");
+    let said = copydesk().args(["check", "--data"]).arg(&data).output().unwrap();
+    let text = String::from_utf8(said.stdout).unwrap();
+    assert_eq!(said.status.code(), Some(1));
+    assert!(text.contains("the database: the trigger audit_remains is gone"), "{text}");
+}
+
+#[test]
+fn who_wrote_what_is_worked_out_again_and_compared() {
+    for (statement, code, words) in [
+        ("DELETE FROM placements", "provenance.row", "what it put into the text is not kept"),
+        ("DELETE FROM placements", "request.update", "no update of the document brought it"),
+        ("UPDATE placements SET body = 'no json'", "provenance.row", "cannot be read"),
+        ("UPDATE placements SET version = 99", "provenance.row", "version 99, which is not there"),
+        (
+            "UPDATE placements SET body = json_set(body, '$.placed[0].from', 0, '$.placed[0].to', 2)",
+            "provenance",
+            "that is not so",
+        ),
+        (
+            "UPDATE placements SET body = json_set(body, '$.placed[0].origin', json('{\"stood\":{\"version\":1,\"at\":9000}}'))",
+            "provenance",
+            "that is not so",
+        ),
+        (
+            "INSERT INTO placements SELECT document, 3, body FROM placements",
+            "request.update",
+            "was applied twice",
+        ),
+        (
+            "INSERT INTO provenance SELECT document, 3, '{\"sources\":[\"beginning\"],\"runs\":[[5,0]]}' FROM placements",
+            "provenance.kept",
+            "is not what the log leads to",
+        ),
+        (
+            "INSERT INTO provenance SELECT document, 3, 'no json' FROM placements",
+            "provenance.kept",
+            "cannot be read",
+        ),
+        (
+            "UPDATE requests SET body = json_set(body, '$.hunks[0].status', 'rejected', '$.hunks[0].inverse', json('[]'))",
+            "request.update",
+            "is not accepted, and an update brought it",
+        ),
+    ] {
+        is_found(statement, code, words);
+    }
+}

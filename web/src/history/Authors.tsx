@@ -1,0 +1,40 @@
+/** "Who wrote this": the button, the legend, and who wrote what stands at the caret. */
+import { useDocument } from '../editor/store.ts'
+import { useCapability } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
+import { toggleAuthors, useAuthors } from './store.ts'
+import { credit, share } from './words.ts'
+
+export function Authorship() {
+  const supported = useCapability('provenance')
+  const { phase } = useDocument()
+  const on = useAuthors((authors) => authors.on)
+  if (!supported || phase !== 'open') return null
+  return (
+    <button type="button" className="icon-button wide" aria-label="Who wrote this" title="Who wrote this" aria-pressed={on} onClick={toggleAuthors}>
+      <Icon name="people" size={18} />
+    </button>
+  )
+}
+
+export function Authors() {
+  const { on, parts, here } = useAuthors()
+  if (!on) return null
+  const all = parts.reduce((sum, part) => sum + part.units, 0)
+  return (
+    <section className="authors" aria-label="Who wrote this">
+      <ul>
+        {parts.map(({ key, name, look, units }) => (
+          <li key={key}>
+            <span className={`cm-by by-${look}`}>{name}</span> {share(units, all)}
+          </li>
+        ))}
+        {parts.length === 0 && <li>Nothing is written yet.</li>}
+      </ul>
+      <p role="status">{here ? credit(here, Date.now()) : 'Put the caret into the text to see who wrote it.'}</p>
+      <button type="button" className="icon-button" aria-label="Hide who wrote this" title="Hide" onClick={toggleAuthors}>
+        <Icon name="cross" size={14} />
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,70 @@
+/** Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words on hovering. */
+import { type Range, StateEffect, StateField, type Extension } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
+import type { ProvenanceSpan } from '../wire/types.ts'
+import { readAuthors, useAuthors } from './store.ts'
+import { credit, keyOf, partsOf } from './words.ts'
+
+/** What typing has changed is asked again when the writer pauses. */
+const PAUSE_MS = 700
+
+/** All spans, in order, in place of those before; none: nothing is shown. */
+export const setSpans = StateEffect.define<readonly ProvenanceSpan[]>()
+
+const spanField = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(value, tr) {
+    for (const effect of tr.effects) if (effect.is(setSpans)) return draw(effect.value)
+    return tr.docChanged && value !== Decoration.none ? value.map(tr.changes) : value
+  },
+  provide: (field) => EditorView.decorations.from(field),
+})
+
+function draw(spans: readonly ProvenanceSpan[]): DecorationSet {
+  if (spans.length === 0) return Decoration.none
+  const looks = new Map(partsOf(spans).map(({ key, look }) => [key, look]))
+  const now = Date.now()
+  const marks = spans.map((span): Range<Decoration> => {
+    const attributes = { class: `cm-by by-${looks.get(keyOf(span))}`, title: credit(span, now) }
+    return Decoration.mark({ attributes, span }).range(span.from, span.to)
+  })
+  return Decoration.set(marks)
+}
+
+/** What stands before the caret, as when typing goes on there; at the start of a line, what follows. */
+export function spanAt(view: EditorView): ProvenanceSpan | null {
+  const { head } = view.state.selection.main
+  const at = head > view.state.doc.lineAt(head).from ? head - 1 : head
+  let found: ProvenanceSpan | null = null
+  view.state.field(spanField).between(at, at + 1, (from, to, mark) => {
+    if (from <= at && at < to) found = (mark.spec as { span: ProvenanceSpan }).span
+  })
+  return found
+}
+
+const follow = ViewPlugin.fromClass(class {
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor() {
+    // The document was loaded anew while it was shown.
+    if (useAuthors.getState().on) void readAuthors()
+  }
+
+  update(update: ViewUpdate): void {
+    if (!useAuthors.getState().on) return
+    if (update.docChanged) {
+      clearTimeout(this.timer)
+      this.timer = setTimeout(() => void readAuthors(), PAUSE_MS)
+    }
+    const shown = update.transactions.some((tr) => tr.effects.some((effect) => effect.is(setSpans)))
+    if (!update.selectionSet && !update.docChanged && !shown) return
+    const here = spanAt(update.view)
+    if (here !== useAuthors.getState().here) useAuthors.setState({ here })
+  }
+
+  destroy(): void {
+    clearTimeout(this.timer)
+  }
+})
+
+export const authors: Extension = [spanField, follow]

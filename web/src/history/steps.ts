@@ -1,0 +1,79 @@
+/** A history of single updates as steps a person remembers: what somebody wrote in one go, what was accepted. Pure. */
+import type { Act, Difference, HistoryLine, Person } from '../wire/types.ts'
+import { countWords } from '../editor/words.ts'
+
+/** Typing with a longer pause is another step. */
+const PAUSE_MS = 10 * 60_000
+
+export interface Step {
+  /** The version before its first update. */
+  from: number
+  /** The version after its last. */
+  to: number
+  author: Person
+  act: Act
+  /** When it ended. */
+  at: string
+  /** The request it came from. */
+  origin?: string
+  /** With `restored`: which version. */
+  restored?: number
+}
+
+/** Newest first, as the lines are. */
+export function stepsOf(lines: readonly HistoryLine[]): Step[] {
+  const steps: Step[] = []
+  let before: HistoryLine | undefined
+  for (const line of lines) {
+    const last = steps.at(-1)
+    if (last && before && goesOn(last, before, line)) last.from = line.version - 1
+    else steps.push(stepOf(line))
+    before = line
+  }
+  return steps
+}
+
+function stepOf({ version, author, at, act, origin, restored }: HistoryLine): Step {
+  return { from: version - 1, to: version, author, act, at, ...(origin !== undefined && { origin }), ...(restored !== undefined && { restored }) }
+}
+
+function goesOn(step: Step, later: HistoryLine, line: HistoryLine): boolean {
+  const alike = step.author.id === line.author.id && step.act === line.act && step.origin === line.origin && step.act !== 'restored'
+  return alike && Date.parse(later.at) - Date.parse(line.at) <= PAUSE_MS
+}
+
+export function titleOf({ act, restored }: Step): string {
+  switch (act) {
+    case 'typed':
+      return 'Wrote'
+    case 'accepted':
+      return 'Accepted AI changes'
+    case 'taken_back':
+      return 'Took back AI changes'
+    case 'restored':
+      return `Restored version ${restored ?? ''}`.trim()
+  }
+}
+
+/** How many words came and went. */
+export function wordsIn(parts: readonly Difference[]): { added: number; removed: number } {
+  const count = (texts: readonly string[]) => texts.reduce((sum, text) => sum + countWords(text), 0)
+  return { added: count(parts.map((part) => part.insert)), removed: count(parts.map((part) => part.base)) }
+}
+
+export interface Piece { text: string; is: 'same' | 'gone' | 'new' }
+
+/** The text of one version with what is different in another, piece by piece. */
+export function woven(text: string, parts: readonly Difference[]): Piece[] {
+  const pieces: Piece[] = []
+  const add = (piece: string, is: Piece['is']) => piece !== '' && pieces.push({ text: piece, is })
+  let at = 0
+  for (const { from, to, base, insert } of parts) {
+    add(text.slice(at, from), 'same')
+    add(base, 'gone')
+    add(insert, 'new')
+    at = to
+  }
+  add(text.slice(at), 'same')
+  return pieces
+}
