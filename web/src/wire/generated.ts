@@ -1121,6 +1121,30 @@ by?: Person,
  */
 text?: string, 
 /**
+ * With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+ */
+paragraphs?: number, 
+/**
+ * While there is no request: the tool the model is calling.
+ */
+tool_name?: string, 
+/**
+ * While there is no request: the call, as the model named it.
+ */
+tool_use_id?: string, 
+/**
+ * While there is no request: the session that asked.
+ */
+session_id?: string, 
+/**
+ * While there is no request: the run that asked.
+ */
+requestId?: string, 
+/**
+ * While there is no request: the person who asked.
+ */
+author?: Person, 
+/**
  * The request anew, when it would do something else than people were shown: a file changed meanwhile.
  */
 fresh?: ToolApprovalRequest, 
@@ -1316,87 +1340,6 @@ start: number,
  */
 end: number, };
 
-export type HistoryLine = { 
-/**
- * The version this update made.
- */
-version: number, 
-/**
- * Who made it.
- */
-author: Person, 
-/**
- * When, RFC 3339.
- */
-at: string, 
-/**
- * The request it came from, if not from typing.
- */
-origin?: string, 
-/**
- * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
- */
-act: string, 
-/**
- * With `restored`: the version whose text it is again.
- */
-restored?: number, };
-
-export type ProvenanceSpan = { 
-/**
- * First unit.
- */
-from: number, 
-/**
- * One past the last.
- */
-to: number, 
-/**
- * `person`, `ai`, or `beginning`: the document was created with it.
- */
-kind: string, 
-/**
- * Who wrote it; `ai`: for whom; `beginning`: who created the document.
- */
-author: Person, 
-/**
- * With `ai`: the request it came from.
- */
-request?: string, 
-/**
- * With `ai`: which of its changes, if that is known.
- */
-hunk?: string, 
-/**
- * With `ai`: who let it in; missing where approvals are off.
- */
-approver?: Person, 
-/**
- * `true`: a person put other words in place of the proposed ones before they went in.
- */
-edited?: boolean, 
-/**
- * When it came into the text, RFC 3339; typing is dated to the minute.
- */
-at: string, };
-
-export type Difference = { 
-/**
- * First unit in the text of the first version.
- */
-from: number, 
-/**
- * One past the last.
- */
-to: number, 
-/**
- * The words that stood there.
- */
-base: string, 
-/**
- * The words that stand there in the other version.
- */
-insert: string, };
 export type IssuedToken = { 
 /**
  * The secret.
@@ -1480,3 +1423,85 @@ message: string,
  * When the token ended, RFC 3339.
  */
 at: string, };
+
+export type HistoryLine = { 
+/**
+ * The version this update made.
+ */
+version: number, 
+/**
+ * Who made it.
+ */
+author: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * The request it came from, if not from typing.
+ */
+origin?: string, 
+/**
+ * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
+ */
+act: string, 
+/**
+ * With `restored`: the version whose text it is again.
+ */
+restored?: number, };
+
+export type ProvenanceSpan = { 
+/**
+ * First unit.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * `person`, `ai`, or `beginning`: the document was created with it.
+ */
+kind: string, 
+/**
+ * Who wrote it; `ai`: for whom; `beginning`: who created the document.
+ */
+author: Person, 
+/**
+ * With `ai`: the request it came from.
+ */
+request?: string, 
+/**
+ * With `ai`: which of its changes, if that is known.
+ */
+hunk?: string, 
+/**
+ * With `ai`: who let it in; missing where approvals are off.
+ */
+approver?: Person, 
+/**
+ * `true`: a person put other words in place of the proposed ones before they went in.
+ */
+edited?: boolean, 
+/**
+ * When it came into the text, RFC 3339; typing is dated to the minute.
+ */
+at: string, };
+
+export type Difference = { 
+/**
+ * First unit in the text of the first version.
+ */
+from: number, 
+/**
+ * One past the last.
+ */
+to: number, 
+/**
+ * The words that stood there.
+ */
+base: string, 
+/**
+ * The words that stand there in the other version.
+ */
+insert: string, };
