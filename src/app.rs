@@ -254,8 +254,9 @@ async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
 /// The tools of this server: those for the workspace only if there is one.
 fn tools(config: &Config) -> Result<Registry> {
     let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
-    // The server's own data may lie in it.
-    let workspace = Workspace::open(folder, &[&config.data]).context("cannot use the workspace")?;
+    // The server's own data and settings may lie in it.
+    let workspace = Workspace::open(folder, &[&config.data, &config.file])
+        .context("cannot use the workspace")?;
     let tools = Registry::default().in_workspace(workspace);
     if !config.enable_bash {
         return Ok(tools);

@@ -37,6 +37,8 @@ pub struct Config {
     pub workspace: Option<PathBuf>,
     /// The agent may propose shell commands for the workspace.
     pub enable_bash: bool,
+    /// The file that settings were read from, if it is there.
+    pub file: PathBuf,
     /// Host names besides the loopback ones.
     pub allowed_hosts: Vec<String>,
     /// Open the editor in a browser.
@@ -174,6 +176,7 @@ impl Config {
             allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
             workspace: args.workspace.or(file.workspace),
             enable_bash: args.enable_bash || file.enable_bash.unwrap_or(false),
+            file: args.config.unwrap_or_else(|| DEFAULT_FILE.into()),
             allowed_hosts,
             open: args.open || file.open.unwrap_or(false),
             anthropic,

@@ -237,9 +237,8 @@ impl Request {
             return self.outcome();
         }
         self.edited_input = input;
-        if let Some(Fresh { preview, touched }) = revised {
-            self.proposal.preview = preview;
-            self.proposal.touched = touched;
+        if let Some(fresh) = revised {
+            self.take_over(fresh);
         }
         self.close(RequestStatus::Approved, moment)
     }

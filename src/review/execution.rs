@@ -23,6 +23,13 @@ pub enum Execution {
     },
 }
 
+/// What the announced preview was about, once the call would do something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announced {
+    /// SHA-256 of the content of the file it would have changed then, if it was one.
+    pub touched: Option<String>,
+}
+
 /// What a call would do, looked at again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fresh {
@@ -35,14 +42,20 @@ pub struct Fresh {
 impl Request {
     /// Shows what the call would do now. Whether that is another preview than before; votes were for the other one.
     pub fn look_again(&mut self, fresh: Fresh) -> bool {
-        let proposal = &mut self.proposal;
-        if !self.status.is_open() || proposal.touched == fresh.touched {
+        if !self.status.is_open() || self.proposal.touched == fresh.touched {
             return false;
         }
-        proposal.touched = fresh.touched;
-        proposal.preview = fresh.preview;
+        self.take_over(fresh);
         self.votes.clear();
         true
+    }
+
+    /// From now on the call is about what `fresh` says; what was announced stays known.
+    pub(super) fn take_over(&mut self, fresh: Fresh) {
+        let Fresh { preview, touched } = fresh;
+        let before = std::mem::replace(&mut self.proposal.touched, touched);
+        self.proposal.preview = preview;
+        self.announced_for.get_or_insert(Announced { touched: before });
     }
 
     /// The approved call begins, once.

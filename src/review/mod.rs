@@ -30,7 +30,7 @@ pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
 pub use credit::{AiCredit, Author, Credit};
 pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
-pub use execution::{Execution, Fresh};
+pub use execution::{Announced, Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;
 pub use policy::{Policy, ToolPolicy, Vote, Votes};

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::policy::agreeing;
 use super::{
-    Arrival, Committed, Execution, Hunk, HunkStatus, Person, Policy, Preview, Rebased, Report,
-    Returned, Vote, Votes,
+    Announced, Arrival, Committed, Execution, Hunk, HunkStatus, Person, Policy, Preview, Rebased,
+    Report, Returned, Vote, Votes,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
@@ -244,6 +244,9 @@ pub struct Request {
     /// How it ended.
     #[serde(default)]
     pub closed: Option<Closed>,
+    /// What that preview was about, if the call would do something else since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announced_for: Option<Announced>,
     /// Where the approved call stands, for a tool that acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
@@ -265,6 +268,7 @@ impl Request {
             remarks: Vec::new(),
             votes: Vec::new(),
             closed: None,
+            announced_for: None,
             execution: None,
         };
         request.announced = request.preview_hash();

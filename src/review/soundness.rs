@@ -6,10 +6,18 @@ use super::{Hunk, HunkStatus, Part, Request, RequestStatus};
 use crate::document::Text;
 
 impl Request {
+    /// The hash of the preview as it was announced, worked out anew.
+    fn announced_hash(&self) -> String {
+        let Some(announced) = &self.announced_for else { return self.preview_hash() };
+        let mut then = self.clone();
+        then.proposal.touched.clone_from(&announced.touched);
+        then.preview_hash()
+    }
+
     /// What contradicts itself in this request, whatever the text is; nothing if it is sound.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
-        if self.preview_hash() != self.announced && self.status != RequestStatus::Streaming {
+        if self.announced_hash() != self.announced && self.status != RequestStatus::Streaming {
             found.push("its preview_hash does not recompute from what was shown".to_owned());
         }
         if self.status.is_open() == self.closed.is_some() {

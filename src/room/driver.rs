@@ -433,13 +433,6 @@ impl Driver {
         }
     }
 
-    pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
-        let members = self.state.listeners(members, event);
-        if !members.is_empty() {
-            self.shared.outlet.tell(self.state.id(), &members, event);
-        }
-    }
-
     /// Whether the room is closed. If the server stops, it finishes what it was asked before.
     async fn close(&mut self) -> bool {
         let stops = self.shared.stopping.is_cancelled();

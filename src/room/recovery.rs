@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::Version;
+use crate::ids::{MemberId, Version};
 
 use super::driver::Driver;
 use super::event::{Change, Event};
@@ -61,6 +61,14 @@ impl Driver {
         }
         self.told = newest;
         self.tell(&self.audience, &Event::Peers(self.state.presence.peers().to_vec()));
+    }
+
+    /// Tells those of `members` whom it concerns.
+    pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
+        let members = self.state.listeners(members, event);
+        if !members.is_empty() {
+            self.shared.outlet.tell(self.state.id(), &members, event);
+        }
     }
 
     /// Answers those who wait for a request that is not open after all.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 
 use super::edits::{self, occurrences};
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
 
 /// Change a part of a file.
 pub struct Edit;
@@ -47,7 +47,8 @@ impl Tool for Edit {
         let (path, edits) = input.parts();
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &path, &edits)?;
-            let preview = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
+            let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
+            let preview = Preview { warnings: caution::of_file(&path, &edited.new), ..shown };
             Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
         })
         .await?

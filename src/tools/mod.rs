@@ -14,6 +14,7 @@ pub mod told;
 #[cfg(unix)]
 mod bash;
 mod call;
+mod caution;
 mod changes;
 mod edit;
 mod edits;

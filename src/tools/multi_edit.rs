@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 
 use super::edits::{self, Edit, occurrences};
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
 
 /// Change several parts of a file at once.
 pub struct MultiEdit;
@@ -39,8 +39,9 @@ impl Tool for MultiEdit {
                 .iter()
                 .map(|edit| (edit.old_string.as_str(), edit.new_string.as_str()))
                 .collect();
-            let preview =
+            let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
+            let preview = Preview { warnings: caution::of_file(&file_path, &edited.new), ..shown };
             Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
         })
         .await?

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::review::Preview;
 use crate::workspace::ABSENT;
 
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
 
 /// Make or replace a file.
 pub struct Write;
@@ -41,7 +41,8 @@ impl Tool for Write {
                 let same = format!("{file_path} already reads like this; nothing to write");
                 return Err(ToolError::Failed(same));
             }
-            let preview = Preview::diff(&file_path, before, &content, limits);
+            let shown = Preview::diff(&file_path, before, &content, limits);
+            let preview = Preview { warnings: caution::of_file(&file_path, &content), ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
             Ok(Prepared::Act(Intent { preview, touched: Some(touched) }))
         })

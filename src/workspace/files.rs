@@ -45,7 +45,7 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::NotFound`], or why it is not read although it is there.
     pub fn read(&self, path: &str) -> Result<File, WorkspaceError> {
-        read(&self.spot(path, Missing::Refuse)?, path).map(|(file, _)| file)
+        self.read_at(&self.spot(path, Missing::Refuse)?, path).map(|(file, _)| file)
     }
 
     /// Reads a text file that is to be written; `None`: it is not there yet, but could be made.
@@ -54,7 +54,7 @@ impl Workspace {
     /// Why it cannot be written, or not read although it is there.
     pub fn look(&self, path: &str) -> Result<Option<File>, WorkspaceError> {
         check_guarded(path)?;
-        let found = self.spot(path, Missing::Refuse).and_then(|spot| writable(&spot, path));
+        let found = self.spot(path, Missing::Refuse).and_then(|spot| self.writable(&spot, path));
         match found {
             Ok((file, _)) => Ok(Some(file)),
             Err(WorkspaceError::NotFound { .. }) => Ok(None),
@@ -90,7 +90,7 @@ impl Workspace {
         let _replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = if expected == ABSENT { Missing::Make } else { Missing::Refuse };
         let spot = self.spot(path, missing)?;
-        let old = match writable(&spot, path) {
+        let old = match self.writable(&spot, path) {
             Ok((file, permissions)) if file.stamp == expected => Some(permissions),
             Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => None,
             Ok(_) | Err(WorkspaceError::NotFound { .. }) => {
@@ -104,6 +104,49 @@ impl Workspace {
             _ => unreadable(path, error),
         })
     }
+
+    /// Reads a file that could be replaced without touching another name of it.
+    fn writable(&self, spot: &Spot, path: &str) -> Result<(File, Permissions), WorkspaceError> {
+        let (file, metadata) = self.read_at(spot, path)?;
+        if metadata.nlink() > 1 {
+            return Err(WorkspaceError::Linked { path: path.to_owned() });
+        }
+        Ok((file, metadata.permissions()))
+    }
+
+    fn read_at(
+        &self,
+        spot: &Spot,
+        path: &str,
+    ) -> Result<(File, cap_std::fs::Metadata), WorkspaceError> {
+        let failed = |error: std::io::Error| match error.kind() {
+            ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
+            _ => unreadable(path, error),
+        };
+        check_kind(&spot.folder.symlink_metadata(&spot.name).map_err(failed)?, path)?;
+        let file = open(&spot.folder, &spot.name).map_err(failed)?;
+        // It may be another one by now.
+        let metadata = file.metadata().map_err(failed)?;
+        check_kind(&metadata, path)?;
+        if self.is_closed(&metadata) {
+            return Err(WorkspaceError::Guarded { path: path.to_owned() });
+        }
+        let mut bytes = Vec::new();
+        file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > LARGEST_FILE {
+            return Err(WorkspaceError::TooLarge {
+                path: path.to_owned(),
+                bytes: bytes.len() as u64,
+            });
+        }
+        let not_text = || WorkspaceError::NotText { path: path.to_owned() };
+        let text = String::from_utf8(bytes).map_err(|_| not_text())?;
+        if text.contains('\0') {
+            return Err(not_text());
+        }
+        let stamp = stamp(&text);
+        Ok((File { text, stamp }, metadata))
+    }
 }
 
 /// Refuses a content that no tool would read again.
@@ -113,39 +156,6 @@ fn check_text(path: &str, content: &str) -> Result<(), WorkspaceError> {
         return Err(WorkspaceError::TooLarge { path, bytes });
     }
     if content.contains('\0') { Err(WorkspaceError::NotText { path }) } else { Ok(()) }
-}
-
-/// Reads a file that could be replaced without touching another name of it.
-fn writable(spot: &Spot, path: &str) -> Result<(File, Permissions), WorkspaceError> {
-    let (file, metadata) = read(spot, path)?;
-    if metadata.nlink() > 1 {
-        return Err(WorkspaceError::Linked { path: path.to_owned() });
-    }
-    Ok((file, metadata.permissions()))
-}
-
-fn read(spot: &Spot, path: &str) -> Result<(File, cap_std::fs::Metadata), WorkspaceError> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
-        _ => unreadable(path, error),
-    };
-    check_kind(&spot.folder.symlink_metadata(&spot.name).map_err(failed)?, path)?;
-    let file = open(&spot.folder, &spot.name).map_err(failed)?;
-    // It may be another one by now.
-    let metadata = file.metadata().map_err(failed)?;
-    check_kind(&metadata, path)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(WorkspaceError::TooLarge { path: path.to_owned(), bytes: bytes.len() as u64 });
-    }
-    let not_text = || WorkspaceError::NotText { path: path.to_owned() };
-    let text = String::from_utf8(bytes).map_err(|_| not_text())?;
-    if text.contains('\0') {
-        return Err(not_text());
-    }
-    let stamp = stamp(&text);
-    Ok((File { text, stamp }, metadata))
 }
 
 /// Opens a file for reading: no link is followed, and a pipe that nobody writes to does not hold us up.

@@ -63,7 +63,8 @@ impl Workspace {
             }
             // A file that cannot be read has no lines.
             let Ok(file) = files::open(entry.folder, entry.name) else { return Flow::Go };
-            if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let is_open = |it: &cap_std::fs::Metadata| it.is_file() && !self.is_closed(it);
+            if !file.metadata().is_ok_and(|metadata| is_open(&metadata)) {
                 return Flow::Go;
             }
             let add = |number: u64, line: &str| {

@@ -30,7 +30,7 @@ pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, LARGEST_FILE, stamp};
 pub use glob::Globbed;
 pub use grep::{Grep, Grepped};
-pub use shell::{LONGEST_COMMAND, cautions};
+pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
 #[derive(Clone, Debug)]
@@ -41,13 +41,13 @@ struct Shared {
     root: Dir,
     /// The same folder by its name: where commands begin.
     path: PathBuf,
-    /// Folders inside that tools may not even read: the server's own data.
+    /// Folders and files inside that tools may not even read: the server's own data and settings.
     closed: Vec<Identity>,
     /// Held from comparing a file until it is replaced, so that two calls never both find it unchanged.
     replacing: Mutex<()>,
 }
 
-/// Which folder it is, whatever it is called.
+/// Which folder or file it is, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -61,7 +61,7 @@ impl From<&Metadata> for Identity {
 }
 
 impl Workspace {
-    /// Opens the folder `root`. What lies in one of the folders `closed` is as if it were not there.
+    /// Opens the folder `root`. Nothing of the folders and files `closed` is read or written.
     ///
     /// # Errors
     /// [`WorkspaceError::Unreadable`] when there is no such folder; one of `closed` that is not there is no error.
@@ -71,8 +71,13 @@ impl Workspace {
         let dir = open(root).map_err(failed)?;
         let path = root.canonicalize().map_err(failed)?;
         let identities = closed.iter().filter_map(|folder| {
-            let metadata = open(folder).ok()?.dir_metadata().ok()?;
-            Some(Identity::from(&metadata))
+            let metadata = match open(folder) {
+                Ok(folder) => folder.dir_metadata(),
+                Err(_) => {
+                    cap_std::fs::File::open_ambient(folder, ambient_authority()).ok()?.metadata()
+                }
+            };
+            Some(Identity::from(&metadata.ok()?))
         });
         let closed = identities.collect();
         Ok(Self(Arc::new(Shared { root: dir, path, closed, replacing: Mutex::default() })))
@@ -98,7 +103,7 @@ impl Workspace {
         command::stop_marked(mark);
     }
 
-    /// Whether a folder is one that tools may not even read.
+    /// Whether a folder or file is one that tools may not even read.
     fn is_closed(&self, folder: &Metadata) -> bool {
         self.0.closed.contains(&Identity::from(folder))
     }

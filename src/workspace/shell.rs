@@ -93,6 +93,15 @@ const ORDER: [&str; 22] = [
     "non_ascii",
 ];
 
+/// Whether a character cannot be seen, or changes the order in which others are.
+pub fn deceives(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        || matches!(
+            c,
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        )
+}
+
 #[derive(Default)]
 struct Found {
     cautions: BTreeMap<usize, Caution>,
@@ -106,11 +115,7 @@ impl Found {
     }
 
     fn letters(&mut self, command: &str) {
-        let deceives = |c: char| {
-            (c.is_control() && !matches!(c, '\n' | '\t'))
-                || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        };
-        if command.chars().any(deceives) {
+        if command.contains('\r') || command.chars().any(deceives) {
             self.add(
                 "deceiving",
                 "It has invisible characters, or some that change the order of what you read.",

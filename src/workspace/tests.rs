@@ -23,7 +23,10 @@ impl Ground {
         }
         fs::write(home.path().join("outside/secret.txt"), SECRET).unwrap();
         let root = home.path().join("inside");
-        let workspace = Workspace::open(&root, &[&root.join("data")]).unwrap();
+        fs::write(root.join("settings.toml"), "token = 'needle'").unwrap();
+        let closed = [root.join("data"), root.join("settings.toml"), root.join("gone")];
+        let closed: Vec<_> = closed.iter().map(PathBuf::as_path).collect();
+        let workspace = Workspace::open(&root, &closed).unwrap();
         Self { home, workspace }
     }
 
@@ -246,8 +249,11 @@ fn the_servers_own_data_is_not_there() {
     ground.refuses("data/owner-token");
     fs::rename(ground.inside("data"), ground.inside("renamed")).unwrap();
     ground.refuses("renamed/owner-token");
+    ground.refuses("settings.toml");
+    fs::rename(ground.inside("settings.toml"), ground.inside("harmless.txt")).unwrap();
+    ground.refuses("harmless.txt");
     assert_eq!(found(&ground, "."), [""; 0]);
-    assert_eq!(ground.workspace.glob("**", ".").unwrap().paths, [""; 0]);
+    assert_eq!(ground.workspace.glob("**", ".").unwrap().paths, ["harmless.txt"]);
 }
 
 #[test]

@@ -26,6 +26,7 @@ await story(async (keep) => {
   await accessible(ana, 'an empty desk')
   await ask('Make a file')
   await card('Write docs/new.md').waitFor()
+  await page.getByText('invisible characters').waitFor()
   await accessible(ana, 'a file to write')
   await ana.screenshot('desk-1-write')
   holds('what deceives the eye is made visible', (await card(/Write/).textContent()).includes('⟨U+202E⟩'))

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::auth::{Auth, Grant};
 use crate::review::{Execution, PreviewKind, RequestStatus};
 use crate::room::command::Configure;
 use crate::room::settings::{Approvals, OwnSettings};
@@ -188,7 +189,15 @@ async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
     let own = OwnSettings { approvals: Some(Approvals::Off), ..OwnSettings::default() };
     stage.desk().await.configure(Configure { own, frozen: None }, owner()).await.unwrap();
     stage.model.plays([calls([("Bash", bash("touch b.txt"))]), says("Done.")]);
-    let ask = Ask { principal: person(Role::Editor), ..stage.errand("Run it") };
+    let grant = Grant {
+        role: Role::Editor,
+        name: "Ed".into(),
+        document: None,
+        expires_ms: None,
+        user: None,
+    };
+    let issued = Auth::new(stage.store.clone()).issue(grant, &owner().user, 0).await.unwrap();
+    let ask = Ask { principal: issued.principal, ..stage.errand("Run it") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     assert_eq!((request.status, stage.file("b.txt")), (RequestStatus::Pending, None));

@@ -63,6 +63,7 @@ fn another_preview_takes_the_votes_back_and_needs_a_look() {
     assert!(desk.request.look_again(fresh("other")));
     assert!(!desk.request.look_again(fresh("other")), "nothing new");
     assert_eq!(desk.request.votes().have, 0);
+    assert_eq!(desk.request.contradictions(), [""; 0]);
     assert_eq!(desk.decide_as(&ann(), &approve()).unwrap_err().code(), "stale_preview");
     let preview_hash = Some(desk.request.preview_hash());
     desk.decide_as(&ann(), &Decision { preview_hash, ..approve() }).unwrap();

@@ -77,7 +77,9 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         policy: policy.as_str().to_owned(),
         units: request.units(),
         approvals: approvals(request),
-        default_to_no: *kind == PreviewKind::Command,
+        // What needs a second look is never approved by one stray key.
+        default_to_no: *kind == PreviewKind::Command
+            || (request.hunks.is_empty() && !warnings.is_empty()),
         source: source.clone(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),

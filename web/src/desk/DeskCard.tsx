@@ -94,12 +94,12 @@ function Decisions({ request }: { request: ApprovalRequest }) {
         {careful && <Reject request={request} disabled={offline} />}
         {doing === 'confirming' ? (
           <>
-            <button type="button" className="button is-danger" disabled={offline || busy} onClick={approve}>Yes, run it</button>
+            <button type="button" className="button is-danger" disabled={offline || busy} onClick={approve}>{request.preview_type === 'command' ? 'Yes, run it' : 'Yes, approve'}</button>
             <button type="button" className="button is-quiet" onClick={close}>Cancel</button>
           </>
         ) : (
           <button type="button" className="button is-accept" disabled={offline || busy} onClick={careful ? () => setDoing('confirming') : approve}>
-            {careful ? 'Run…' : 'Approve'}
+            {careful ? (request.preview_type === 'command' ? 'Run…' : 'Approve…') : 'Approve'}
           </button>
         )}
         {!careful && <Reject request={request} disabled={offline} />}
