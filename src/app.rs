@@ -97,6 +97,9 @@ async fn serve(config: Config) -> Result<()> {
     failpoint::pass("app.opened");
     house.welcome().await?;
     house.agents.resume().await?;
+    let agents = house.agents.clone();
+    // Nobody waits for the lists: until they are there, the configured names are.
+    tokio::spawn(async move { agents.look_around().await });
     let (router, io) = house.doors(&config, bound);
     announce(&config, bound, &house.secret)?;
 

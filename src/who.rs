@@ -120,11 +120,12 @@ mod tests {
     use super::*;
 
     /// Who may do what, written out: `o`wner, `e`ditor, `r`eviewer, `v`iewer.
-    const MATRIX: [(Action, &str); 10] = [
+    const MATRIX: [(Action, &str); 11] = [
         (Action::Read, "oerv"),
-        (Action::Decide, "oer"),
         (Action::Write, "oe"),
         (Action::Ask, "oe"),
+        (Action::Decide, "oer"),
+        (Action::Audit, "oe"),
         (Action::Create, "oe"),
         (Action::Manage, "o"),
         (Action::Command, "o"),
@@ -137,6 +138,29 @@ mod tests {
     fn holder(role: Role, document: Option<&str>) -> Principal {
         let document = document.map(DocumentId::from);
         Principal { user: "usr_ana".into(), name: "Ana".into(), role, document }
+    }
+
+    /// A new action does not compile before it has a place here, and so in the table.
+    fn place(action: Action) -> usize {
+        match action {
+            Action::Read => 0,
+            Action::Write => 1,
+            Action::Ask => 2,
+            Action::Decide => 3,
+            Action::Audit => 4,
+            Action::Create => 5,
+            Action::Manage => 6,
+            Action::Command => 7,
+            Action::Overrule => 8,
+            Action::Bypass => 9,
+            Action::Administer => 10,
+        }
+    }
+
+    #[test]
+    fn every_action_is_in_the_table() {
+        let places: Vec<_> = MATRIX.iter().map(|(action, _)| place(*action)).collect();
+        assert_eq!(places, (0..MATRIX.len()).collect::<Vec<_>>());
     }
 
     #[test]

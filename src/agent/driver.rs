@@ -1,14 +1,14 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
+mod asking;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::may_still;
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
-use crate::llm::{DocumentView, Request, Selection};
 use crate::room::command::{Gate, Reading};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
@@ -18,25 +18,19 @@ use crate::tools::hooks::audit::Line;
 use crate::tools::hooks::format::stamp_outcome;
 use crate::tools::told;
 use crate::tools::{Call, Context};
-use crate::who::Action;
 use crate::wire::messages::ContentBlock;
 
-use super::listen::listen;
 use super::models::Chosen;
-use super::prompt::{Briefing, rules};
+use super::prompt::Briefing;
 use super::queue::Job;
 use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
 use super::session::Shared;
+use super::snapshots::Snapshot;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
 use super::{AskError, AskKind, Conversation, PermissionMode};
-
-/// Output tokens of one answer: a document at its limit fits.
-const MAX_TOKENS: u32 = 32_000;
-/// Bytes of the conversation that the model is sent; older runs are left out.
-const CONVERSATION_LIMIT: usize = 400_000;
 
 /// Earlier decisions that are looked at for news.
 const NEWS_LIMIT: usize = 20;
@@ -109,6 +103,8 @@ struct Driver<'a> {
     base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
     prompt: Vec<ContentBlock>,
+    /// The document with which the conversation begins, if it began earlier.
+    seen: Option<Snapshot>,
     /// Marks text of the document as data.
     tag: Arc<str>,
     /// Outcomes of this turn that people have been told of.
@@ -121,6 +117,25 @@ struct Driver<'a> {
     taken_up: bool,
 }
 
+/// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
+fn choose(
+    shared: &Shared,
+    run: &mut Run,
+    mut entries: Vec<Entry>,
+) -> Result<(Chosen, Vec<Entry>), Failure> {
+    let asked = run.ask.model.as_deref();
+    let began = run.model.as_deref().and_then(|name| shared.models.choose(Some(name)));
+    let chosen = began
+        .or_else(|| shared.models.choose(asked))
+        .ok_or_else(|| Failure::Model(asked.unwrap_or_default().to_owned()))?;
+    let name = Some(chosen.full_name());
+    if run.model.is_some() && run.model != name {
+        transcript::forget_reasoning(&mut entries);
+    }
+    run.model = name;
+    Ok((chosen, entries))
+}
+
 impl<'a> Driver<'a> {
     async fn begin(
         shared: &'a Shared,
@@ -128,12 +143,8 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
     ) -> Result<Self, Failure> {
         let voice = shared.voice(run, shared.room(run).await?);
-        let model = run.ask.model.as_deref();
-        let chosen = shared
-            .models
-            .choose(model)
-            .ok_or_else(|| Failure::Model(model.unwrap_or_default().to_owned()))?;
         let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
+        let (chosen, entries) = choose(shared, run, entries)?;
         let mut driver = Self {
             shared,
             run,
@@ -146,6 +157,7 @@ impl<'a> Driver<'a> {
             base: None,
             base_selection: None,
             prompt: Vec::new(),
+            seen: None,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
             read: Arc::default(),
@@ -206,9 +218,11 @@ impl<'a> Driver<'a> {
         let ask = &self.run.ask;
         let news = self.news().await?;
         let tools = self.shared.tools.occasions(self.ground());
+        let seen = self.seen();
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),
+            seen: seen.as_ref(),
             selection: self.selection.filter(|(start, end)| start != end),
             history: &ask.history,
             news: &news,
@@ -217,6 +231,7 @@ impl<'a> Driver<'a> {
             tag: &self.tag,
         };
         self.prompt = briefing.blocks();
+        self.seen = seen;
         self.base = self.base_of_calls().await?;
         Ok(())
     }
@@ -331,47 +346,6 @@ impl<'a> Driver<'a> {
         }
         self.entries.push(entry);
         Ok(())
-    }
-
-    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
-    /// people by then stays, for it belongs to the document.
-    async fn check_asker(&self) -> Result<(), Failure> {
-        let ask = &self.run.ask;
-        let action = match ask.permission_mode {
-            PermissionMode::BypassPermissions => Action::Bypass,
-            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
-                Action::Ask
-            }
-        };
-        let (store, user) = (&self.shared.store, &ask.principal.user);
-        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
-        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
-    }
-
-    async fn call_model(&mut self) -> Result<Event, Failure> {
-        self.check_asker().await?;
-        // A room that nobody was in may have closed meanwhile.
-        self.voice.room = self.shared.room(self.run).await?;
-        self.base.clone_from(&self.known);
-        self.base_selection = self.selection;
-        let ask = &self.run.ask;
-        let entries = transcript::recent(self.entries.clone(), &ask.run, CONVERSATION_LIMIT);
-        let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
-        let request = Request {
-            model: self.chosen.name.clone(),
-            system: rules(self.ground()).to_owned(),
-            messages: transcript::messages(&entries, &ask.run, &self.prompt),
-            tools: self.shared.tools.definitions(self.ground()),
-            max_tokens: MAX_TOKENS,
-            session: ask.session.to_string(),
-            prompt: first.then(|| ask.prompt.clone()),
-            document: self.base.as_ref().map(|document| DocumentView {
-                text: document.text.to_string(),
-                selection: self.selection.map(|(from, to)| Selection { from, to }),
-            }),
-        };
-        let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        Ok(listen(&self.voice, stream, &self.cancel).await)
     }
 
     async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {

@@ -15,9 +15,13 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod snapshots;
+mod spent;
 mod turn;
 mod voice;
 
+#[cfg(test)]
+mod budgets;
 #[cfg(test)]
 mod editing;
 #[cfg(test)]

@@ -1,13 +1,26 @@
 //! The models a server can ask, by name.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::timeout;
 
 use crate::llm::Model;
 
-/// The models, the default first.
+/// How long a provider may take to list its models.
+const LIST_PATIENCE: Duration = Duration::from_secs(20);
+/// Models of one provider that are listed; any other can still be named.
+const LIST_LIMIT: usize = 40;
+
+/// The models, the default first. Clones share what providers have listed.
 #[derive(Clone)]
-pub struct Models(Arc<[(String, Arc<dyn Model>)]>);
+pub struct Models {
+    asked: Arc<[(String, Arc<dyn Model>)]>,
+    /// For each of them what its provider lists.
+    listed: Arc<RwLock<Vec<Vec<String>>>>,
+}
 
 /// A model that was chosen, and what it is to be told to use.
 #[derive(Clone)]
@@ -22,34 +35,135 @@ impl Models {
     /// `first` is the default; each is known by its own name.
     pub fn new(first: Arc<dyn Model>, others: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
         let all = std::iter::once(first).chain(others);
-        Self(all.map(|model| (model.name().to_owned(), model)).collect())
+        let asked: Arc<[_]> = all.map(|model| (model.name().to_owned(), model)).collect();
+        let listed = Arc::new(RwLock::new(vec![Vec::new(); asked.len()]));
+        Self { asked, listed }
     }
 
-    /// The names, the default first.
+    /// The names, the default first; after each model the others that its provider lists.
     pub fn names(&self) -> Vec<String> {
-        self.0.iter().map(|(name, _)| name.clone()).collect()
+        let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<String> = Vec::new();
+        for ((own, _), others) in self.asked.iter().zip(listed.iter()) {
+            let others = others.iter().map(|name| format!("{}:{name}", provider(own)));
+            for name in std::iter::once(own.clone()).chain(others) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    /// Asks the providers what they have; those that do not answer keep the names they were given.
+    pub async fn look_around(&self) {
+        let lists = self.asked.iter().enumerate().map(|(index, (own, model))| async move {
+            match timeout(LIST_PATIENCE, model.list()).await {
+                Ok(Ok(mut names)) => {
+                    names.truncate(LIST_LIMIT);
+                    let mut listed = self.listed.write().unwrap_or_else(PoisonError::into_inner);
+                    listed[index] = names;
+                }
+                Ok(Err(error)) => tracing::warn!(model = own, %error, "the models are not listed"),
+                Err(_) => tracing::warn!(model = own, "listing the models took too long"),
+            }
+        });
+        join_all(lists).await;
     }
 
     /// The model of this name, or any `provider:NAME` of a provider that is here; the default without a name.
     pub(super) fn choose(&self, name: Option<&str>) -> Option<Chosen> {
         let Some(name) = name else {
-            let (_, model) = self.0.first()?;
+            let (_, model) = self.asked.first()?;
             return Some(Chosen { model: Arc::clone(model), name: String::new() });
         };
-        if let Some((_, model)) = self.0.iter().find(|(known, _)| known == name) {
+        if let Some((_, model)) = self.asked.iter().find(|(known, _)| known == name) {
             return Some(Chosen { model: Arc::clone(model), name: String::new() });
         }
-        let (provider, wanted) = name.split_once(':')?;
+        let (of, wanted) = name.split_once(':')?;
         // Any name is passed on to a provider over the network; a script or the built-in editor is only itself.
-        let remote = ["anthropic", "openai"].contains(&provider) && !wanted.is_empty();
-        let of_provider = |known: &str| known.split(':').next() == Some(provider);
-        let (_, model) = self.0.iter().find(|(known, _)| remote && of_provider(known))?;
+        let remote = ["anthropic", "openai"].contains(&of) && !wanted.is_empty();
+        let (_, model) = self.asked.iter().find(|(known, _)| remote && provider(known) == of)?;
         Some(Chosen { model: Arc::clone(model), name: wanted.to_owned() })
     }
+}
+
+impl Chosen {
+    /// The name that chooses it again.
+    pub(super) fn full_name(&self) -> String {
+        let own = self.model.name();
+        if self.name.is_empty() {
+            own.to_owned()
+        } else {
+            format!("{}:{}", provider(own), self.name)
+        }
+    }
+}
+
+fn provider(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
 }
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Models").field(&self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use futures_util::future::BoxFuture;
+    use futures_util::stream::BoxStream;
+    use tokio_util::sync::CancellationToken;
+
+    use crate::llm::{Delta, ModelError, Request};
+
+    use super::*;
+
+    struct Listing(&'static str, Result<Vec<&'static str>, ModelError>);
+
+    impl Model for Listing {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn stream(
+            &self,
+            _: Request,
+            _: CancellationToken,
+        ) -> BoxStream<'static, Result<Delta, ModelError>> {
+            panic!("nobody asks")
+        }
+
+        fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+            let list = self.1.clone().map(|it| it.into_iter().map(str::to_owned).collect());
+            async { list }.boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_providers_list_stands_behind_what_was_configured() {
+        let first = Arc::new(Listing("openai:b", Ok(vec!["a", "b"])));
+        let away = Arc::new(Listing("anthropic:c", Err(ModelError::CutOff)));
+        let models = Models::new(first, [away as Arc<dyn Model>]);
+        assert_eq!(models.names(), ["openai:b", "anthropic:c"]);
+        models.look_around().await;
+        assert_eq!(models.names(), ["openai:b", "openai:a", "anthropic:c"]);
+    }
+
+    #[test]
+    fn any_model_of_a_provider_can_be_named_and_nothing_else() {
+        let (remote, local) = (Listing("openai:b", Ok(vec![])), Listing("harper", Ok(vec![])));
+        let models = Models::new(Arc::new(remote), [Arc::new(local) as Arc<dyn Model>]);
+        let chosen = |name| models.choose(name).map(|it| (it.full_name(), it.name));
+        let own = |name: &str| Some((name.to_owned(), String::new()));
+        assert_eq!(chosen(None), own("openai:b"));
+        assert_eq!(chosen(Some("harper")), own("harper"));
+        let other = Some(("openai:qwen3:8b".to_owned(), "qwen3:8b".to_owned()));
+        assert_eq!(chosen(Some("openai:qwen3:8b")), other);
+        for wrong in ["openai:", "anthropic:x", "harper:x", "", "b"] {
+            assert_eq!(chosen(Some(wrong)), None, "{wrong}");
+        }
     }
 }

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 
 use crate::room::command::Reading;
 use crate::tools::Ground;
-use crate::tools::told::fenced;
+use crate::tools::told::{Difference, fenced};
 use crate::wire::messages::{CacheControl, ContentBlock};
+
+use super::snapshots::Snapshot;
 
 /// The rules of a conversation.
 pub fn rules(ground: Ground) -> &'static str {
@@ -31,6 +33,8 @@ pub struct Briefing<'a> {
     pub instructions: Option<&'a str>,
     /// The document, if there is one.
     pub document: Option<&'a Reading>,
+    /// The document as the conversation begins with it; then only what has changed since is told.
+    pub seen: Option<&'a Snapshot>,
     /// What the person selected, in UTF-16 units of `document`; valid there.
     pub selection: Option<(usize, usize)>,
     /// Earlier turns that the server does not have: role and text, oldest first.
@@ -52,26 +56,28 @@ impl Briefing<'_> {
         if let Some(instructions) = self.instructions.filter(|text| !text.trim().is_empty()) {
             blocks.push(ContentBlock::text(format!("Instructions: {instructions}")));
         }
-        if let Some(document) = self.document {
-            let text = self.document(document);
-            let cache_control = Some(CacheControl::one_hour());
-            blocks.push(ContentBlock::Text { text, cache_control });
+        match (self.document, self.seen) {
+            (Some(document), Some(seen)) => {
+                blocks.push(ContentBlock::text(since(seen, document, self.tag)));
+            }
+            (Some(document), None) => blocks.push(self.document(document)),
+            (None, _) => {}
         }
         blocks.push(ContentBlock::text(self.request()));
         blocks
     }
 
-    fn document(&self, reading: &Reading) -> String {
+    fn document(&self, reading: &Reading) -> ContentBlock {
         let len = reading.text.len();
         let (from, to) = window(reading, self.selection);
+        if (from, to) == (0, len) {
+            return whole(reading, self.tag);
+        }
         let shown = reading.text.slice(from..to).unwrap_or_default();
-        let part = if (from, to) == (0, len) {
-            String::new()
-        } else {
-            format!(" It is too long to be shown completely: these are units {from} to {to}.")
-        };
+        let part =
+            format!(" It is too long to be shown completely: these are units {from} to {to}.");
         let block = fenced("document", self.tag, reading.version, &shown);
-        format!("Current Document:\n(data, {len} UTF-16 units.{part})\n{block}")
+        cached(format!("Current Document:\n(data, {len} UTF-16 units.{part})\n{block}"))
     }
 
     fn request(&self) -> String {
@@ -115,6 +121,40 @@ impl Briefing<'_> {
     }
 }
 
+/// The block with which a conversation begins.
+pub fn opening(seen: &Snapshot) -> ContentBlock {
+    whole(&seen.reading, &seen.tag)
+}
+
+fn whole(reading: &Reading, tag: &str) -> ContentBlock {
+    let block = fenced("document", tag, reading.version, &reading.text.to_string());
+    cached(format!("Current Document:\n(data, {} UTF-16 units.)\n{block}", reading.text.len()))
+}
+
+/// What changes least comes first, and a provider may keep what it has read up to here.
+fn cached(text: String) -> ContentBlock {
+    ContentBlock::Text { text, cache_control: Some(CacheControl::one_hour()) }
+}
+
+/// How the document reads now, for a conversation that begins with `seen`.
+fn since(seen: &Snapshot, now: &Reading, tag: &str) -> String {
+    let (before, after) = (&seen.reading, now);
+    let (len, version) = (after.text.len(), after.version);
+    let head = format!("Current Document:\n(data, {len} UTF-16 units, version {version}.)");
+    let shown =
+        format!("as shown at the beginning of this conversation (version {})", before.version);
+    let difference = Difference::between(&before.text.to_string(), &after.text.to_string());
+    let Some(Difference { from, old_to, new_to }) = difference else {
+        return format!("{head} It reads {shown}.");
+    };
+    let changed = after.text.slice(from..new_to).unwrap_or_default();
+    let block = fenced("document", tag, version, &changed);
+    format!(
+        "{head} It reads {shown}, except that units {from} to {old_to} of that are now units {from} to {new_to} and \
+         read:\n{block}"
+    )
+}
+
 fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
     format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
 }
@@ -150,6 +190,7 @@ mod tests {
         Briefing {
             instructions: Some("Be brief."),
             document,
+            seen: None,
             selection: document.map(|_| (4, 7)),
             history,
             news: &[],
@@ -176,6 +217,26 @@ mod tests {
              Available Tools:\n- update_selection: Use when request targets selected text only",
         ];
         assert_eq!(texts(&briefing(Some(&document), &history)), expected);
+    }
+
+    #[test]
+    fn what_the_conversation_begins_with_is_not_repeated() {
+        let before = reading("one two three");
+        let seen = Snapshot { reading: before.clone(), tag: "old".into() };
+        let head = |len| {
+            format!(
+                "Current Document:\n(data, {len} UTF-16 units, version 0.) It reads as shown at the beginning of this conversation (version 0)"
+            )
+        };
+        let now = reading("one 2 three");
+        let mut briefing =
+            Briefing { seen: Some(&seen), selection: None, ..briefing(Some(&now), &[]) };
+        let changed = ", except that units 4 to 7 of that are now units 4 to 5 and read:\n<document-k9 version=\"0\">\n2\n</document-k9>";
+        assert_eq!(texts(&briefing)[1], head(11) + changed);
+        briefing.document = Some(&before);
+        assert_eq!(texts(&briefing)[1], head(13) + ".");
+        let block = "Current Document:\n(data, 13 UTF-16 units.)\n<document-old version=\"0\">\none two three\n</document-old>";
+        assert_eq!(opening(&seen).as_text(), Some(block));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::store::{MessageRecord, Op, RunRecord};
 
 use super::Ask;
+use super::spent::Spent;
 use super::transcript::{Entry, Kept};
 
 /// A run, as it can be taken up again.
@@ -25,6 +26,12 @@ pub struct Run {
     pub calls: Vec<RequestId>,
     /// What it works on.
     pub about: About,
+    /// The model that answers, in full; a restart may have changed the default.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What it has used so far.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// What a run works on.
@@ -69,6 +76,8 @@ impl Run {
             selection: None,
             calls: Vec::new(),
             about,
+            model: None,
+            spent: Spent::default(),
         }
     }
 

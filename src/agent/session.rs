@@ -21,6 +21,7 @@ use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
 use super::selection::locate;
+use super::snapshots::Snapshots;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{End, Limits};
 use super::voice::Voice;
@@ -47,6 +48,7 @@ pub(super) struct Shared {
     pub limits: Limits,
     bypass: Bypass,
     queues: Mutex<Queues>,
+    snapshots: Mutex<Snapshots>,
     /// Held while a session's private document is looked up or made.
     private: tokio::sync::Mutex<()>,
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
@@ -78,6 +80,7 @@ impl Agents {
             limits: Limits::default(),
             bypass,
             queues: Mutex::default(),
+            snapshots: Mutex::default(),
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -85,9 +88,23 @@ impl Agents {
         Self { shared: Arc::new(shared) }
     }
 
+    /// Other limits of a run; before anything is asked.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.limits = limits;
+        }
+        self
+    }
+
     /// The names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
+    }
+
+    /// Asks the providers which models they have; takes as long as they do.
+    pub async fn look_around(&self) {
+        self.shared.models.look_around().await;
     }
 
     /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
@@ -219,6 +236,7 @@ impl Shared {
                 subtype: end.kind.as_str().to_owned(),
                 message: end.message.clone(),
                 code: end.code.map(str::to_owned),
+                spent: run.spent.clone(),
             },
         };
         let said = self.transcript(&ask.session, ask.document.as_ref()).await.unwrap_or_default();
@@ -235,7 +253,7 @@ impl Shared {
             opened => opened,
         };
         match room {
-            Ok(room) => self.say_end(&self.voice(&run, room), ask, &said, &end).await,
+            Ok(room) => self.say_end(&self.voice(&run, room), &run, &said, &end).await,
             Err(error) => {
                 tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
             }
@@ -251,10 +269,10 @@ impl Shared {
         Ok(self.store.commit(batch).await?)
     }
 
-    async fn say_end(&self, voice: &Voice, ask: &Ask, said: &[Entry], end: &End) {
+    async fn say_end(&self, voice: &Voice, run: &Run, said: &[Entry], end: &End) {
         let now = voice.room.read().await.ok();
-        voice.show(Shown::result(end.kind.as_str(), &end.message)).await;
-        match ask.kind {
+        voice.show(Shown::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        match run.ask.kind {
             AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
             AskKind::Run => {}
         }
@@ -372,6 +390,12 @@ impl Shared {
             unlisted_owner: Some(session.clone()),
         };
         self.rooms.create(new, owner).await
+    }
+
+    /// What conversations were shown of their documents.
+    pub fn snapshots(&self) -> MutexGuard<'_, Snapshots> {
+        // At worst a document is shown once more.
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
@@ -32,7 +33,7 @@ use crate::workspace::Workspace;
 use super::record::{self, Run, State};
 use super::transcript::{Entry, Kept};
 use super::{
-    Agents, Ask, AskKind, Bypass, Conversation, Models, PermissionMode, SafeTools, Selected,
+    Agents, Ask, AskKind, Bypass, Conversation, Limits, Models, PermissionMode, SafeTools, Selected,
 };
 
 /// How long a story waits for something that is never said before it fails.
@@ -85,6 +86,10 @@ pub struct Actor {
     part: Mutex<VecDeque<Play>>,
     asked: Mutex<Vec<Request>>,
     called: Notify,
+    /// What each answer costs.
+    pub usage: Mutex<Usage>,
+    /// What it counts, one number for each time it is asked to.
+    pub counts: Mutex<VecDeque<u64>>,
 }
 
 impl Actor {
@@ -139,7 +144,7 @@ impl Model for Actor {
                     .iter()
                     .filter_map(|block| block.as_text().map(|text| Ok(Delta::Text(text.into()))))
                     .collect();
-                let usage = Usage::default();
+                let usage = *self.usage.lock().unwrap();
                 let model = "actor".into();
                 let stop_details = None;
                 let answer = AssistantMessage { content, stop_reason, stop_details, usage, model };
@@ -155,6 +160,11 @@ impl Model for Actor {
                 }))
                 .boxed(),
         }
+    }
+
+    fn count(&self, _: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        let count = self.counts.lock().unwrap().pop_front();
+        async move { Ok(count) }.boxed()
     }
 }
 
@@ -218,6 +228,15 @@ impl Stage {
         let (store, rooms, models) = (stage.store.clone(), stage.rooms.clone(), stage.models());
         let clock = stage.clock.clone();
         stage.agents = Agents::with_tools(tools, store, rooms, models, Bypass::Allowed, clock);
+        stage
+    }
+
+    /// The same on a server with other limits.
+    pub async fn with_limits(text: &str, limits: Limits) -> Self {
+        let mut stage = Self::with(text).await;
+        let (store, rooms, clock) = (stage.store.clone(), stage.rooms.clone(), stage.clock.clone());
+        let agents = Agents::new(store, rooms, stage.models(), Bypass::Allowed, clock);
+        stage.agents = agents.with_limits(limits);
         stage
     }
 

@@ -7,6 +7,8 @@ use crate::ids::{RunId, SessionId};
 use crate::tools::{Call, Change, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
 
+use super::spent::Spent;
+
 /// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -51,6 +53,9 @@ pub enum Kept {
         message: String,
         /// Why there is no proper answer.
         code: Option<String>,
+        /// What the run used.
+        #[serde(default)]
+        spent: Spent,
     },
 }
 
@@ -96,10 +101,19 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
                     if current { prompt.to_vec() } else { vec![ContentBlock::text(text.clone())] };
                 append(&mut messages, Role::User, content);
             }
+            // Providers ask for refused words to be left out: a model that reads them refuses on.
+            Kept::Answer { stop: StopReason::Refusal, .. } => {
+                answer_open_calls(&mut messages, &mut open);
+            }
             Kept::Answer { content, .. } => {
                 answer_open_calls(&mut messages, &mut open);
                 open = content.iter().filter_map(Call::of).collect();
-                append(&mut messages, Role::Assistant, content.clone());
+                let mut content = content.clone();
+                if entry.run != *run {
+                    // Reasoning is needed while its own turn goes on, and refused by any other model.
+                    content.retain(|block| !is_reasoning(block));
+                }
+                append(&mut messages, Role::Assistant, content);
             }
             Kept::Results { answers } => {
                 open.clear();
@@ -110,6 +124,19 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
     }
     answer_open_calls(&mut messages, &mut open);
     messages
+}
+
+/// Takes the reasoning out of all answers, because another model goes on.
+pub fn forget_reasoning(entries: &mut [Entry]) {
+    for entry in entries {
+        if let Kept::Answer { content, .. } = &mut entry.kept {
+            content.retain(|block| !is_reasoning(block));
+        }
+    }
+}
+
+fn is_reasoning(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. })
 }
 
 fn result_block(outcome: &Outcome) -> ContentBlock {
@@ -130,6 +157,9 @@ fn answer_open_calls(messages: &mut Vec<Message>, open: &mut Vec<Call>) {
 }
 
 fn append(messages: &mut Vec<Message>, role: Role, content: Vec<ContentBlock>) {
+    if content.is_empty() {
+        return;
+    }
     match messages.last_mut() {
         Some(last) if last.role == role => last.content.extend(content),
         _ => messages.push(Message { role, content }),
@@ -188,13 +218,15 @@ impl Shown {
         Self("user", "tool_result", Value::Object(content))
     }
 
-    /// The end of a run.
-    pub fn result(subtype: &str, message: &str) -> Self {
+    /// The end of a run, and what it used: `{message, model?, usage?, cost_usd?}`.
+    pub fn result(subtype: &str, message: &str, spent: &Spent) -> Self {
         // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
         const SUBTYPES: [&str; 6] =
             ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
         let subtype = SUBTYPES.into_iter().find(|known| *known == subtype).unwrap_or("error");
-        Self("result", subtype, json!({"message": message}))
+        let mut content = spent.shown().unwrap_or_else(|| json!({}));
+        content["message"] = json!(message);
+        Self("result", subtype, content)
     }
 }
 
@@ -205,7 +237,9 @@ impl Entry {
             Kept::Prompt { name, text } => vec![Shown::prompt(name, text)],
             Kept::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
             Kept::Results { answers } => answers.iter().map(Shown::tool_result).collect(),
-            Kept::End { subtype, message, .. } => vec![Shown::result(subtype, message)],
+            Kept::End { subtype, message, spent, .. } => {
+                vec![Shown::result(subtype, message, spent)]
+            }
         }
     }
 }
@@ -255,6 +289,32 @@ mod tests {
     }
 
     #[test]
+    fn reasoning_is_sent_back_within_its_own_run_only() {
+        let thought = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
+        let said = || vec![thought.clone(), ContentBlock::text("Yes.")];
+        let mut entries =
+            [prompt("1", "First"), answer("1", said()), prompt("2", "Second"), answer("2", said())];
+        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(sent[1].content, [ContentBlock::text("Yes.")]);
+        assert_eq!(sent[3].content, said());
+        forget_reasoning(&mut entries);
+        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(sent[3].content, [ContentBlock::text("Yes.")]);
+    }
+
+    #[test]
+    fn refused_words_are_not_sent_back() {
+        let refused = Kept::Answer {
+            content: vec![ContentBlock::text("I can't.")],
+            stop: StopReason::Refusal,
+        };
+        let entries = [prompt("1", "First"), entry("1", refused), prompt("2", "Second")];
+        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        let both = vec![ContentBlock::text("First"), ContentBlock::text("Second")];
+        assert_eq!(sent, [Message::results(both)]);
+    }
+
+    #[test]
     fn a_call_that_was_left_without_an_answer_gets_one_before_the_next_prompt() {
         let entries =
             [prompt("1", "First"), answer("1", vec![call("a"), call("b")]), prompt("2", "Second")];
@@ -278,7 +338,12 @@ mod tests {
             entry("1", Kept::Results { answers: vec![outcome] }),
             entry(
                 "1",
-                Kept::End { subtype: "cancelled".into(), message: String::new(), code: None },
+                Kept::End {
+                    subtype: "cancelled".into(),
+                    message: String::new(),
+                    code: None,
+                    spent: Spent::default(),
+                },
             ),
             prompt("2", "Second"),
         ];

@@ -9,6 +9,7 @@ use crate::llm::AssistantMessage;
 use crate::tools::{Call, Outcome};
 use crate::wire::messages::{ContentBlock, StopReason};
 
+use super::spent::Spent;
 use super::transcript::{Entry, Kept};
 
 /// How much one run may do.
@@ -16,13 +17,43 @@ use super::transcript::{Entry, Kept};
 pub struct Limits {
     /// Answers of the model.
     pub rounds: usize,
-    /// Calls in one answer; those beyond are refused, not run.
+    /// Calls in one answer; those beyond are refused, not run. They wait for people one after the other, so this also
+    /// bounds how many requests one answer can make.
     pub calls_per_turn: usize,
+    /// Tokens sent and received, those from a cache included.
+    pub tokens: u64,
+    /// Milliseconds in which the model is waited for; people may take as long as they like.
+    pub model_ms: u64,
+    /// Input tokens of one call; of a longer conversation the oldest part is left out.
+    pub input_tokens: u64,
+}
+
+impl Limits {
+    /// How a run ends that has used this much; `None` if it may go on.
+    pub fn passed(&self, spent: &Spent) -> Option<End> {
+        if spent.tokens() >= self.tokens {
+            let tokens = spent.tokens();
+            return Some(End::limit(format!("The run stopped after {tokens} tokens")));
+        }
+        (spent.model_ms >= self.model_ms).then(|| self.out_of_time())
+    }
+
+    /// How a run ends whose model took too long altogether.
+    pub fn out_of_time(&self) -> End {
+        let minutes = self.model_ms / 60_000;
+        End::limit(format!("The run stopped after {minutes} minutes of waiting for the model"))
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { rounds: 50, calls_per_turn: 16 }
+        Self {
+            rounds: 50,
+            calls_per_turn: 16,
+            tokens: 5_000_000,
+            model_ms: 60 * 60 * 1_000,
+            input_tokens: 160_000,
+        }
     }
 }
 
@@ -189,6 +220,8 @@ impl Turn {
     fn answered(&mut self, answer: AssistantMessage) -> Vec<Effect> {
         self.rounds += 1;
         let stop = answer.stop_reason;
+        let category =
+            answer.stop_details.and_then(|it| it["category"].as_str().map(str::to_owned));
         let content: Vec<_> =
             answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
         let mut effects = Vec::new();
@@ -197,6 +230,9 @@ impl Turn {
                 .push(Effect::Keep(Kept::Answer { content: content.clone(), stop: stop.clone() }));
         }
         effects.extend(self.after_answer(&content, &stop));
+        if let (Some(Effect::Finish(end)), Some(category)) = (effects.last_mut(), category) {
+            end.message = format!("{} ({category})", end.message);
+        }
         effects
     }
 
@@ -206,15 +242,20 @@ impl Turn {
             return self.next_call(0, calls, Vec::new());
         }
         let end = match stop {
-            // `pause_turn` belongs to server tools, which are never offered; without a call it is an end.
+            // The provider took a break: it goes on when it is sent what it said so far.
+            StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
             StopReason::EndTurn
             | StopReason::ToolUse
             | StopReason::StopSequence
             | StopReason::PauseTurn
             | StopReason::Other(_) => End::success(),
-            StopReason::MaxTokens | StopReason::ModelContextWindowExceeded => {
+            StopReason::MaxTokens => {
                 End::other(EndKind::MaxTokens, "The model's answer was cut: it is too long")
             }
+            StopReason::ModelContextWindowExceeded => End::other(
+                EndKind::MaxTokens,
+                "The model's answer was cut: document and conversation no longer fit into its context; begin a new conversation",
+            ),
             StopReason::Refusal => End::other(EndKind::Refusal, "The model declined to answer"),
         };
         self.over(Vec::new(), end)
@@ -289,7 +330,8 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { rounds: 3, calls_per_turn: 2 };
+    const LIMITS: Limits =
+        Limits { rounds: 3, calls_per_turn: 2, tokens: 1_000, model_ms: 60_000, input_tokens: 500 };
 
     fn asked() -> Vec<Entry> {
         let kept = Kept::Prompt { name: "Ada".into(), text: "Hello".into() };
@@ -360,7 +402,6 @@ mod tests {
         let cases = [
             (StopReason::EndTurn, EndKind::Success),
             (StopReason::StopSequence, EndKind::Success),
-            (StopReason::PauseTurn, EndKind::Success),
             (StopReason::Other("new".into()), EndKind::Success),
             (StopReason::MaxTokens, EndKind::MaxTokens),
             (StopReason::ModelContextWindowExceeded, EndKind::MaxTokens),
@@ -373,6 +414,38 @@ mod tests {
                 matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 1)
             );
         }
+    }
+
+    #[test]
+    fn a_pause_is_followed_by_another_call_within_the_rounds() {
+        let mut turn = began();
+        for _ in 0..2 {
+            let effects = turn.on(answer(0, StopReason::PauseTurn));
+            assert_eq!(effects.last(), Some(&Effect::CallModel));
+        }
+        assert_eq!(ends(&turn.on(answer(0, StopReason::PauseTurn))), Some(EndKind::Limit));
+    }
+
+    #[test]
+    fn a_refusal_says_what_it_was_about() {
+        let Event::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
+        declined.stop_details = Some(json!({"type": "refusal", "category": "bio"}));
+        let effects = began().on(Event::Answered(declined));
+        let Some(Effect::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+        assert_eq!(end.message, "The model declined to answer (bio)");
+    }
+
+    #[test]
+    fn tokens_and_time_have_their_limits() {
+        let mut spent = Spent::default();
+        assert_eq!(LIMITS.passed(&spent), None);
+        spent.model_ms = 60_000;
+        let end = LIMITS.passed(&spent).expect("too long");
+        assert_eq!(end.kind, EndKind::Limit);
+        assert_eq!(end.message, "The run stopped after 1 minutes of waiting for the model");
+        let usage = Usage { cache_read_input_tokens: 600, output_tokens: 400, ..Usage::default() };
+        let end = LIMITS.passed(&Spent { usage, ..Spent::default() }).expect("too much");
+        assert_eq!(end.message, "The run stopped after 1000 tokens");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -135,6 +136,21 @@ pub(super) fn complete(
         content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
     }
     AssistantMessage { content, stop_reason, stop_details: None, usage, model }
+}
+
+/// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.
+pub(super) fn input(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(Value::Null) => Value::Object(Map::new()),
+        Ok(object @ Value::Object(_)) => object,
+        // Written as a string in a string.
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(object @ Value::Object(_)) => object,
+            _ => Value::String(inner),
+        },
+        _ if arguments.trim().is_empty() => Value::Object(Map::new()),
+        _ => Value::String(arguments.to_owned()),
+    }
 }
 
 /// An identifier for a call that no provider has named.

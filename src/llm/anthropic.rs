@@ -1,9 +1,13 @@
 //! Anthropic's Messages API, or any server that speaks it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Outlet};
@@ -44,9 +48,12 @@ pub struct Anthropic {
 
 struct Api {
     client: Client,
-    url: String,
+    /// With its version, without a slash at the end.
+    base: String,
     model: String,
     patience: Patience,
+    /// Whether calls can be asked for as they are written; some servers that speak this API do not know that.
+    eager: AtomicBool,
 }
 
 impl Anthropic {
@@ -55,8 +62,8 @@ impl Anthropic {
         let Settings { base_url, api_key, model, patience } = settings;
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
-        let (name, url) = (format!("anthropic:{model}"), format!("{base}/v1/messages"));
-        Ok(Self { name, api: Arc::new(Api { client, url, model, patience }) })
+        let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
+        Ok(Self { name, api: Arc::new(Api { client, base, model, patience, eager: true.into() }) })
     }
 }
 
@@ -73,15 +80,37 @@ impl Model for Anthropic {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
             let body = api.body(request);
-            retry::persist(api.patience, &outlet, || api.try_once(&body, &outlet)).await
+            retry::persist(api.patience, &outlet, || api.ask(&body, &outlet)).await
         })
+    }
+
+    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+        let api = Arc::clone(&self.api);
+        async move { api.list().await }.boxed()
+    }
+
+    fn count(&self, request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        let api = Arc::clone(&self.api);
+        async move { api.count(request).await }.boxed()
     }
 }
 
 impl Api {
     /// The request as it is sent. The prompt cache works on byte-equal prefixes (tools, system,
-    /// messages), so nothing that changes from call to call may stand before the conversation.
-    fn body(&self, request: Request) -> MessagesRequest {
+    /// messages), so nothing that changes from call to call may stand before the conversation. There are at most three
+    /// of the four breakpoints that are allowed: the rules, the document (which the prompt marks), and the last block.
+    fn body(&self, request: Request) -> Value {
+        let mut body = json!(self.request(request));
+        if self.eager.load(Ordering::Relaxed) {
+            for tool in tools(&mut body) {
+                // People watch a change being written; without this it comes when it is done.
+                tool[EAGER] = json!(true);
+            }
+        }
+        body
+    }
+
+    fn request(&self, request: Request) -> MessagesRequest {
         let Request { model, system, messages, tools, max_tokens, .. } = request;
         let system_block =
             ContentBlock::Text { text: system, cache_control: Some(CacheControl::one_hour()) };
@@ -101,13 +130,52 @@ impl Api {
         }
     }
 
+    /// The models that are not retired, newest first as the provider lists them.
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        let request = versioned(self.client.get(format!("{}/models?limit=100", self.base)));
+        let list = transport::send(request, read_error).await?.json().await?;
+        let entries = list["data"].as_array().into_iter().flatten();
+        let alive = entries.filter(|entry| entry["lifecycle"] != "retired");
+        Ok(alive.filter_map(|entry| entry["id"].as_str()).map(str::to_owned).collect())
+    }
+
+    /// Tokens of the same request, for a call that generates nothing.
+    async fn count(&self, request: Request) -> Result<Option<u64>, ModelError> {
+        let mut body = self.body(request);
+        if let Some(body) = body.as_object_mut() {
+            for only_generating in ["max_tokens", "stream"] {
+                body.remove(only_generating);
+            }
+        }
+        let url = format!("{}/messages/count_tokens", self.base);
+        let request = versioned(self.client.post(url)).json(&body);
+        let counted = transport::send(request, read_error).await?.json().await?;
+        Ok(counted["input_tokens"].as_u64())
+    }
+
+    /// Asks once, or once more without what a server says it does not know.
+    async fn ask(&self, body: &Value, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+        let end = self.try_once(body, outlet).await;
+        match &end {
+            Err(ModelError::Api { status: Some(400), message, .. }) if message.contains(EAGER) => {
+                self.eager.store(false, Ordering::Relaxed);
+                let mut plain = body.clone();
+                for tool in tools(&mut plain).filter_map(Value::as_object_mut) {
+                    tool.remove(EAGER);
+                }
+                self.try_once(&plain, outlet).await
+            }
+            _ => end,
+        }
+    }
+
     async fn try_once(
         &self,
-        body: &MessagesRequest,
+        body: &Value,
         outlet: &Outlet,
     ) -> Result<AssistantMessage, ModelError> {
-        let request =
-            self.client.post(&self.url).header("anthropic-version", API_VERSION).json(body);
+        let model = body["model"].as_str().unwrap_or_default();
+        let request = versioned(self.client.post(format!("{}/messages", self.base))).json(body);
         let opened = transport::send(request, read_error).await?;
         let kind = opened.content_type();
         if kind != "text/event-stream" {
@@ -119,7 +187,7 @@ impl Api {
         match &answer {
             Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
                 request_id,
-                model = body.model,
+                model,
                 stop_reason = stop_reason.as_str(),
                 input_tokens = usage.input_tokens,
                 cache_read_input_tokens = usage.cache_read_input_tokens,
@@ -127,17 +195,53 @@ impl Api {
                 "the model answered"
             ),
             Err(error) => {
-                tracing::warn!(request_id, model = body.model, %error, "the model's answer broke");
+                tracing::warn!(request_id, model, %error, "the model's answer broke");
             }
         }
         answer
     }
 }
 
-/// A message as the provider accepts it: empty ones and empty texts are refused, so they stay behind.
+/// The field of a tool that asks for its input as it is written.
+const EAGER: &str = "eager_input_streaming";
+
+fn tools(body: &mut Value) -> impl Iterator<Item = &mut Value> {
+    body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+fn versioned(request: RequestBuilder) -> RequestBuilder {
+    request.header("anthropic-version", API_VERSION).header("accept", "application/json")
+}
+
+/// A message as the provider accepts it, also where other models have written in it. Blank texts are refused.
 fn sendable(mut message: Message) -> Option<Message> {
-    message.content.retain(|block| block.as_text() != Some(""));
+    message.content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
+    message.content.iter_mut().for_each(make_sendable);
     (!message.content.is_empty()).then_some(message)
+}
+
+fn make_sendable(block: &mut ContentBlock) {
+    match block {
+        ContentBlock::ToolUse { id, input, .. } => {
+            plain(id);
+            // Arguments that were no JSON, of a model whose server passes them on.
+            if !input.is_object() {
+                *input = json!({"invalid_json": input.take()});
+            }
+        }
+        ContentBlock::ToolResult { tool_use_id, .. } => plain(tool_use_id),
+        ContentBlock::Text { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::Other(_) => {}
+    }
+}
+
+/// Identifiers are letters, digits, `_` and `-` here; other servers also have `functions.read:0`.
+fn plain(id: &mut String) {
+    if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+        *id = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    }
 }
 
 fn read_error(text: &str) -> Option<ApiError> {

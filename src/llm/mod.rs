@@ -6,6 +6,7 @@
 pub mod anthropic;
 pub mod harper;
 pub mod openai;
+pub mod prices;
 pub mod scripted;
 
 mod answer;
@@ -20,6 +21,8 @@ pub use retry::Patience;
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +42,16 @@ pub trait Model: Send + Sync {
         request: Request,
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<Delta, ModelError>>;
+
+    /// The provider's names of all models it has; none where there is no choice.
+    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+
+    /// How many input tokens `request` is; `None` where that cannot be asked. Costs nothing.
+    fn count(&self, _request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        async { Ok(None) }.boxed()
+    }
 }
 
 /// Output tokens when a [`Request`] names no limit: a rewrite of the largest document fits.

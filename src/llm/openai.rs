@@ -11,6 +11,8 @@ mod stream;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use reqwest::Client;
 use tokio::sync::OnceCell;
@@ -27,6 +29,9 @@ pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// The model asked for at `OpenAI` itself when nobody names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
+
+/// Bytes that no tokenizer makes one token of, on average. A server that counts fewer tokens has cut the request.
+const MOST_BYTES_PER_TOKEN: u64 = 12;
 
 /// How to reach the server.
 pub struct Settings {
@@ -98,6 +103,11 @@ impl Model for OpenAi {
             retry::persist(api.patience, &outlet, || api.ask(&request, &outlet)).await
         })
     }
+
+    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+        let api = Arc::clone(&self.api);
+        async move { api.list().await }.boxed()
+    }
 }
 
 impl Api {
@@ -140,15 +150,27 @@ impl Api {
             }
         };
         match &answer {
-            Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
-                request_id,
-                model,
-                stop_reason = stop_reason.as_str(),
-                input_tokens = usage.input_tokens,
-                cache_read_input_tokens = usage.cache_read_input_tokens,
-                output_tokens = usage.output_tokens,
-                "the model answered"
-            ),
+            Ok(AssistantMessage { usage, stop_reason, .. }) => {
+                tracing::info!(
+                    request_id,
+                    model,
+                    stop_reason = stop_reason.as_str(),
+                    input_tokens = usage.input_tokens,
+                    cache_read_input_tokens = usage.cache_read_input_tokens,
+                    output_tokens = usage.output_tokens,
+                    "the model answered"
+                );
+                let read = usage.input_tokens + usage.cache_read_input_tokens;
+                let sent = body.text_bytes();
+                if read > 0 && sent / MOST_BYTES_PER_TOKEN > read {
+                    tracing::warn!(
+                        model,
+                        read,
+                        sent,
+                        "the server has read only a part: its context is too short"
+                    );
+                }
+            }
             Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
         }
         answer

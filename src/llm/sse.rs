@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
-use serde_json::{Map, Value};
 
 use super::answer::{self, Outlet};
 use super::events::{Event, Splitter};
@@ -101,7 +100,11 @@ impl Reader {
             }
             StreamEvent::ContentBlockDelta { index, delta } => self.grow(index, delta),
             StreamEvent::MessageDelta { delta, usage } => {
-                self.end = delta;
+                // There may be several, and only what is there replaces what is known.
+                let MessageDelta { stop_reason, stop_sequence, stop_details } = delta;
+                self.end.stop_reason = stop_reason.or(self.end.stop_reason.take());
+                self.end.stop_sequence = stop_sequence.or(self.end.stop_sequence.take());
+                self.end.stop_details = stop_details.or(self.end.stop_details.take());
                 overwrite(&mut self.usage, usage);
                 Ok(None)
             }
@@ -175,7 +178,7 @@ impl Reader {
             self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;
         let mut content = Vec::new();
         for block in std::mem::take(&mut self.blocks).into_values() {
-            content.extend(block.close(&stop_reason)?);
+            content.extend(block.close(&stop_reason));
         }
         let mut message = answer::complete(content, stop_reason, self.usage, start.model);
         message.stop_details = self.end.stop_details.take();
@@ -185,31 +188,19 @@ impl Reader {
 
 impl Block {
     /// The block as it goes into the transcript; nothing for what must not go there.
-    fn close(self, stop_reason: &StopReason) -> Result<Option<ContentBlock>, ModelError> {
-        Ok(match self {
+    fn close(self, stop_reason: &StopReason) -> Option<ContentBlock> {
+        match self {
             Self::Text(text) => (!text.is_empty()).then(|| ContentBlock::text(text)),
             // Its input may be cut in the middle of the JSON.
             Self::Call { .. } if *stop_reason != StopReason::ToolUse => None,
             Self::Call { id, name, json } => {
-                Some(ContentBlock::ToolUse { id, name, input: object(&json)? })
+                Some(ContentBlock::ToolUse { id, name, input: answer::input(&json) })
             }
             Self::Thinking { thinking, signature } => {
                 Some(ContentBlock::Thinking { thinking, signature })
             }
             Self::Whole(block) => Some(block),
-        })
-    }
-}
-
-/// The input of a call; nothing at all stands for `{}`.
-fn object(json: &str) -> Result<Value, ModelError> {
-    if json.trim().is_empty() {
-        return Ok(Value::Object(Map::new()));
-    }
-    match serde_json::from_str(json) {
-        Ok(input @ Value::Object(_)) => Ok(input),
-        Ok(_) => Err(malformed("the input of a call is not an object")),
-        Err(error) => Err(malformed(&format!("the input of a call: {error}"))),
+        }
     }
 }
 

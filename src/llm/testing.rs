@@ -198,3 +198,10 @@ pub(super) fn refusal(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status} No\r\ncontent-length: {length}\r\nconnection: close\r\n");
     format!("{head}{headers}\r\n{body}").into_bytes()
 }
+
+/// An answer of JSON.
+pub(super) fn json_answer(body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}

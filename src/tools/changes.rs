@@ -7,7 +7,7 @@ use crate::document::{PositionError, Text};
 use crate::review::{Preview, Warning};
 use crate::room::command::Reading;
 
-use super::{Allowed, Proposal, ToolError};
+use super::{Allowed, Proposal, ToolError, unseen};
 
 /// How long small changes are looked for; a very long text is then left with fewer, larger ones.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -37,6 +37,8 @@ pub async fn propose(
             Some(Replaced { start, old, new }) => shifted(diff(old, new, limits), *start),
             None => diff(&old, &new, limits),
         };
+        let mut warnings = warnings;
+        warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         Proposal { hunks, text, preview }
     })

@@ -31,6 +31,7 @@ mod schema;
 mod span;
 mod str_replace_based_edit_tool;
 mod suggest_improvements;
+mod unseen;
 mod update_document_by_id;
 mod update_full_document;
 mod update_selection;

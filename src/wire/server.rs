@@ -551,7 +551,8 @@ pub struct AgentEvent {
     pub kind: String,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
     pub subtype: String,
-    /// What seed 1 puts there.
+    /// What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
+    /// API) and, where the price is known, `cost_usd`.
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub content: Value,
     /// The session that asked.

@@ -108,6 +108,8 @@ impl Afternoon {
 
     /// Types: the same updates of the same editor until they are acknowledged.
     fn types(&mut self, who: fn(&Self) -> &Person, words: &str, count: usize) {
+        // What others were answered before is here when this is.
+        self.insists(|it| who(it).tries("settings:get", &json!({})));
         let (version, len) = who(self).page();
         let units = words.encode_utf16().count();
         let changes = (0..count)

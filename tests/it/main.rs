@@ -21,6 +21,7 @@ mod documents;
 mod doors;
 mod durability;
 mod exports;
+mod injection;
 mod limits;
 mod models;
 mod offline;

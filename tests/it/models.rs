@@ -1,12 +1,24 @@
 //! Which model answers, how it is reached, and what people are told of it.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
-use super::support::{Desk, Provider};
+use super::support::{Desk, Person, Provider};
 
 /// A desk whose model is a local server that speaks chat completions.
 fn local(provider: &Provider, model: &str) -> Desk {
     Desk::plan().model(model).variable("OPENAI_BASE_URL", &provider.url).start()
+}
+
+/// A desk whose model is behind the Messages API.
+fn with_provider(provider: &Provider) -> Desk {
+    Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start()
 }
 
 fn rewrite(text: &str) -> Value {
@@ -58,4 +70,144 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
         told.starts_with("ERROR: Invalid input for update_full_document: invalid JSON"),
         "{told}"
     );
+}
+
+#[test]
+fn people_are_offered_what_the_provider_has() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let desk = local(&provider, "openai:other");
+    // The provider is asked while the server starts; whoever comes later sees its list.
+    let models = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let models = desk.editor("Ana").registered()["models"].clone();
+        (models.as_array().map_or(0, Vec::len) > 2).then_some(models)
+    });
+    assert_eq!(models.expect("a list"), json!(["openai:other", "openai:story:8b", "harper"]));
+}
+
+#[test]
+fn each_question_may_name_its_model() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let desk = local(&provider, "openai:story");
+    let ana = desk.editor("Ana");
+    ana.creates("He could of slept.\n");
+    let ask = |model: &str| {
+        let context = json!({"documentId": ana.document()});
+        let prompt = "Fix the grammar";
+        let payload = json!({"sessionId": ana.session(), "prompt": prompt, "model": model, "context": context});
+        ana.emit("askClaudeCode", &payload)
+    };
+    ana.answer(ask("openai:qwen3:8b").ok()["requestId"].as_str().expect("a run"));
+    assert_eq!(provider.asked(1)["model"], "qwen3:8b");
+    ask("harper").ok();
+    ana.accepts_all(&ana.sees_request());
+    ana.comes_to_read("He could have slept.\n");
+    let refused = ask("gpt").refused();
+    let words = refused["message"].as_str().unwrap_or_default().to_owned();
+    assert!(words.starts_with("there is no model gpt; available: openai:story"), "{words}");
+}
+
+#[test]
+fn what_a_run_used_is_told_with_its_end_and_remembered() {
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let mut desk = with_provider(&provider);
+    let ana = desk.editor("Ana");
+    ana.creates("Hello.");
+    ana.answer(&ana.asks("What is this?"));
+    let result = |it: &&Value| it["type"] == "result";
+    let told = ana.saw("agent_event").iter().find(result).expect("an end")["content"].clone();
+    let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
+    assert_eq!(told["usage"], usage);
+    assert_eq!(
+        (&told["model"], &told["cost_usd"]),
+        (&json!("claude-sonnet-5-5"), &json!(0.000_012))
+    );
+    desk.is_killed_and_restarted();
+    let ana = ana.comes_back(&desk);
+    let asked = json!({"sessionId": ana.session(), "documentId": ana.document()});
+    let entries = ana.emit("transcript:get", &asked).ok()["entries"].clone();
+    let entries = entries.as_array().expect("a transcript");
+    assert_eq!(entries.iter().find(result).expect("an end")["content"], told);
+}
+
+/// Two changes and an answer at once, one change rejected, a second question: everything a request can hold.
+fn conversation() -> Vec<Value> {
+    let change = |start: usize, end: usize, text: &str| {
+        let range = json!({"start": start, "end": end});
+        let input = json!({"new_text": text, "selection_range": range, "explanation": "Shorter."});
+        json!({"type": "tool_use", "name": "update_selection", "input": input})
+    };
+    let answer = json!({"type": "tool_use", "name": "respond_conversation_only", "input": {"response": "Both."}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let thought = json!({"type": "thinking", "thinking": "Two words too many."});
+    vec![
+        json!([thought, text("Two changes."), change(3, 6, "is"), change(7, 11, "late"), answer]),
+        json!([text("Done.")]),
+        json!([text("You are welcome.")]),
+        json!([text("A long text.")]),
+    ]
+}
+
+fn holds_the_conversation(ana: &Person) {
+    ana.creates("It was dark.\n");
+    let run = ana.asks("Tighten this");
+    ana.accepts_all(&ana.sees_request());
+    ana.rejects(&ana.sees_request(), "No.");
+    ana.answer(&run);
+    ana.answer(&ana.asks("Thank you"));
+    // So long that its tokens are counted first.
+    ana.creates(&"été ".repeat(60_000));
+    ana.answer(&ana.asks("What is this?"));
+}
+
+/// The official SDKs, where they are installed; where everything is required, they have to be.
+fn sdk() -> Option<String> {
+    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
+    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
+    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
+    assert!(python.is_some() || !required, "{why}");
+    if python.is_none() {
+        // Written past the test runner, which would keep it to itself.
+        let words =
+            format!("\n*** requests to providers are NOT compared with their SDKs: {why}\n");
+        std::io::stderr().write_all(words.as_bytes()).ok();
+    }
+    python
+}
+
+#[test]
+fn requests_are_what_the_providers_own_types_allow() {
+    let claude = Provider::answering(conversation());
+    holds_the_conversation(&with_provider(&claude).editor("Ana"));
+    let others = Provider::answering(conversation());
+    holds_the_conversation(&local(&others, "openai:story").editor("Ana"));
+    let thought = &claude.asked(2)["messages"][1]["content"][0];
+    assert_eq!((&thought["type"], &thought["signature"]), (&json!("thinking"), &json!("c2VhbA==")));
+    let results = claude.asked(2)["messages"][2]["content"].as_array().map_or(0, Vec::len);
+    assert_eq!(results, 3, "all results in one message");
+    assert_eq!(claude.counted().len(), 1, "only the long text is counted");
+
+    let lines = |api: &'static str, bodies: Vec<Value>| {
+        bodies.into_iter().map(move |body| json!({"api": api, "body": body}).to_string() + "\n")
+    };
+    let requests: String = lines("messages", claude.all_asked())
+        .chain(lines("count_tokens", claude.counted()))
+        .chain(lines("chat", others.all_asked()))
+        .collect();
+    let Some(python) = sdk() else { return };
+    let mut child = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sdk/validate.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Python can be started");
+    let mut input = child.stdin.take().expect("stdin is piped");
+    input.write_all(requests.as_bytes()).expect("the script reads");
+    drop(input);
+    let output = child.wait_with_output().expect("the script ends");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaints}");
+    let counts: Value = serde_json::from_slice(&output.stdout).expect("counts");
+    assert_eq!(counts, json!({"messages": 4, "count_tokens": 1, "chat": 4}));
 }

@@ -29,6 +29,9 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("document:delete", r#"{"documentId": "$document"}"#, "o"),
     ("document:history", r#"{"documentId": "$document"}"#, "oerv"),
     ("document:at", r#"{"documentId": "$document", "version": 0}"#, "oerv"),
+    ("document:provenance", r#"{"documentId": "$document"}"#, "oerv"),
+    ("document:compare", r#"{"documentId": "$document", "from": 0}"#, "oerv"),
+    ("document:restore", r#"{"documentId": "$document", "version": 0}"#, "oe"),
     // Heard only where its sender has come in, so there is nothing to refuse.
     ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": 0, "head": 0}"#, "oervs"),
     ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "context": {"documentId": "$document"}}"#, "oe"),
@@ -65,6 +68,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
         "",
         "oerv",
     ),
+    ("/api/v1/documents/{id}/provenance", "GET /api/v1/documents/$document/provenance", "", "oerv"),
+    ("/api/v1/documents/{id}/audit", "GET /api/v1/documents/$document/audit", "", "oe"),
     ("/api/v1/tokens", "GET /api/v1/tokens", "", "o"),
     ("/api/v1/tokens", "POST /api/v1/tokens", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
@@ -74,7 +79,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Every command works on the data directory, so the file system says who may; `token --url` goes over HTTP.
-const COMMANDS: [&str; 4] = ["serve", "token", "export", "help"];
+const COMMANDS: [&str; 5] = ["serve", "token", "export", "check", "help"];
 
 /// One of each, with the letter of the tables.
 struct Cast {

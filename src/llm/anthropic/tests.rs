@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::llm::testing::{Provider, asks, hear, read_request, refusal, stream};
+use crate::llm::testing::{Provider, asks, hear, json_answer, read_request, refusal, stream};
 use crate::wire::messages::Role;
 
 fn model(provider: &Provider) -> Anthropic {
@@ -40,13 +40,14 @@ async fn the_request_is_what_the_api_asks_for() {
     for header in [
         "authorization: bearer sk-secret",
         "anthropic-version: 2026-10-21",
+        "accept: application/json",
         "content-type: application/json",
         "user-agent: copydesk/",
     ] {
         assert!(asked.head.contains(header), "{header} in {}", asked.head);
     }
     let hour = json!({"type": "ephemeral", "ttl": "1h"});
-    let tool = |name| json!({"name": name, "description": format!("{name}."), "input_schema": {"type": "object"}});
+    let tool = |name| json!({"name": name, "description": format!("{name}."), "input_schema": {"type": "object"}, "eager_input_streaming": true});
     let tools = ["update_full_document", "update_selection", "respond_conversation_only"].map(tool);
     let expected = json!({
         "model": "claude-sonnet-5-5", "max_tokens": 1024, "stream": true, "cache_control": hour,
@@ -82,6 +83,65 @@ async fn reasoning_goes_back_unchanged() {
         body["messages"][1]["content"][1],
         json!({"type": "redacted_thinking", "data": "Zm9n"})
     );
+}
+
+#[tokio::test]
+async fn what_another_model_has_said_is_made_sendable() {
+    let provider = Provider::answering([stream("text")]).await;
+    let mut request = asks("Hello");
+    let (id, input) = ("functions.read:0", json!("{not json"));
+    request.messages.push(Message::assistant(vec![
+        ContentBlock::text("\n\n"),
+        ContentBlock::tool_use(id, "read", input),
+    ]));
+    request.messages.push(Message::results(vec![ContentBlock::tool_error(id, "Invalid")]));
+    hear(&model(&provider), request).await.end.expect("an answer");
+    let body = &provider.asked().await[0].body;
+    let call = json!({"type": "tool_use", "id": "functions_read_0", "name": "read", "input": {"invalid_json": "{not json"}});
+    assert_eq!(body["messages"][1]["content"], json!([call]));
+    assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], "functions_read_0");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_on() {
+    let words = "tools.0.custom.eager_input_streaming: Extra inputs are not permitted";
+    let unknown = refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([unknown, stream("text"), stream("text")]).await;
+    let model = model(&provider);
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    let asked = provider.asked().await;
+    let eager: Vec<_> =
+        asked.iter().map(|it| it.body["tools"][0].get("eager_input_streaming").is_some()).collect();
+    assert_eq!(eager, [true, false, false]);
+}
+
+#[tokio::test]
+async fn tokens_are_counted_of_the_request_that_would_be_sent() {
+    let provider =
+        Provider::answering([json_answer(&json!({"input_tokens": 14_921})), stream("text")]).await;
+    let model = model(&provider);
+    assert_eq!(model.count(asks("Hello")).await, Ok(Some(14_921)));
+    hear(&model, asks("Hello")).await.end.expect("an answer");
+    let asked = provider.asked().await;
+    assert!(asked[0].head.starts_with("post /v1/messages/count_tokens http/1.1"));
+    let mut sent = asked[1].body.clone();
+    for only_generating in ["max_tokens", "stream"] {
+        sent.as_object_mut().expect("an object").remove(only_generating);
+    }
+    assert_eq!(asked[0].body, sent);
+}
+
+#[tokio::test]
+async fn the_models_that_are_not_retired_are_listed() {
+    let entry =
+        |id: &str, lifecycle: &str| json!({"type": "model", "id": id, "lifecycle": lifecycle});
+    let list = json!({"data": [entry("claude-b", "active"), entry("claude-a", "retired"), {"id": "claude-c"}]});
+    let provider = Provider::answering([json_answer(&list)]).await;
+    assert_eq!(model(&provider).list().await, Ok(vec!["claude-b".into(), "claude-c".into()]));
+    let asked = provider.asked().await;
+    assert!(asked[0].head.starts_with("get /v1/models?limit=100 http/1.1"));
+    assert!(asked[0].head.contains("anthropic-version: 2026-10-21"));
 }
 
 #[tokio::test]
@@ -226,7 +286,7 @@ async fn a_base_url_may_end_in_v1_and_a_key_must_fit_in_a_header() {
     };
     for base in ["https://a.example", "https://a.example/", "https://a.example/v1/"] {
         let model = Anthropic::new(settings(base, "k")).expect("a client");
-        assert_eq!(model.api.url, "https://a.example/v1/messages");
+        assert_eq!(model.api.base, "https://a.example/v1");
         assert_eq!(model.name(), "anthropic:m");
     }
     let error = Anthropic::new(settings("https://a.example", "se\ncret")).err().expect("no");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::llm::ModelError;
-use crate::llm::answer::mint_call_id;
+use crate::llm::answer::{input, mint_call_id};
 use crate::wire::messages::ContentBlock;
 
 /// Identifiers shorter than this are counters that begin anew in every answer.
@@ -157,20 +157,5 @@ impl Calls {
 impl Open {
     fn is_whole(&self) -> bool {
         serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
-    }
-}
-
-/// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.
-fn input(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
-        Ok(Value::Null) => Value::Object(Map::new()),
-        Ok(object @ Value::Object(_)) => object,
-        // Written as a string in a string.
-        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(object @ Value::Object(_)) => object,
-            _ => Value::String(inner),
-        },
-        _ if arguments.trim().is_empty() => Value::Object(Map::new()),
-        _ => Value::String(arguments.to_owned()),
     }
 }

@@ -79,6 +79,14 @@ pub(super) struct Body<'a> {
     stream_options: Option<Value>,
 }
 
+impl Body<'_> {
+    /// Bytes of what is said in it.
+    pub(super) fn text_bytes(&self) -> u64 {
+        let texts = self.messages.iter().filter_map(|message| message["content"].as_str());
+        texts.map(|text| text.len() as u64).sum()
+    }
+}
+
 /// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
 /// conversation: servers reuse what they have computed of an equal beginning.
 pub(super) fn body<'a>(request: &Request, model: &'a str, dialect: Dialect) -> Body<'a> {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::llm::testing::{Provider, asks, hear, refusal, stream, told};
+use crate::llm::testing::{Provider, asks, hear, json_answer, refusal, stream, told};
 use crate::wire::messages::StopReason;
 
 fn settings(provider: &Provider) -> Settings {
@@ -21,13 +21,6 @@ fn model(provider: &Provider) -> OpenAi {
 
 fn text() -> Vec<u8> {
     stream("openai/plain-text")
-}
-
-/// An answer of JSON.
-fn json_answer(body: &Value) -> Vec<u8> {
-    let body = body.to_string();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-    format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
 fn complaint(message: &str) -> Vec<u8> {
@@ -86,6 +79,35 @@ async fn results_follow_their_calls_one_message_each() {
     let rejected =
         json!({"role": "tool", "tool_call_id": "call_abc2", "content": "ERROR: User rejected: no"});
     assert_eq!(messages[4], rejected);
+}
+
+#[tokio::test]
+async fn whatever_a_server_forgets_every_call_gets_its_answer() {
+    let servers = [
+        ("ollama-no-index-stop", 2),
+        ("ollama-all-index-zero", 2),
+        ("litellm-object-arguments", 2),
+        ("vllm-new-id-in-each-piece", 1),
+        ("vllm-no-arguments", 2),
+        ("sglang-index-zero", 2),
+        ("same-id-twice", 2),
+        ("old-function-call", 1),
+    ];
+    for (server, calls) in servers {
+        let first = stream(&format!("openai/{server}"));
+        let provider = Provider::answering([first, text()]).await;
+        let model = model(&provider);
+        let said = hear(&model, asks("Read both")).await;
+        hear(&model, told(asks("Read both"), said.message(), "Read.")).await;
+        let messages = provider.asked().await[1].body["messages"].clone();
+        let made = messages[2]["tool_calls"].as_array().cloned().expect(server);
+        assert_eq!(made.len(), calls, "{server}");
+        for (call, answer) in made.iter().zip(3..) {
+            assert_eq!(messages[answer]["tool_call_id"], call["id"], "{server}");
+            let arguments = call["function"]["arguments"].as_str().expect(server);
+            assert!(serde_json::from_str::<Value>(arguments).expect(server).is_object());
+        }
+    }
 }
 
 #[tokio::test]

@@ -152,6 +152,21 @@ async fn a_call_is_handed_over_only_when_the_model_waits_for_it() {
 }
 
 #[tokio::test]
+async fn input_that_is_no_object_stays_text_for_the_tool_to_refuse() {
+    for (name, json) in [("broken-input", r#"{"command":"l"#), ("input-not-an-object", "[1]")] {
+        let said = vec![ContentBlock::tool_use("toolu_01", "Bash", json.into())];
+        let deltas = [call(0, "toolu_01", "Bash"), input(0, json)];
+        ends_well(name, &deltas, done(said, "tool_use", 63)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_later_delta_takes_nothing_back() {
+    let said = done(vec![ContentBlock::text("a")], "end_turn", 9);
+    ends_well("two-message-deltas", &[text("a")], said).await;
+}
+
+#[tokio::test]
 async fn a_refusal_says_its_category() {
     let details = json!({"type": "refusal", "category": "cyber"});
     let said = done(vec![ContentBlock::text("I can't.")], "refusal", 3);
@@ -197,11 +212,8 @@ async fn an_answer_without_its_end_is_no_answer() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_the_grammar_is_no_answer() {
-    let bash = call(0, "toolu_01", "Bash");
-    let cases: [(&str, &[Delta], &str); 11] = [
+    let cases: [(&str, &[Delta], &str); 9] = [
         ("broken-json", &[text("ok ")], "content_block_delta: EOF while parsing"),
-        ("broken-input", &[bash.clone(), input(0, r#"{"command":"l"#)], "the input of a call: EOF"),
-        ("input-not-an-object", &[bash, input(0, "[1]")], "the input of a call is not an object"),
         ("call-without-id", &[], "a tool_use without id or name"),
         ("delta-without-block", &[], "a delta without its block"),
         ("delta-of-another-kind", &[], "a delta of another kind than its block"),

@@ -15,6 +15,7 @@ pub struct Provider {
     /// Where it is.
     pub url: String,
     asked: Arc<(Mutex<Vec<Value>>, Condvar)>,
+    counted: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Provider {
@@ -23,17 +24,18 @@ impl Provider {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let asked: Arc<(Mutex<Vec<Value>>, Condvar)> = Arc::default();
-        let kept = Arc::clone(&asked);
+        let counted: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let (kept, counts) = (Arc::clone(&asked), Arc::clone(&counted));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let call = kept.0.lock().unwrap().len();
                 let answer = &answers[call.min(answers.len() - 1)];
-                let Some(body) = serve(stream, answer) else { continue };
+                let Some(body) = serve(stream, answer, &counts) else { continue };
                 kept.0.lock().unwrap().push(body);
                 kept.1.notify_all();
             }
         });
-        Self { url, asked }
+        Self { url, asked, counted }
     }
 
     /// Waits for call number `call` (from 1); the body that was sent.
@@ -44,6 +46,16 @@ impl Provider {
         let (asked, waited) = more.wait_timeout_while(asked, Duration::from_secs(30), few).unwrap();
         assert!(!waited.timed_out(), "the model was called {} times, not {call}", asked.len());
         asked[call - 1].clone()
+    }
+
+    /// Everything it was asked so far.
+    pub fn all_asked(&self) -> Vec<Value> {
+        self.asked.0.lock().unwrap().clone()
+    }
+
+    /// The requests whose tokens it was to count.
+    pub fn counted(&self) -> Vec<Value> {
+        self.counted.lock().unwrap().clone()
     }
 
     /// All text of the newest message of call number `call`.
@@ -70,7 +82,9 @@ pub fn texts(content: &Value) -> String {
     }
 }
 
-fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
+const JSON: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+
+fn serve(stream: TcpStream, answer: &Value, counts: &Mutex<Vec<Value>>) -> Option<Value> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut length = 0;
     let mut first = String::new();
@@ -89,15 +103,21 @@ fn serve(stream: TcpStream, answer: &Value) -> Option<Value> {
     reader.read_exact(&mut body).ok()?;
     if first.starts_with("GET ") {
         let list = json!({"object": "list", "data": [{"id": "story-embed"}, {"id": "story:8b"}]});
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-        write!(&stream, "{head}{list}").ok()?;
+        write!(&stream, "{JSON}{list}").ok()?;
         return None;
     }
-    let events = if first.contains("/chat/completions") { chunks(answer) } else { events(answer) };
+    let body: Value = serde_json::from_slice(&body).ok()?;
+    if first.contains("/count_tokens") {
+        counts.lock().unwrap().push(body);
+        write!(&stream, "{JSON}{}", json!({"input_tokens": 7})).ok()?;
+        return None;
+    }
+    let events =
+        if first.contains("/chat/completions") { chunks(answer) } else { events(answer, &body) };
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_story\r\nconnection: close\r\n\r\n";
     let mut stream = stream;
     stream.write_all((head.to_owned() + &events).as_bytes()).ok()?;
-    serde_json::from_slice(&body).ok()
+    Some(body)
 }
 
 /// Content blocks as the stream of a local server: calls without index or identifier, whole, and `stop` for a reason.
@@ -121,9 +141,9 @@ fn chunks(blocks: &Value) -> String {
 }
 
 /// Content blocks as the event stream of the Messages API.
-fn events(blocks: &Value) -> String {
+fn events(blocks: &Value, asked: &Value) -> String {
     let usage = json!({"input_tokens": 1, "output_tokens": 1});
-    let message = json!({"id": "msg_story", "type": "message", "role": "assistant", "content": [], "model": "story",
+    let message = json!({"id": "msg_story", "type": "message", "role": "assistant", "content": [], "model": asked["model"],
         "stop_reason": null, "stop_sequence": null, "usage": usage});
     let mut events = vec![json!({"type": "message_start", "message": message})];
     let mut stop = "end_turn";
@@ -132,6 +152,10 @@ fn events(blocks: &Value) -> String {
             stop = "tool_use";
             let start = json!({"type": "tool_use", "id": format!("toolu_story{index}"), "name": block["name"], "input": {}});
             (start, json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
+        } else if block["type"] == "thinking" {
+            let signed = json!({"type": "signature_delta", "signature": "c2VhbA=="});
+            let start = json!({"type": "thinking", "thinking": block["thinking"], "signature": ""});
+            (start, signed)
         } else {
             (
                 json!({"type": "text", "text": ""}),

@@ -5,6 +5,8 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { ask, cancelRun } from './ask.ts'
+import { choose, useModel } from './models.ts'
+import { modelLabel } from './spent.ts'
 import { useWorking } from './working.ts'
 
 export function Composer() {
@@ -38,6 +40,7 @@ export function Composer() {
         <button type="button" className="chip scope" disabled={!selection} aria-pressed={selection ? !whole : undefined} title={selection ? 'Switch between the selection and the whole document' : undefined} onClick={() => setWhole(!whole)}>
           {scope ? `Selection · ${many(selectedWords, 'word')}` : 'Whole document'}
         </button>
+        <ModelChoice />
         {running ? (
           <button type="button" className="button" onClick={() => cancelRun(running.id)}>
             <Icon name="stop" size={13} /> Stop
@@ -49,5 +52,18 @@ export function Composer() {
         )}
       </div>
     </form>
+  )
+}
+
+/** Who answers; not there when there is nothing to choose. */
+function ModelChoice() {
+  const models = useSession((session) => session.me?.models) ?? []
+  const chosen = useModel((model) => model.chosen)
+  if (models.length < 2) return null
+  const value = chosen !== null && models.includes(chosen) ? chosen : models[0]
+  return (
+    <select className="model" aria-label="Model" title="Who answers" value={value} onChange={({ currentTarget: { value: name } }) => choose(name === models[0] ? null : name)}>
+      {models.map((name) => <option key={name} value={name}>{modelLabel(name, models)}</option>)}
+    </select>
   )
 }

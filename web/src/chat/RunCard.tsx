@@ -7,6 +7,7 @@ import { useCapability } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ago, many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { spentLine, spentWords } from './spent.ts'
 import type { Entry, Run } from './store.ts'
 
 const TOOLS: Record<string, string> = {
@@ -38,6 +39,7 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
         </>
       )}
       <Ending run={run} />
+      {run.spent && <p className="spent" title={spentWords(run.spent)}>{spentLine(run.spent)}</p>}
     </article>
   )
 })

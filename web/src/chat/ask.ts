@@ -7,6 +7,7 @@ import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { Hunk } from '../wire/types.ts'
+import { chosenModel } from './models.ts'
 import { asked, failed, useChat } from './store.ts'
 
 const SETTLE_MS = 3_000
@@ -20,8 +21,9 @@ export async function ask(prompt: string, scope: { from: number; to: number } | 
   const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
   useChat.setState((chat) => asked(chat, { id: requestId, sessionId: me.sessionId, prompt, author: me.user.name, at: new Date().toISOString() }))
   const selection = scope && { text: current.view.state.sliceDoc(scope.from, scope.to), start: scope.from, end: scope.to }
+  const model = chosenModel()
   try {
-    await wire.call('askClaudeCode', { sessionId: me.sessionId, prompt, requestId, context: { documentId: current.id, ...(selection && { selection }) } })
+    await wire.call('askClaudeCode', { sessionId: me.sessionId, prompt, requestId, ...(model && { model }), context: { documentId: current.id, ...(selection && { selection }) } })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     useChat.setState((chat) => failed(chat, requestId, error.message))

@@ -44,6 +44,13 @@ it('ends once, with the reason', () => {
   expect(answered(done, response).runs[0]?.status).toBe('cancelled')
 })
 
+it('knows what a run used, if tokens were counted', () => {
+  const content = { message: 'Done', model: 'claude-x', usage: { input_tokens: 1, cache_creation_input_tokens: 2, cache_read_input_tokens: 3, output_tokens: 4 }, cost_usd: 0.5 }
+  expect(happened(NONE, event('result', 'success', content)).runs[0]?.spent).toEqual({ model: 'claude-x', input: 6, cached: 3, output: 4, dollars: 0.5 })
+  expect(happened(NONE, event('result', 'success', { message: 'Done' })).runs[0]?.spent).toBeNull()
+  expect(happened(NONE, event('result', 'error', { usage: 7 })).runs[0]?.spent).toBeNull()
+})
+
 it('is at work only while it does not wait for people', () => {
   const chat = asked(NONE, { id: 'run', sessionId: 's', prompt: 'x', author: 'Ana', at: AT })
   expect(working(chat, 's', new Set())?.id).toBe('run')

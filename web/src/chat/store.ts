@@ -17,12 +17,17 @@ export interface Run {
   status: RunStatus
   problem: string | null
   entries: readonly Entry[]
+  /** What it used; null while it runs, and for models that count no tokens. */
+  spent: Spent | null
 }
+
+/** Tokens of a run, and what they cost in US dollars where that is known. */
+export interface Spent { model: string; input: number; cached: number; output: number; dollars: number | null }
 
 export interface Chat { runs: readonly Run[] }
 export const useChat = create<Chat>()(() => ({ runs: [] }))
 
-const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, status: 'running', problem: null, entries: [] })
+const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, status: 'running', problem: null, entries: [], spent: null })
 
 /** Our own question, shown before the server has answered. */
 export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
@@ -66,7 +71,7 @@ function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
       return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id ? { ...entry, result, failed: content.is_error === true } : entry)) }
     }
     default:
-      return type === 'result' ? finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')) : run
+      return type === 'result' ? { ...finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')), spent: spentIn(content) } : run
   }
 }
 
@@ -125,6 +130,17 @@ function change(chat: Chat, id: string, sessionId: string, at: string, make: (ru
 function words(content: Record<string, unknown>, field: string): string {
   const value = content[field]
   return typeof value === 'string' ? value : ''
+}
+
+function spentIn({ model, usage, cost_usd: cost }: Record<string, unknown>): Spent | null {
+  if (!usage || typeof usage !== 'object') return null
+  const count = (name: string) => {
+    const value = (usage as Record<string, unknown>)[name]
+    return typeof value === 'number' ? value : 0
+  }
+  const cached = count('cache_read_input_tokens')
+  const input = count('input_tokens') + count('cache_creation_input_tokens') + cached
+  return { model: typeof model === 'string' ? model : '', input, cached, output: count('output_tokens'), dollars: typeof cost === 'number' ? cost : null }
 }
 
 function nameIn(content: Record<string, unknown>): string {

@@ -1210,7 +1210,8 @@ type: string,
  */
 subtype: string, 
 /**
- * What seed 1 puts there.
+ * What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
+ * API) and, where the price is known, `cost_usd`.
  */
 content: Record<string, unknown>, 
 /**

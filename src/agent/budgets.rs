@@ -1,0 +1,162 @@
+//! Stories about how much a run may use, and how it ends when that is used up.
+
+use crate::wire::messages::{ContentBlock, Usage};
+
+use super::stage::{Stage, rewrites, says};
+use super::{Limits, stage};
+
+/// How the only run ended: the subtype, and what people were told.
+fn ending(stage: &Stage) -> (String, String) {
+    let result = stage.said.iter().rev().find_map(|said| match &said.saying {
+        crate::room::event::Saying::Agent("result", subtype, content) => {
+            let message = content["message"].as_str().unwrap_or_default();
+            Some(((*subtype).to_owned(), message.to_owned()))
+        }
+        _ => None,
+    });
+    result.expect("the run has ended")
+}
+
+#[tokio::test]
+async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
+    let limits = Limits { tokens: 1_000, ..Limits::default() };
+    let mut stage = Stage::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = Usage { input_tokens: 1_000, ..Usage::default() };
+    stage.model.plays([rewrites("It was very dark.")]);
+    stage.ask("Make it darker").await;
+    stage.decide(crate::review::Verdict::Approve).await;
+    let response = stage.response().await;
+    assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
+    assert_eq!(response.error.expect("a reason").0, "limit");
+    assert_eq!(stage.text().await, "It was very dark.", "what was accepted stays");
+}
+
+#[tokio::test]
+async fn a_restart_begins_no_new_budget() {
+    let limits = Limits { tokens: 1_000, ..Limits::default() };
+    let mut stage = Stage::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = Usage { output_tokens: 400, ..Usage::default() };
+    stage.model.plays([rewrites("It was very dark."), says("Done.")]);
+    stage.ask("Make it darker").await;
+    stage.request().await;
+    stage.restart().await;
+    stage.decide(crate::review::Verdict::Approve).await;
+    stage.response().await;
+    let used = stage.said.iter().find_map(|said| match &said.saying {
+        crate::room::event::Saying::Agent("result", _, content) => Some(content["usage"].clone()),
+        _ => None,
+    });
+    assert_eq!(used.expect("an end")["output_tokens"], 800);
+}
+
+#[tokio::test]
+async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
+    let limits = Limits { model_ms: 50, ..Limits::default() };
+    let mut stage = Stage::with_limits("It was dark.", limits).await;
+    stage.model.plays([stage::Play::Hang("Let me think")]);
+    stage.ask("Make it darker").await;
+    let response = stage.response().await;
+    assert_eq!(response.message, "Let me think");
+    assert_eq!(ending(&stage).0, "limit");
+}
+
+/// All text the model was sent with call number `call` (from 0), message by message.
+fn sent(stage: &Stage, call: usize) -> Vec<String> {
+    let texts = |content: &[ContentBlock]| {
+        content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
+    };
+    stage.model.asked()[call].messages.iter().map(|message| texts(&message.content)).collect()
+}
+
+#[tokio::test]
+async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beginning() {
+    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
+    stage.model.plays([says("One."), says("Two."), says("Three.")]);
+    for prompt in ["First?", "Second?", "Third?"] {
+        stage.ask(prompt).await;
+        stage.response().await;
+        stage.types_first("Typed. ").await;
+    }
+    let (first, second, third) = (sent(&stage, 0), sent(&stage, 1), sent(&stage, 2));
+    let document = first[0].split("User Request").next().expect("a part").trim_end();
+    assert!(document.contains("A sentence that stays."));
+    // The same beginning, byte for byte, or no provider can keep it.
+    assert!(second[0].starts_with(document) && third[0].starts_with(document));
+    assert_eq!(second[..2], third[..2], "the conversation only grows");
+    assert!(!second[2].contains("A sentence that stays."));
+    assert!(
+        third[4].contains("units 0 to 0 of that are now units 0 to 14 and read"),
+        "{}",
+        third[4]
+    );
+    assert!(third[4].contains("Typed. Typed. "), "the newest text wins");
+}
+
+#[tokio::test]
+async fn a_document_that_has_changed_much_is_shown_again() {
+    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
+    stage.model.plays([says("One."), says("Two."), says("Three.")]);
+    stage.ask("First?").await;
+    stage.response().await;
+    stage.types_first(&"A long beginning. ".repeat(500)).await;
+    for prompt in ["Second?", "Third?"] {
+        stage.ask(prompt).await;
+        stage.response().await;
+    }
+    let (second, third) = (sent(&stage, 1), sent(&stage, 2));
+    assert!(second[0].starts_with("First?"), "{:.99}", second[0]);
+    assert!(
+        second[2].contains("A long beginning.") && second[2].contains("A sentence that stays.")
+    );
+    assert!(third[0].contains("A long beginning.") && third[0].contains("A sentence that stays."));
+    assert!(third[4].contains("It reads as shown at the beginning of this conversation"));
+}
+
+/// A document and an earlier answer that are long enough to be counted.
+async fn long_conversation() -> Stage {
+    let limits = Limits { input_tokens: 100_000, ..Limits::default() };
+    let mut stage = Stage::with_limits(&"word ".repeat(36_000), limits).await;
+    stage.model.plays([says(&"long ".repeat(30_000))]);
+    stage.ask("What is this?").await;
+    stage.response().await;
+    stage
+}
+
+#[tokio::test]
+async fn of_a_conversation_with_too_many_tokens_the_oldest_runs_are_left_out() {
+    let mut stage = long_conversation().await;
+    stage.model.counts.lock().unwrap().extend([120_000]);
+    stage.model.plays([says("Words.")]);
+    stage.ask("And in short?").await;
+    assert_eq!(stage.response().await.message, "Words.");
+    let sent = &stage.model.asked()[1].messages;
+    assert_eq!(sent.len(), 1, "only the new prompt");
+    let texts: Vec<_> = sent[0].content.iter().filter_map(ContentBlock::as_text).collect();
+    assert!(texts[0].starts_with("Current Document:"), "the document stays");
+    assert!(texts.concat().contains("And in short?"));
+}
+
+#[tokio::test]
+async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
+    let mut stage = long_conversation().await;
+    stage.model.counts.lock().unwrap().extend([120_000, 110_000]);
+    // Long enough by itself to be counted once the rest is left out.
+    let prompt = "why ".repeat(30_000);
+    stage.ask(&prompt).await;
+    stage.response().await;
+    let (subtype, words) = ending(&stage);
+    assert_eq!(subtype, "limit");
+    let expected =
+        "The document and this request are 110000 tokens, more than the 100000 a call may have";
+    assert_eq!(words, expected);
+    assert_eq!(stage.model.asked().len(), 1, "the second was not asked");
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_count_is_simply_asked() {
+    let mut stage = long_conversation().await;
+    stage.model.plays([says("Words.")]);
+    stage.ask("And in short?").await;
+    assert_eq!(stage.response().await.message, "Words.");
+    assert_eq!(stage.model.asked()[1].messages.len(), 3);
+}

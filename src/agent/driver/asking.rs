@@ -1,0 +1,166 @@
+//! Asks the model: what it is sent, how much of it, and for how long it is listened to.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::auth::may_still;
+use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
+use crate::who::Action;
+use crate::wire::messages::{ContentBlock, Message};
+
+use super::super::listen::listen;
+use super::super::prompt::{opening, rules};
+use super::super::snapshots::Snapshot;
+use super::super::transcript::{self, Entry, Kept};
+use super::super::turn::{End, Event};
+use super::super::{Ask, AskError, PermissionMode};
+use super::{Driver, Failure};
+
+/// Output tokens of one answer: a document at its limit fits.
+const MAX_TOKENS: u32 = 32_000;
+/// Bytes of the conversation that the model is sent; older runs are left out.
+const CONVERSATION_LIMIT: usize = 400_000;
+/// Bytes of a request from which on its tokens are counted before it is sent; less cannot be too much.
+const COUNTED_FROM: usize = 240_000;
+/// How long counting may take; then the request is sent as it is.
+const COUNT_PATIENCE: Duration = Duration::from_secs(20);
+
+impl Driver<'_> {
+    pub(super) async fn call_model(&mut self) -> Result<Event, Failure> {
+        self.check_asker().await?;
+        if let Some(end) = self.shared.limits.passed(&self.run.spent) {
+            return Ok(Event::Failed { partial: String::new(), end });
+        }
+        // A room that nobody was in may have closed meanwhile.
+        self.voice.room = self.shared.room(self.run).await?;
+        self.base.clone_from(&self.known);
+        self.base_selection = self.selection;
+        let request = match self.fitting_request().await {
+            Ok(request) => request,
+            Err(end) => return Ok(Event::Failed { partial: String::new(), end }),
+        };
+        let began = Instant::now();
+        let stream = self.chosen.model.stream(request, self.cancel.child_token());
+        let event = self.hear(stream).await;
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.run.spent.model_ms = self.run.spent.model_ms.saturating_add(took);
+        if let Event::Answered(answer) = &event {
+            self.run.spent.add(answer);
+        }
+        Ok(event)
+    }
+
+    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
+    /// people by then stays, for it belongs to the document.
+    pub(super) async fn check_asker(&self) -> Result<(), Failure> {
+        let ask = &self.run.ask;
+        let action = match ask.permission_mode {
+            PermissionMode::BypassPermissions => Action::Bypass,
+            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                Action::Ask
+            }
+        };
+        let (store, user) = (&self.shared.store, &ask.principal.user);
+        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+    }
+
+    /// What the conversation was shown of the document before this question; `None` if it begins with it.
+    pub(super) fn seen(&self) -> Option<Snapshot> {
+        let Ask { session, document, run, .. } = &self.run.ask;
+        let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
+        if self.entries.iter().any(|entry| entry.run != *run) {
+            return self.shared.snapshots().of(&key, now, &self.tag);
+        }
+        self.shared.snapshots().begin(&key, now, &self.tag);
+        None
+    }
+
+    /// Hears an answer out, for as long as the run may still wait for the model.
+    async fn hear(&self, stream: BoxStream<'static, Result<Delta, ModelError>>) -> Event {
+        let limits = &self.shared.limits;
+        let left = limits.model_ms.saturating_sub(self.run.spent.model_ms);
+        let brake = self.cancel.child_token();
+        let mut listening = pin!(listen(&self.voice, stream, &brake));
+        tokio::select! {
+            event = &mut listening => return event,
+            () = sleep(Duration::from_millis(left)) => brake.cancel(),
+        }
+        match listening.await {
+            Event::Cancelled { partial } if !self.cancel.is_cancelled() => {
+                Event::Failed { partial, end: limits.out_of_time() }
+            }
+            event => event,
+        }
+    }
+
+    /// The request, with as much of the conversation as a call may have. Of a long one the tokens are counted first, if
+    /// the provider does that.
+    async fn fitting_request(&self) -> Result<Request, End> {
+        let most = self.shared.limits.input_tokens;
+        let mut budget = CONVERSATION_LIMIT;
+        loop {
+            let request = self.request(budget);
+            if size(&request) < COUNTED_FROM {
+                return Ok(request);
+            }
+            let counted = timeout(COUNT_PATIENCE, self.chosen.model.count(request.clone())).await;
+            let tokens = match counted {
+                Ok(Ok(Some(tokens))) if tokens > most => tokens,
+                // Whatever is wrong with the provider, the call itself will tell.
+                _ => return Ok(request),
+            };
+            tracing::info!(run = %self.run.ask.run, tokens, most, budget, "the conversation is too long");
+            let shorter = self.request(budget / 4);
+            if shorter.messages.len() == request.messages.len() {
+                return Err(End::limit(format!(
+                    "The document and this request are {tokens} tokens, more than the {most} a call may have"
+                )));
+            }
+            budget /= 4;
+        }
+    }
+
+    fn request(&self, budget: usize) -> Request {
+        let ask = &self.run.ask;
+        let entries = transcript::recent(self.entries.clone(), &ask.run, budget);
+        let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
+        let mut messages = transcript::messages(&entries, &ask.run, &self.prompt);
+        if let (Some(seen), Some(first)) = (&self.seen, messages.first_mut()) {
+            // A conversation begins with a prompt, however much of it was left out.
+            first.content.insert(0, opening(seen));
+        }
+        Request {
+            model: self.chosen.name.clone(),
+            system: rules(self.ground()).to_owned(),
+            messages,
+            tools: self.shared.tools.definitions(self.ground()),
+            max_tokens: MAX_TOKENS,
+            session: ask.session.to_string(),
+            prompt: first.then(|| ask.prompt.clone()),
+            document: self.base.as_ref().map(|document| DocumentView {
+                text: document.text.to_string(),
+                selection: self.selection.map(|(from, to)| Selection { from, to }),
+            }),
+        }
+    }
+}
+
+/// Bytes of text in a request, near enough.
+fn size(request: &Request) -> usize {
+    fn block_size(block: &ContentBlock) -> usize {
+        match block {
+            ContentBlock::Text { text, .. } => text.len(),
+            ContentBlock::ToolUse { input, .. } => input.to_string().len(),
+            ContentBlock::ToolResult { content, .. } => content.iter().map(block_size).sum(),
+            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            ContentBlock::RedactedThinking { data } => data.len(),
+            ContentBlock::Other(value) => value.to_string().len(),
+        }
+    }
+    let message = |message: &Message| message.content.iter().map(block_size).sum::<usize>();
+    request.system.len() + request.messages.iter().map(message).sum::<usize>()
+}

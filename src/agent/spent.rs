@@ -1,0 +1,108 @@
+//! What a run has used: tokens, money where prices are known, and time of the model. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::llm::{AssistantMessage, prices};
+use crate::wire::messages::Usage;
+
+/// What a run has used so far. Kept with the run, so that a restart begins no new budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spent {
+    /// The model that answered last, as its provider calls it.
+    pub model: String,
+    /// Complete answers.
+    pub answers: u64,
+    /// Tokens of all of them.
+    pub usage: Usage,
+    /// What they cost, in billionths of a US dollar; `None` if the price of one is not known.
+    pub cost: Option<u64>,
+    /// Milliseconds in which the model was waited for.
+    pub model_ms: u64,
+}
+
+impl Spent {
+    /// One more answer.
+    pub fn add(&mut self, answer: &AssistantMessage) {
+        let AssistantMessage { model, usage, .. } = answer;
+        let cost = prices::cost(model, *usage);
+        self.cost = if self.answers == 0 { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
+        self.answers += 1;
+        self.model.clone_from(model);
+        let Usage {
+            input_tokens,
+            cache_creation_input_tokens,
+            cache_read_input_tokens,
+            output_tokens,
+        } = usage;
+        self.usage.input_tokens += input_tokens;
+        self.usage.cache_creation_input_tokens += cache_creation_input_tokens;
+        self.usage.cache_read_input_tokens += cache_read_input_tokens;
+        self.usage.output_tokens += output_tokens;
+    }
+
+    /// Tokens sent and received, those from a cache included.
+    pub fn tokens(&self) -> u64 {
+        let Usage {
+            input_tokens,
+            cache_creation_input_tokens,
+            cache_read_input_tokens,
+            output_tokens,
+        } = self.usage;
+        input_tokens + cache_creation_input_tokens + cache_read_input_tokens + output_tokens
+    }
+
+    /// As people are told with the `result`: `{model, usage, cost_usd?}`; nothing if no model was asked or it does not
+    /// count tokens.
+    pub fn shown(&self) -> Option<Value> {
+        if self.tokens() == 0 {
+            return None;
+        }
+        let mut shown = json!({"model": self.model, "usage": self.usage});
+        if let Some(cost) = self.cost {
+            shown["cost_usd"] = json!(cost as f64 / 1e9);
+        }
+        Some(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::wire::messages::StopReason;
+
+    use super::*;
+
+    fn answer(model: &str, input_tokens: u64, output_tokens: u64) -> AssistantMessage {
+        AssistantMessage {
+            content: Vec::new(),
+            stop_reason: StopReason::EndTurn,
+            stop_details: None,
+            usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+            model: model.into(),
+        }
+    }
+
+    #[test]
+    fn answers_add_up() {
+        let mut spent = Spent::default();
+        assert_eq!(spent.shown(), None);
+        spent.add(&answer("claude-sonnet-5-5", 1_000, 100));
+        spent.add(&answer("claude-sonnet-5-5", 2_000, 200));
+        let shown = spent.shown().expect("tokens were used");
+        assert_eq!(shown["usage"]["input_tokens"], 3_000);
+        assert_eq!(shown["cost_usd"], json!(0.009));
+        assert_eq!(spent.tokens(), 3_300);
+    }
+
+    #[test]
+    fn one_unknown_price_makes_the_sum_unknown() {
+        for order in [["claude-sonnet-5-5", "qwen3"], ["qwen3", "claude-sonnet-5-5"]] {
+            let mut spent = Spent::default();
+            for model in order {
+                spent.add(&answer(model, 1, 1));
+            }
+            assert_eq!(spent.shown().expect("tokens").get("cost_usd"), None);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What tokens cost, where that is known. Pure.
+//!
+//! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page (read October 2026) and
+//! OpenAI's (read June 2026). A model that is not here has no price, and only its tokens are shown.
+
+use crate::wire::messages::Usage;
+
+/// Prices of one model, in tenths of a US cent for a million tokens, so that all of them are whole.
+struct Price {
+    /// The name, without a date at its end.
+    model: &'static str,
+    /// From this many input tokens on, all tokens of the request cost this; 0 for all requests.
+    from: u64,
+    input: u64,
+    cached: u64,
+    output: u64,
+    /// What writing to the cache costs; we write for an hour.
+    written: u64,
+}
+
+/// `model from: input cached written output`, all in tenths of a cent.
+const fn price(model: &'static str, from: u64, all: [u64; 4]) -> Price {
+    let [input, cached, written, output] = all;
+    Price { model, from, input, cached, output, written }
+}
+
+const PRICES: &[Price] = &[
+    price("claude-fable-5-1", 0, [10_000, 250, 20_000, 50_000]),
+    price("claude-mythos-5-1", 0, [10_000, 250, 20_000, 50_000]),
+    price("claude-fable-5", 0, [10_000, 1_000, 20_000, 50_000]),
+    price("claude-mythos-5", 0, [10_000, 1_000, 20_000, 50_000]),
+    price("claude-opus-5-5", 0, [4_000, 200, 8_000, 20_000]),
+    price("claude-opus-5", 0, [5_000, 500, 10_000, 25_000]),
+    price("claude-opus-4-8", 0, [5_000, 500, 10_000, 25_000]),
+    price("claude-opus-4-7", 0, [5_000, 500, 10_000, 25_000]),
+    price("claude-opus-4-6", 0, [5_000, 500, 10_000, 25_000]),
+    price("claude-opus-4-5", 0, [5_000, 500, 10_000, 25_000]),
+    price("claude-sonnet-5-5", 0, [2_000, 100, 4_000, 10_000]),
+    price("claude-sonnet-5", 0, [2_000, 200, 4_000, 10_000]),
+    price("claude-sonnet-4-6", 0, [3_000, 300, 6_000, 15_000]),
+    price("claude-sonnet-4-5", 0, [3_000, 300, 6_000, 15_000]),
+    price("claude-haiku-5-5", 100_001, [500, 50, 1_000, 2_500]),
+    price("claude-haiku-5-5", 0, [100, 10, 200, 500]),
+    price("claude-haiku-4-5", 0, [1_000, 100, 2_000, 5_000]),
+    // OpenAI takes nothing for writing to its cache beyond the input itself.
+    price("gpt-5.5", 0, [5_000, 500, 5_000, 30_000]),
+    price("gpt-5.4", 0, [2_500, 250, 2_500, 15_000]),
+    price("gpt-5.4-mini", 0, [750, 75, 750, 4_500]),
+    price("gpt-5.4-nano", 0, [200, 20, 200, 1_250]),
+];
+
+/// What one answer of `model` cost, in billionths of a US dollar; `None` if its price is not known.
+pub fn cost(model: &str, usage: Usage) -> Option<u64> {
+    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
+        usage;
+    let sent = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
+    let name = undated(model);
+    let price = PRICES.iter().find(|it| it.model == name && sent >= it.from)?;
+    // A tenth of a cent for a million tokens is one billionth of a dollar for each.
+    Some(
+        input_tokens * price.input
+            + cache_creation_input_tokens * price.written
+            + cache_read_input_tokens * price.cached
+            + output_tokens * price.output,
+    )
+}
+
+/// `claude-haiku-4-5` for `claude-haiku-4-5-20251001`, `gpt-5.5` for `gpt-5.5-2026-04-23`.
+fn undated(model: &str) -> &str {
+    let mut rest = model;
+    for digits in [8, 2, 2, 4] {
+        let Some((before, last)) = rest.rsplit_once('-') else { break };
+        let is_part = last.len() == digits && last.bytes().all(|byte| byte.is_ascii_digit());
+        match (digits, is_part) {
+            (8 | 4, true) => return before,
+            (8, false) => {}
+            (_, true) => rest = before,
+            (_, false) => break,
+        }
+    }
+    model
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLION: Usage = Usage {
+        input_tokens: 1_000_000,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+        output_tokens: 1_000_000,
+    };
+
+    #[test]
+    fn a_million_tokens_cost_what_the_list_says() {
+        let dollars = |model| cost(model, MILLION).map(|it| it as f64 / 1e9);
+        assert_eq!(dollars("claude-sonnet-5-5"), Some(12.0));
+        assert_eq!(dollars("claude-haiku-4-5-20251001"), Some(6.0));
+        assert_eq!(dollars("gpt-5.5-2026-04-23"), Some(35.0));
+        for unknown in ["qwen3:8b", "claude-sonnet-5-5-turbo", "gpt-5.5-pro", "", "-", "2026-04-23"]
+        {
+            assert_eq!(dollars(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_cache_has_its_own_prices() {
+        let usage = Usage {
+            input_tokens: 1,
+            cache_creation_input_tokens: 10,
+            cache_read_input_tokens: 100,
+            output_tokens: 1_000,
+        };
+        let expected = 2_000 + 10 * 4_000 + 100 * 100 + 1_000 * 10_000;
+        assert_eq!(cost("claude-sonnet-5-5", usage), Some(expected));
+    }
+
+    #[test]
+    fn a_long_prompt_may_cost_more_for_each_token() {
+        let of =
+            |input_tokens| cost("claude-haiku-5-5", Usage { input_tokens, ..Usage::default() });
+        assert_eq!(of(100_000), Some(100_000 * 100));
+        assert_eq!(of(100_001), Some(100_001 * 500));
+    }
+}

@@ -1,0 +1,20 @@
+/** Which model is asked. */
+import { create } from 'zustand'
+import { useSession } from '../session/store.ts'
+
+const KEY = 'copydesk:model'
+
+/** The model of this tab; null for the server's default. */
+export const useModel = create<{ chosen: string | null }>()(() => ({ chosen: sessionStorage.getItem(KEY) }))
+
+export function choose(name: string | null): void {
+  if (name === null) sessionStorage.removeItem(KEY)
+  else sessionStorage.setItem(KEY, name)
+  useModel.setState({ chosen: name })
+}
+
+/** What to send along with a question: nothing if the default is meant, or if the server has no such model any more. */
+export function chosenModel(): string | undefined {
+  const { chosen } = useModel.getState()
+  return chosen !== null && useSession.getState().me?.models.includes(chosen) ? chosen : undefined
+}
