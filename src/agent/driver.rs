@@ -2,14 +2,14 @@
 
 mod asking;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
-use crate::room::command::{Gate, Reading};
+use crate::room::command::{Gate, Reading, Sketches};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::Ground;
@@ -111,6 +111,8 @@ struct Driver<'a> {
     told: usize,
     /// Lines for the audit log that wait to be kept with their results.
     audit: Vec<(RequestId, Line)>,
+    /// The names of the requests of the latest calls, by the calls' own.
+    names: HashMap<String, RequestId>,
     /// What the model has read of other documents.
     read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
@@ -162,6 +164,7 @@ impl<'a> Driver<'a> {
             told: 0,
             read: Arc::default(),
             audit: Vec::new(),
+            names: HashMap::new(),
             taken_up: false,
         };
         driver.ask_aloud().await?;
@@ -319,9 +322,11 @@ impl<'a> Driver<'a> {
         batch.push(record::append(ask.document.as_ref(), &entry)?);
         match &entry.kept {
             Kept::Answer { content, .. } => {
-                let calls = content.iter().filter_map(Call::of);
                 failpoint::pass("agent.answering");
-                self.run.calls = calls.map(|_| RequestId::generate()).collect();
+                // What people have seen being written keeps its name.
+                let name =
+                    |call: Call| self.names.remove(&call.id).unwrap_or_else(RequestId::generate);
+                self.run.calls = content.iter().filter_map(Call::of).map(name).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
                 batch.push(self.run.put(State::Running)?);
@@ -362,6 +367,8 @@ impl<'a> Driver<'a> {
             self.check_asker().await?;
             tools.call(&context, call, &self.cancel).await
         };
+        // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
+        self.voice.room.unsketch(Sketches::One(request.clone())).await;
         if let Some(now) = finished.now {
             self.learn(now).await;
         }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::llm::{Delta, ModelError};
 
+use super::sketching::Sketching;
 use super::turn::{End, Event};
 use super::voice::Voice;
 
@@ -35,12 +36,19 @@ pub async fn listen(
     voice: &Voice,
     stream: BoxStream<'static, Result<Delta, ModelError>>,
     cancel: &CancellationToken,
+    sketching: &mut Sketching<'_>,
 ) -> Event {
     voice.stream_start().await;
     let mut heard = Heard::default();
-    let event = until_end(voice, stream, cancel, &mut heard).await;
+    let event = until_end(voice, stream, cancel, &mut heard, sketching).await;
     heard.tell(voice).await;
     voice.stream_end().await;
+    sketching
+        .end(match &event {
+            Event::Answered(answer) => Some(answer),
+            _ => None,
+        })
+        .await;
     event
 }
 
@@ -49,6 +57,7 @@ async fn until_end(
     stream: BoxStream<'static, Result<Delta, ModelError>>,
     cancel: &CancellationToken,
     heard: &mut Heard,
+    sketching: &mut Sketching<'_>,
 ) -> Event {
     let mut stream = pin!(stream);
     loop {
@@ -61,12 +70,21 @@ async fn until_end(
                 continue;
             }
             delta = stream.next() => delta,
+            // Last: what the model says comes first, and is drawn when it pauses to think or the time has come.
+            () = sketching.draw() => continue,
         };
         match delta {
             Some(Ok(Delta::Text(text))) => heard.text(voice, &text).await,
-            Some(Ok(Delta::ToolUse { .. })) => heard.tell(voice).await,
-            Some(Ok(Delta::ToolInput { partial_json, .. })) => heard.size += partial_json.len(),
+            Some(Ok(Delta::ToolUse { index, id, name })) => {
+                heard.tell(voice).await;
+                sketching.begin(index, id, name);
+            }
+            Some(Ok(Delta::ToolInput { index, partial_json })) => {
+                heard.size += partial_json.len();
+                sketching.grow(index, &partial_json);
+            }
             Some(Ok(Delta::Reset)) => {
+                sketching.start_again().await;
                 *heard = Heard::default();
                 voice.stream_start().await;
             }

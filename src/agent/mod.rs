@@ -15,6 +15,7 @@ mod record;
 mod response;
 mod selection;
 mod session;
+mod sketching;
 mod snapshots;
 mod spent;
 mod turn;
@@ -32,6 +33,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod watching;
 #[cfg(test)]
 mod workspace;
 

@@ -9,9 +9,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
+use crate::review::Request;
 use crate::room::clock::Clock;
+use crate::room::command::Sketches;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
-use crate::store::{Batch, MessageRecord, Store};
+use crate::store::{Batch, MessageRecord, Scope, Store};
 use crate::tools::Registry;
 use crate::who::{Action, Principal};
 
@@ -29,6 +31,9 @@ use super::{Ask, AskError, AskKind, Bypass, PermissionMode, Selected, Stop};
 
 /// Bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;
+/// Requests of a conversation that are told at once, and their bytes together.
+const DECIDED_LIMIT: u32 = 100;
+const DECIDED_SIZE: usize = 4 * 1024 * 1024;
 /// Bytes of the text of a private document.
 const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -171,6 +176,29 @@ impl Agents {
         self.shared.transcript(session, document).await
     }
 
+    /// The requests of a conversation that people have decided or that ended otherwise, newest first: as many as fit.
+    pub async fn decided(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<Request>, AskError> {
+        let store = &self.shared.store;
+        let document = match document {
+            Some(document) => document.clone(),
+            None => match store.private_document(session).await? {
+                Some(record) => record.id,
+                None => return Ok(Vec::new()),
+            },
+        };
+        let records = store.requests(Scope::Document(&document), None, DECIDED_LIMIT).await?;
+        let mut left = DECIDED_SIZE;
+        let ended = records.into_iter().filter(|record| !record.open).map_while(|record| {
+            left = left.checked_sub(record.body.to_string().len())?;
+            Some(serde_json::from_value(record.body))
+        });
+        Ok(ended.filter_map(Result::ok).collect())
+    }
+
     /// What everybody asked about a document, and was answered: the conversation its people see.
     pub async fn conversation(&self, document: &DocumentId) -> Result<Vec<Entry>, AskError> {
         let said = self.shared.store.conversations(document).await?;
@@ -270,6 +298,8 @@ impl Shared {
     }
 
     async fn say_end(&self, voice: &Voice, run: &Run, said: &[Entry], end: &End) {
+        let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
+        voice.room.unsketch(Sketches::OfRun(session, name)).await;
         let now = voice.room.read().await.ok();
         voice.show(Shown::result(end.kind.as_str(), &end.message, &run.spent)).await;
         match run.ask.kind {

@@ -20,7 +20,7 @@ use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
 use crate::llm::{AssistantMessage, Delta, Model, ModelError, Request};
 use crate::review::{self, Decision, Verdict};
 use crate::room::clock::Clock;
-use crate::room::command::{Member, Push};
+use crate::room::command::{Member, Opened, Push, Sketch};
 use crate::room::event::{Event, News, RequestUpdate, Response, Said, Saying};
 use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
@@ -48,6 +48,8 @@ pub enum Play {
     Fail(&'static str, ModelError),
     /// Begins with these words, then says nothing more until it is stopped.
     Hang(&'static str),
+    /// Writes this, waits until it may go on, and then plays something else.
+    Writes(Vec<Delta>, Arc<Notify>, Box<Play>),
 }
 
 /// The model says something.
@@ -72,6 +74,18 @@ pub fn rewrites(text: &str) -> Play {
 /// `update_selection`.
 pub fn replaces(start: i64, end: i64, text: &str) -> Play {
     calls([("update_selection", selection(start, end, text))])
+}
+
+/// The model begins `update_full_document` as call `toolu_1` and waits in the middle of it.
+pub fn writes(text: &str, go_on: &Arc<Notify>, then: Play) -> Play {
+    let json = json!({"explanation": "Rewrote it.", "new_content": text}).to_string();
+    let begun = json.trim_end_matches("\"}").to_owned();
+    let name = "update_full_document".to_owned();
+    let deltas = vec![
+        Delta::ToolUse { index: 0, id: "toolu_1".into(), name },
+        Delta::ToolInput { index: 0, partial_json: begun },
+    ];
+    Play::Writes(deltas, Arc::clone(go_on), Box::new(then))
 }
 
 /// The input of `update_selection`.
@@ -138,13 +152,35 @@ impl Model for Actor {
         self.asked.lock().unwrap().push(request);
         self.called.notify_one();
         let play = self.part.lock().unwrap().pop_front();
-        match play.expect("the model was called once too often") {
+        let usage = *self.usage.lock().unwrap();
+        play.expect("the model was called once too often").stream(usage, cancel)
+    }
+
+    fn count(&self, _: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        let count = self.counts.lock().unwrap().pop_front();
+        async move { Ok(count) }.boxed()
+    }
+}
+
+impl Play {
+    fn stream(
+        self,
+        usage: Usage,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        match self {
+            Play::Writes(deltas, go_on, then) => {
+                let rest = stream::once(async move {
+                    go_on.notified().await;
+                    then.stream(usage, cancel)
+                });
+                stream::iter(deltas.into_iter().map(Ok)).chain(rest.flatten()).boxed()
+            }
             Play::Answer(content, stop_reason) => {
                 let texts: Vec<_> = content
                     .iter()
                     .filter_map(|block| block.as_text().map(|text| Ok(Delta::Text(text.into()))))
                     .collect();
-                let usage = *self.usage.lock().unwrap();
                 let model = "actor".into();
                 let stop_details = None;
                 let answer = AssistantMessage { content, stop_reason, stop_details, usage, model };
@@ -160,11 +196,6 @@ impl Model for Actor {
                 }))
                 .boxed(),
         }
-    }
-
-    fn count(&self, _: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
-        let count = self.counts.lock().unwrap().pop_front();
-        async move { Ok(count) }.boxed()
     }
 }
 
@@ -323,9 +354,9 @@ impl Stage {
     }
 
     /// The owner watches a room.
-    pub async fn enter(&self, room: &RoomHandle) {
+    pub async fn enter(&self, room: &RoomHandle) -> Opened {
         let member = Member { id: MemberId::generate(), principal: owner() };
-        room.open(member, None).await.unwrap();
+        room.open(member, None).await.unwrap()
     }
 
     /// The server stops and starts again; runs are taken up.
@@ -448,6 +479,24 @@ impl Stage {
         loop {
             if let Event::Requested(request) = self.hear().await {
                 return request;
+            }
+        }
+    }
+
+    /// Waits until people see what the model is writing.
+    pub async fn sketch(&mut self) -> Arc<Sketch> {
+        loop {
+            if let Event::Sketched(sketch) = self.hear().await {
+                return sketch;
+            }
+        }
+    }
+
+    /// Waits until people see that nothing came of it.
+    pub async fn unsketched(&mut self) -> Arc<Sketch> {
+        loop {
+            if let Event::Unsketched(sketch) = self.hear().await {
+                return sketch;
             }
         }
     }

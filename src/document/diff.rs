@@ -59,6 +59,38 @@ impl From<Vec<DraftPart>> for HunkDraft {
     }
 }
 
+/// The changes so far of a text that is still being written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SoFar {
+    /// Up to the last block that is complete. They can still change: what follows may show that a block became another one.
+    pub hunks: Vec<HunkDraft>,
+    /// How many blocks (paragraphs, headings, list items, lines of code) are complete.
+    pub blocks: usize,
+}
+
+/// The changes that turn `old` into a text of which `written` is the beginning.
+///
+/// The last block may still grow and is left out, and what of `old` comes after is not taken for removed.
+pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> SoFar {
+    let blocks = blocks::blocks(written);
+    let Some(last) = blocks.last() else { return SoFar::default() };
+    let mut hunks = diff(old, &written[..last.range.start], limits);
+    // A removal is known for one only when something stands behind it again.
+    let mut end = super::utf16_len(old);
+    while let Some(part) = hunks.last_mut().and_then(|hunk| hunk.parts.last_mut()) {
+        if part.to < end || !part.insert.is_empty() {
+            break;
+        }
+        end = part.from;
+        let Some(hunk) = hunks.last_mut() else { break };
+        hunk.parts.pop();
+        if hunk.parts.is_empty() {
+            hunks.pop();
+        }
+    }
+    SoFar { hunks, blocks: blocks.len() - 1 }
+}
+
 /// The changes that turn `old` into `new`, in order and disjoint; empty if the texts are equal.
 ///
 /// Both texts must have their line ends normalised to `\n`, as [`super::Text`] does.

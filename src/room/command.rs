@@ -6,7 +6,9 @@ use tokio::sync::oneshot;
 
 use crate::document::{Edit, Text, Update};
 use crate::ids::{ClientId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version};
-use crate::review::{Decision, Fresh, HunkDraft, Preview, Report, Request, Resolution};
+use crate::review::{
+    Decision, Fresh, Hunk, HunkDraft, Person, Preview, Report, Request, Resolution,
+};
 use crate::who::Principal;
 
 use super::RoomError;
@@ -26,6 +28,10 @@ pub enum Command {
     Move(MemberId, Caret),
     /// Hold a change for people to decide.
     Propose(Box<NewRequest>, Reply<Proposed>),
+    /// Show what the model has written so far of a change it may propose.
+    Sketch(Box<Sketch>, Reply<()>),
+    /// Nothing comes of what was shown; nothing is answered.
+    Unsketch(Sketches),
     /// Tell when a request is resolved; at once if it is already.
     Await(RequestId, Reply<Settled>),
     /// Decide a request.
@@ -86,6 +92,8 @@ impl Command {
             | Self::Leave(..)
             | Self::Push(..)
             | Self::Move(..)
+            | Self::Sketch(..)
+            | Self::Unsketch(..)
             | Self::Await(..)
             | Self::Rename(..)
             | Self::Configure(..)
@@ -112,7 +120,11 @@ impl Command {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
-            Self::Leave(..) | Self::Move(..) | Self::Say(..) | Self::Recount => {}
+            Self::Leave(..)
+            | Self::Move(..)
+            | Self::Unsketch(..)
+            | Self::Say(..)
+            | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
@@ -126,7 +138,9 @@ impl Command {
             | Self::Begin(.., reply)
             | Self::Done(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
-            Self::Rename(.., reply) | Self::Delete(.., reply) => reply.send(Err(error)),
+            Self::Sketch(_, reply) | Self::Rename(.., reply) | Self::Delete(.., reply) => {
+                reply.send(Err(error));
+            }
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::CatchUp(_, reply) => reply.send(Err(error)),
@@ -245,6 +259,42 @@ pub struct NewRequest {
     pub gate: Gate,
 }
 
+/// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// The name its request will have.
+    pub id: RequestId,
+    /// The tool.
+    pub tool: String,
+    /// The call, as the model named it.
+    pub tool_use: ToolUseId,
+    /// The session that asked.
+    pub session: SessionId,
+    /// The run that asked.
+    pub run: RunId,
+    /// The person who asked.
+    pub author: Person,
+    /// The new text so far.
+    pub text: String,
+    /// How many of its paragraphs are complete.
+    pub paragraphs: usize,
+    /// The version the model read.
+    pub base_version: Version,
+    /// The text the model read.
+    pub base: Text,
+    /// What is known of the change so far, in positions of `base_version`.
+    pub hunks: Vec<HunkDraft>,
+}
+
+/// Which sketches are meant.
+#[derive(Clone, Debug)]
+pub enum Sketches {
+    /// The one of this request.
+    One(RequestId),
+    /// All of a run.
+    OfRun(SessionId, RunId),
+}
+
 /// Whether a person must decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
@@ -313,6 +363,8 @@ pub struct Opened {
     pub client: ClientId,
     /// The requests people can still decide.
     pub requests: Vec<Arc<Request>>,
+    /// What the model is writing, and what is known of its changes, in positions of the newest version.
+    pub sketches: Vec<(Arc<Sketch>, Vec<Hunk>)>,
     /// Who is here.
     pub peers: Vec<Peer>,
 }

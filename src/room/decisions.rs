@@ -11,7 +11,6 @@ use crate::review::{Decision, DecisionError, Outcome, Person, Request};
 use crate::store::{DecisionRecord, Op};
 use crate::who::{Action, Principal};
 
-use super::RoomError;
 use super::requests::{
     move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
 };
@@ -19,6 +18,7 @@ use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
+use super::{RoomError, sketches};
 
 /// Takes a decision: all of it, or nothing and the reason why.
 pub(super) fn decide(
@@ -131,6 +131,7 @@ pub(super) fn withdraw(
 
 /// Every open request ends, because the document does.
 pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &mut Step) {
+    sketches::forget(state).into_iter().for_each(|event| step.tell(event));
     for request in std::mem::take(&mut state.open).into_values() {
         let mut request = Arc::unwrap_or_clone(request);
         let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();

@@ -63,9 +63,12 @@ impl RoomState {
             Event::Requested(request) | Event::Resolved(request) => request,
             Event::RequestUpdated(update) => &update.request,
             Event::Said(_) => return Cow::Borrowed(members),
-            Event::Updates { .. } | Event::Changed(_) | Event::Peers(_) | Event::Caret(..) => {
-                return Cow::Borrowed(&[]);
-            }
+            Event::Updates { .. }
+            | Event::Changed(_)
+            | Event::Peers(_)
+            | Event::Caret(..)
+            | Event::Sketched(_)
+            | Event::Unsketched(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
             self.principal_of(member).is_some_and(|person| request.concerns(&person))

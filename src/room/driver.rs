@@ -22,7 +22,7 @@ use super::event::Event;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, proposals, requests, time, voters};
+use super::{RoomError, RoomHandle, loading, proposals, requests, sketches, time, voters};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -248,6 +248,13 @@ impl Driver {
                 Ok(older) => {
                     let now = self.now();
                     let result = proposals::propose(&mut self.state, *new, older, &now, step);
+                    step.answer(reply, result);
+                }
+                Err(error) => reply.send(Err(error)),
+            },
+            Command::Sketch(sketch, reply) => match self.older(sketch.base_version, step).await {
+                Ok(older) => {
+                    let result = sketches::show(&mut self.state, *sketch, older, step);
                     step.answer(reply, result);
                 }
                 Err(error) => reply.send(Err(error)),

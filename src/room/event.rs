@@ -9,6 +9,7 @@ use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, Sessi
 use crate::review::{Hunk, HunkStatus, Request};
 use crate::who::Principal;
 
+use super::command::Sketch;
 use super::settings::DocumentSettings;
 
 /// Everything that can be told.
@@ -37,6 +38,10 @@ pub enum Event {
     RequestUpdated(RequestUpdate),
     /// A request was resolved.
     Resolved(Arc<Request>),
+    /// The model has written more of a change it may propose.
+    Sketched(Arc<Sketch>),
+    /// Nothing comes of it.
+    Unsketched(Arc<Sketch>),
     /// A run says something.
     Said(Arc<Said>),
 }

@@ -27,6 +27,7 @@ pub mod rehearsal;
 mod requests;
 mod restore;
 mod rooms;
+mod sketches;
 mod state;
 mod step;
 #[cfg(test)]
@@ -48,7 +49,7 @@ use crate::who::Principal;
 
 use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading,
-    Reply, Settled, Undo,
+    Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
@@ -190,6 +191,16 @@ impl RoomHandle {
     /// Hold a change for people to decide.
     pub async fn propose(&self, request: NewRequest) -> Result<Proposed, RoomError> {
         self.ask(|reply| Command::Propose(Box::new(request), reply)).await
+    }
+
+    /// Show what the model has written so far of a change it may propose; answers once people have been told.
+    pub async fn sketch(&self, sketch: Sketch) -> Result<(), RoomError> {
+        self.ask(|reply| Command::Sketch(Box::new(sketch), reply)).await
+    }
+
+    /// Nothing comes of what was shown. What has become a request is none any more.
+    pub async fn unsketch(&self, sketches: Sketches) {
+        self.send(Command::Unsketch(sketches)).await;
     }
 
     /// Wait until a request is resolved; answers at once if it is already. Works across restarts.

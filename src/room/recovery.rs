@@ -7,7 +7,7 @@ use crate::ids::Version;
 use super::driver::Driver;
 use super::event::{Change, Event};
 use super::step::Step;
-use super::{RoomError, loading, time};
+use super::{RoomError, loading, sketches, time};
 
 /// Updates that are at hand after loading again.
 const RECENT: u64 = 512;
@@ -19,6 +19,10 @@ impl Driver {
         let recent = Version(self.told.0.saturating_sub(RECENT));
         match loading::load(&self.shared.store, self.state.id(), recent).await {
             Ok(fresh) => {
+                // They are drawn again with the next words.
+                for event in sketches::forget(&mut self.state) {
+                    self.tell(&self.audience, &event);
+                }
                 self.state.replace_with(fresh);
                 self.state.presence.keep_only(&self.audience);
                 let now = self.now();

@@ -17,7 +17,7 @@ use super::event::{Event, News, RequestUpdate};
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
 use super::writing::HunkChanges;
-use super::{RoomError, decisions, desk, time, undo};
+use super::{RoomError, decisions, desk, sketches, time, undo};
 
 /// Applies a command about a request there is.
 pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
@@ -71,6 +71,7 @@ pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now,
     step.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     step.tell(Event::Requested(Arc::clone(request)));
+    sketches::become_request(state, request.id(), step);
     failpoint::pass("room.proposed");
 }
 

@@ -20,6 +20,7 @@ use super::event::{Caret, Event};
 use super::focus::Focuses;
 use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
+use super::sketches::{self, Sketchbook};
 use super::step::{Output, Step};
 use super::{RoomError, requests, time};
 
@@ -44,6 +45,8 @@ pub(super) struct RoomState {
     pub(super) open: BTreeMap<RequestId, Arc<Request>>,
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<Request>>,
+    /// What the model is still writing.
+    pub(super) sketches: Sketchbook,
     pub(super) focuses: Focuses,
     pub(super) presence: Presence,
     /// Whose the clients are, as far as that was looked up.
@@ -67,6 +70,7 @@ impl RoomState {
             document,
             open,
             ended: VecDeque::new(),
+            sketches: Sketchbook::default(),
             focuses: Focuses::default(),
             presence: Presence::default(),
             clients: HashMap::new(),
@@ -127,6 +131,7 @@ impl RoomState {
             content: self.content(since, older, now),
             client: ClientId::generate(),
             requests,
+            sketches: self.sketches.shown(),
             peers: self.presence.peers().to_vec(),
         };
         if is_news {
@@ -221,6 +226,7 @@ impl RoomState {
         match command {
             Command::Leave(member) => self.leave(&member, now, step),
             Command::Move(member, caret) => self.place(&member, caret, step),
+            Command::Unsketch(sketches) => sketches::end(self, &sketches, step),
             Command::Say(said) => step.tell(Event::Said(Arc::new(said))),
             Command::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));
@@ -250,6 +256,7 @@ impl RoomState {
             // The driver hands these over with what it fetched for them.
             Command::Open(..)
             | Command::Propose(..)
+            | Command::Sketch(..)
             | Command::CatchUp(..)
             | Command::Await(..)
             | Command::Recount => {}

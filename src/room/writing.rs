@@ -199,7 +199,10 @@ impl RoomState {
 
     /// Whether anything has to move when the text changes.
     fn has_positions(&self) -> bool {
-        !self.open.is_empty() || !self.own.frozen.is_empty() || self.presence.has_carets()
+        !self.open.is_empty()
+            || !self.sketches.is_empty()
+            || !self.own.frozen.is_empty()
+            || self.presence.has_carets()
     }
 
     /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
@@ -240,6 +243,7 @@ impl RoomState {
     ) {
         self.presence.map(change);
         self.own.follow(change);
+        self.sketches.follow(change, after);
         for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
             let changed = requests::advance(Arc::make_mut(request), change, after, now.ms);
             if !changed.is_empty() {

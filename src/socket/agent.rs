@@ -8,7 +8,7 @@ use crate::room::command::Command;
 use crate::who::Action;
 use crate::wire::client::{AskClaudeCode, AskSelection, Cancel, ReadTranscript, Run};
 use crate::wire::convert;
-use crate::wire::server::AgentEvent;
+use crate::wire::server::{AgentEvent, ToolApprovalRequest};
 
 use super::refusal::Refusal;
 use super::{Connection, Done};
@@ -156,6 +156,8 @@ pub(super) async fn cancel(connection: &mut Connection, payload: Cancel) -> Resu
 #[derive(Serialize)]
 pub(super) struct Transcript {
     entries: Vec<AgentEvent>,
+    /// What was asked for in it and has ended; what is open comes with `document:open`.
+    requests: Vec<ToolApprovalRequest>,
 }
 
 pub(super) async fn transcript(
@@ -173,5 +175,7 @@ pub(super) async fn transcript(
         None => connection.door.agents.transcript(&session, None).await?,
     };
     let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
-    Ok(Transcript { entries: entries.collect() })
+    let requests = connection.door.agents.decided(&session, document.as_ref()).await?;
+    let requests = requests.iter().map(convert::request).collect();
+    Ok(Transcript { entries: entries.collect(), requests })
 }

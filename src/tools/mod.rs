@@ -21,6 +21,7 @@ mod errands;
 mod find_and_replace;
 mod glob;
 mod grep;
+mod growing;
 mod insert_at_cursor;
 mod list_documents;
 mod multi_edit;
@@ -55,6 +56,7 @@ use crate::who::Principal;
 use crate::workspace::{Workspace, WorkspaceError};
 
 pub use call::{Call, Change, ChangedRange, Outcome};
+pub use growing::Growing;
 pub use registry::Registry;
 
 /// What a model may do. One file and one line in [`registry`] make a new tool.
@@ -67,6 +69,8 @@ pub trait Tool: 'static {
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
+    /// What people can watch while the model writes it; `None`: nothing.
+    const WRITES: Option<Writes> = None;
     /// What it needs to be of use.
     const GROUND: Ground = Ground::Document;
     /// Its input; the schema the model gets is made from it.
@@ -113,6 +117,15 @@ pub enum Effect {
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+/// The field of a call's input that people can watch while the model writes it, and where its text would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// It replaces the document.
+    Document(&'static str),
+    /// It replaces the range that the call is about ([`Tool::scope`]).
+    Range(&'static str),
 }
 
 /// What happens to tools that only read (`auto_approve_safe` on the wire).

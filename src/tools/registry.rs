@@ -34,7 +34,7 @@ use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
     Answer, Call, Context, Effect, Errand, Finished, Ground, Intent, Outcome, Prepared, Proposal,
-    SafeTools, Tool, ToolError, Verdict, elsewhere, told,
+    SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -74,6 +74,7 @@ pub(super) struct Entry {
     when: &'static str,
     pub(super) effect: Effect,
     ground: Ground,
+    writes: Option<Writes>,
     schema: Value,
     pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
     check: fn(&Value) -> Result<(), ToolError>,
@@ -139,6 +140,17 @@ impl Registry {
             Ground::Conversation => tool.ground == Ground::Conversation,
             Ground::Workspace => tool.ground != Ground::Document,
         })
+    }
+
+    /// What people can watch of a call of this tool while the model writes it.
+    pub fn writes(&self, tool: &str) -> Option<Writes> {
+        self.tools.iter().find(|known| known.name == tool)?.writes
+    }
+
+    /// The range that a call of this tool is about, if `input` says so already.
+    pub fn scope(&self, context: &Context, tool: &str, input: &Value) -> Option<(usize, usize)> {
+        let tool = self.tools.iter().find(|known| known.name == tool)?;
+        (tool.scope)(context, input)
     }
 
     /// Runs a call through the gate. Never fails: what went wrong is the outcome. Waits for people, for days if need be;
@@ -318,6 +330,7 @@ impl Entry {
             when: T::WHEN,
             effect: T::EFFECT,
             ground: T::GROUND,
+            writes: T::WRITES,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
             check: check::<T>,

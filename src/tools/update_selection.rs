@@ -8,7 +8,7 @@ use crate::document::Text;
 
 use super::changes::{self, Replaced};
 use super::span::Span;
-use super::{Context, Effect, Prepared, Tool, ToolError};
+use super::{Context, Effect, Prepared, Tool, ToolError, Writes};
 
 /// Rewrite a range.
 pub struct UpdateSelection;
@@ -38,6 +38,7 @@ impl Tool for UpdateSelection {
          selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
     const EFFECT: Effect = Effect::Proposes;
+    const WRITES: Option<Writes> = Some(Writes::Range("new_text"));
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {

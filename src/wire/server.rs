@@ -158,12 +158,24 @@ pub struct Opened {
     /// All requests of the document that people can still decide; a card that is not here is gone.
     #[cfg_attr(test, ts(type = "Array<ToolApprovalRequest>"))]
     pub requests: Vec<ToolApprovalRequest>,
+    /// What the model is writing; a card that is not here is gone.
+    pub streaming: Vec<Streaming>,
     /// Who is here.
     pub peers: Vec<Peer>,
     /// Which of `peers` is this connection.
     pub member: String,
     /// What the person may do in this document.
     pub role: String,
+}
+
+/// A change that the model is still writing.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Streaming {
+    /// As it was last told.
+    pub update: ToolApprovalUpdate,
+    /// What is known of the change so far; positions are of the version of the ack.
+    pub hunks: Vec<Hunk>,
 }
 
 /// One committed update.
@@ -460,9 +472,28 @@ pub struct ToolApprovalUpdate {
     pub hunks: Vec<HunkState>,
     /// Who caused the change.
     pub by: Option<Person>,
-    /// The text so far, while the model still writes.
+    /// The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
+    /// Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paragraphs: Option<usize>,
+    /// While there is no request: the tool the model is calling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// While there is no request: the call, as the model named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// While there is no request: the session that asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// While there is no request: the run that asked.
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// While there is no request: the person who asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Person>,
     /// The request anew, when it would do something else than people were shown: a file changed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Box<ToolApprovalRequest>>,

@@ -23,7 +23,7 @@ fn generate() -> String {
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
-            WholeDocument, Opened, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
+            WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,

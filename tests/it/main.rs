@@ -31,5 +31,6 @@ mod review_rules;
 mod roles;
 mod samples;
 mod seed5;
+mod streaming;
 mod tokens;
 mod workspace;

@@ -129,6 +129,8 @@ fn script_of_the_tour() -> Script {
         .turn(json!({"when": {"user": "refuse"}, "content": say("No."), "stop_reason": "refusal"}))
         .turn(json!({"when": {"user": "fail"}, "error": {"status": 401, "type": "authentication_error"}}))
         .turn(json!({"when": {"user": "slow"}, "content": say("Slowly, very slowly."), "chunk_chars": 2, "delay_ms": 200}))
+        .turn(json!({"when": {"user": "watch"}, "chunk_chars": 20, "delay_ms": 100, "content": [
+            {"type": "tool_use", "name": "update_full_document", "input": full(&AFTER.repeat(3))}]}))
         .closing("Done.")
 }
 
@@ -174,6 +176,11 @@ fn tour_of_endings(owner: &Person) {
     owner.sees("claudeStreamChunk");
     owner.emit("cancel", &json!({"requestId": slow})).ok();
     owner.answer(&slow);
+    let watched = owner.asks("watch");
+    owner.sees_where("tool_approval_update", |it| it["status"] == "streaming");
+    owner.opens_again();
+    owner.emit("cancel", &json!({"requestId": watched})).ok();
+    owner.answer(&watched);
     let run = owner.emit("run", &json!({"prompt": "Hello"})).ok()["requestId"].clone();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
 }

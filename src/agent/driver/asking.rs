@@ -7,12 +7,14 @@ use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::auth::may_still;
+use crate::ids::RequestId;
 use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
 use crate::who::Action;
 use crate::wire::messages::{ContentBlock, Message};
 
 use super::super::listen::listen;
 use super::super::prompt::{opening, rules};
+use super::super::sketching::Sketching;
 use super::super::snapshots::Snapshot;
 use super::super::transcript::{self, Entry, Kept};
 use super::super::turn::{End, Event};
@@ -44,7 +46,11 @@ impl Driver<'_> {
         };
         let began = Instant::now();
         let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        let event = self.hear(stream).await;
+        // Each call is shown under a name of its own.
+        let context = self.context(RequestId::generate(), self.shared.desk().await?);
+        let mut sketching = Sketching::new(&self.shared.tools, context);
+        let event = self.hear(stream, &mut sketching).await;
+        self.names = sketching.names();
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.run.spent.model_ms = self.run.spent.model_ms.saturating_add(took);
         if let Event::Answered(answer) = &event {
@@ -80,11 +86,15 @@ impl Driver<'_> {
     }
 
     /// Hears an answer out, for as long as the run may still wait for the model.
-    async fn hear(&self, stream: BoxStream<'static, Result<Delta, ModelError>>) -> Event {
+    async fn hear(
+        &self,
+        stream: BoxStream<'static, Result<Delta, ModelError>>,
+        sketching: &mut Sketching<'_>,
+    ) -> Event {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.run.spent.model_ms);
         let brake = self.cancel.child_token();
-        let mut listening = pin!(listen(&self.voice, stream, &brake));
+        let mut listening = pin!(listen(&self.voice, stream, &brake, sketching));
         tokio::select! {
             event = &mut listening => return event,
             () = sleep(Duration::from_millis(left)) => brake.cancel(),

@@ -19,6 +19,9 @@ pub(super) enum Step {
 /// Below this, two sentences are not taken for versions of each other.
 const ALIKE: f32 = 0.35;
 
+/// From here on, a list is taken for the paragraph it stands in the place of.
+const SAME_WORDS: f32 = 0.5;
+
 /// How many pairs are looked at, at most, for each gap (plus a narrow band, so that the cost stays linear).
 const CELLS: usize = 60_000;
 
@@ -64,21 +67,26 @@ impl Sentence {
 
     /// 0 to 1: how many of the words they share, weighted by length, whatever the order.
     fn likeness(&self, other: &Self) -> f32 {
-        let (mut a, mut b) = (self.bag.iter().peekable(), other.bag.iter().peekable());
-        let mut shared = 0;
-        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-            match x.0.cmp(&y.0) {
-                std::cmp::Ordering::Less => drop(a.next()),
-                std::cmp::Ordering::Greater => drop(b.next()),
-                std::cmp::Ordering::Equal => {
-                    shared += x.1;
-                    a.next();
-                    b.next();
-                }
+        likeness(&self.bag, &other.bag, self.weight + other.weight)
+    }
+}
+
+/// The same for two sorted bags of words that weigh `all` together.
+fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut shared = 0;
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        match x.0.cmp(&y.0) {
+            std::cmp::Ordering::Less => drop(a.next()),
+            std::cmp::Ordering::Greater => drop(b.next()),
+            std::cmp::Ordering::Equal => {
+                shared += x.1;
+                a.next();
+                b.next();
             }
         }
-        2.0 * shared as f32 / (self.weight + other.weight).max(1) as f32
     }
+    2.0 * shared as f32 / all.max(1) as f32
 }
 
 /// Two lists of units and their texts.
@@ -132,6 +140,31 @@ fn whole_blocks(list: &[Sentence], range: Range<usize>) -> Vec<Range<usize>> {
         at += len;
     }
     groups
+}
+
+/// Whether one paragraph became a list of the same words, or a list one paragraph. Such a change makes sense only as a whole:
+/// with some of its lines taken and others not, the text would be half of each.
+pub(super) fn is_reshaped(old: &[Sentence], new: &[Sentence]) -> bool {
+    let items = |list: &[Sentence]| list.iter().filter(|s| s.unit.kind == Kind::Whole).count();
+    let blocks = |list: &[Sentence]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
+    let is_code = |s: &Sentence| s.unit.kind == Kind::Code;
+    let becomes = |paragraph: &[Sentence], list: &[Sentence]| {
+        let (items_before, items_after) = (items(paragraph), items(list));
+        // The list may keep an introduction.
+        blocks(paragraph) == 1
+            && items_before == 0
+            && items_after >= 2
+            && blocks(list) <= items_after + 1
+    };
+    let bag = |list: &[Sentence]| {
+        let mut bag: Vec<_> = list.iter().flat_map(|s| s.bag.iter().copied()).collect();
+        bag.sort_unstable();
+        bag
+    };
+    let weight = |list: &[Sentence]| list.iter().map(|s| s.weight).sum::<u32>();
+    !old.iter().chain(new).any(is_code)
+        && (becomes(old, new) || becomes(new, old))
+        && likeness(&bag(old), &bag(new), weight(old) + weight(new)) >= SAME_WORDS
 }
 
 /// How the best sum up to a pair came about.

@@ -6,6 +6,9 @@ use super::stages::{Bond, Change};
 use super::words::{Stuff, Words};
 use super::{DraftPart, HunkDraft};
 
+/// Lines of code that one change holds at most: more are hard to read at once.
+const MOST_LINES: usize = 24;
+
 /// The hunks that make `changes`, which are in order and disjoint.
 pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> {
     let mut hunks: Vec<HunkDraft> = Vec::new();
@@ -19,7 +22,10 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> 
         let joined = match change.bond {
             Bond::Apart => false,
             Bond::Joined => true,
-            Bond::Line => last_end == Some((change.old.start, change.new.start, Bond::Line)),
+            Bond::Line => {
+                let is_short = hunks.last().is_some_and(|hunk| hunk.parts.len() < MOST_LINES);
+                is_short && last_end == Some((change.old.start, change.new.start, Bond::Line))
+            }
         };
         last_end = Some((change.old.end, change.new.end, change.bond));
         let part = DraftPart {

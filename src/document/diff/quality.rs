@@ -37,6 +37,7 @@ rewrites! {
     lines_wrapped_by_hand_read_on: "wrapped.toml",
     japanese_and_chinese_change_by_characters: "tokyo.toml",
     paragraphs_are_split_removed_and_kept: "paragraphs.toml",
+    a_paragraph_becomes_a_list_as_a_whole: "list.toml",
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::DiffLimits;
-use super::align::{Sentence, Sides, Step, align};
+use super::align::{Sentence, Sides, Step, align, is_reshaped};
 use super::blocks::{Block, Kind, blocks, units};
 use super::sentence::pair;
 use super::words::Words;
@@ -107,7 +107,13 @@ impl<'a> Stage<'a> {
                 old: old.get(o.start).map_or(end.old, |s| s.unit.range.start),
                 new: new.get(n.start).map_or(end.new, |s| s.unit.range.start),
             };
-            self.steps(sides, &align(sides, o, n), at);
+            let begun = self.changes.len();
+            self.steps(sides, &align(sides, o.clone(), n.clone()), at);
+            if is_reshaped(&old[o], &new[n]) {
+                for change in self.changes[begun..].iter_mut().skip(1) {
+                    change.bond = Bond::Joined;
+                }
+            }
         }
     }
 

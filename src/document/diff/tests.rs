@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{DiffLimits, HunkDraft, diff};
+use super::{DiffLimits, HunkDraft, SoFar, diff, diff_so_far};
 
 /// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to the old text.
 fn apply(old: &str, hunks: &[HunkDraft]) -> String {
@@ -279,6 +279,58 @@ fn code_changes_by_the_line() {
     let old = "Text.\n\n```rust\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\n";
     let new = "Text.\n\n```rust\nlet a = 1;\nlet b = 20;\nlet c = 30;\n```\n";
     assert_eq!(told(old, new), ["let b = 2;→let b = 20; + let c = 3;→let c = 30;"]);
+}
+
+#[test]
+fn a_paragraph_that_becomes_a_list_is_one_hunk_and_so_is_the_way_back() {
+    let (paragraph, list) = (
+        "Bring eggs, milk and bread.\n\nCome early.\n",
+        "Bring:\n\n- eggs\n- milk\n- bread\n\nCome early.\n",
+    );
+    assert_eq!(hunks(paragraph, list).len(), 1);
+    assert_eq!(hunks(list, paragraph).len(), 1);
+    let (sentences, steps) = (
+        "Open the box. Take the lamp out. Light it.\n",
+        "- Open the box.\n- Take the lamp out.\n- Light it.\n",
+    );
+    assert_eq!(hunks(sentences, steps).len(), 1);
+    assert_eq!(hunks(steps, sentences).len(), 1);
+}
+
+#[test]
+fn a_list_that_says_something_else_is_not_the_paragraph_it_replaces() {
+    let hunks = hunks("The fog came in and stayed.\n", "- Buy some oil\n- Call your sister\n");
+    assert!(hunks.len() > 1, "{hunks:?}");
+}
+
+#[test]
+fn a_long_block_of_code_changes_in_pieces_that_can_be_read() {
+    let code = |word: &str| {
+        let lines: String = (0..60).map(|line| format!("let {word}_{line} = {line};\n")).collect();
+        format!("Before.\n\n```rust\n{lines}```\n\nAfter.\n")
+    };
+    let hunks = hunks(&code("old"), &code("new"));
+    let sizes: Vec<_> = hunks.iter().map(|hunk| hunk.parts.len()).collect();
+    assert_eq!(sizes, [24, 24, 12]);
+}
+
+#[test]
+fn what_is_written_so_far_is_compared_block_by_block() {
+    let old = "Teh cat.\n\nIt sat.\n\n- one\n- two\n";
+    let told = |written: &str| {
+        let SoFar { hunks, blocks } = diff_so_far(old, written, &DiffLimits::default());
+        (hunks.iter().map(|hunk| hunk.parts[0].insert.clone()).collect::<Vec<_>>(), blocks)
+    };
+    assert_eq!(told(""), (vec![], 0));
+    assert_eq!(told("The cat."), (vec![], 0));
+    assert_eq!(told("The cat.\n\nIt"), (vec!["The".to_owned()], 1));
+    // What was left out is seen only when something stands behind it again.
+    assert_eq!(told("The cat.\n\n- one\n- t").0, ["The", ""]);
+    assert_eq!(told("The cat.\n\nIt sat.\n\n- one\n- 2\n- ").0, ["The", "2"]);
+    assert_eq!(
+        told("The cat.\n\nIt sat.\n\n- one\n- two\n\nMore."),
+        (vec!["The".to_owned(), "\n".to_owned()], 4)
+    );
 }
 
 #[test]

@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::{member, who};
 use crate::document::Text;
-use crate::document::diff::{DiffLimits, diff};
+use crate::document::diff::{DiffLimits, diff, diff_so_far};
 use crate::document::{ChangeSet, Edit};
 use crate::ids::{DocumentId, HunkId, MemberId, RequestId, Version};
 use crate::review::{
-    Choice, Decision, Finish, HunkVerdict, Preview, Request, RequestStatus, Verdict,
+    Choice, Decision, Finish, HunkVerdict, Person, Preview, Request, RequestStatus, Verdict,
 };
 use crate::room::clock::Clock;
-use crate::room::command::{Gate, NewRequest, Proposed, Push, Reading, Settled, Undo};
+use crate::room::command::{Gate, NewRequest, Proposed, Push, Reading, Settled, Sketch, Undo};
 use crate::room::event::{Change, Event};
 use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
@@ -274,6 +274,24 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
     }
 }
 
+/// What bo's run has written so far of a rewrite; all of it but the last paragraph is compared.
+pub(super) fn sketch(id: &RequestId, read: &Reading, text: &str) -> Sketch {
+    let so_far = diff_so_far(&read.text.to_string(), text, &DiffLimits::default());
+    Sketch {
+        id: id.clone(),
+        tool: "update_full_document".into(),
+        tool_use: "toolu_1".into(),
+        session: "ses_1".into(),
+        run: "run_1".into(),
+        author: Person::from(&who("bo")),
+        text: text.into(),
+        paragraphs: so_far.blocks,
+        base_version: read.version,
+        base: read.text.clone(),
+        hunks: so_far.hunks,
+    }
+}
+
 pub(super) fn hunk(request: &Request, number: usize) -> HunkId {
     request.hunks[number - 1].id.clone()
 }
@@ -321,6 +339,8 @@ fn word(event: &Event) -> String {
             format!("changed{}", changed.collect::<String>())
         }
         Event::Resolved(request) => format!("resolved {}", request.status.as_str()),
+        Event::Sketched(sketch) => format!("sketched {}", sketch.text),
+        Event::Unsketched(_) => "unsketched".into(),
         Event::Said(_) => "said".into(),
     }
 }

@@ -6,6 +6,7 @@ mod people;
 mod proposing;
 mod reviewing;
 mod settings;
+mod sketching;
 mod timing;
 mod undoing;
 mod writing;

@@ -62,6 +62,12 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
         Event::Requested(asked) => message("tool_approval_request", &request(asked)),
         Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
         Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
+        Event::Sketched(sketch) => {
+            message("tool_approval_update", &request::sketched(document, sketch))
+        }
+        Event::Unsketched(sketch) => {
+            message("tool_approval_update", &request::unsketched(document, sketch))
+        }
         Event::Said(said) => said::said(said),
     }
 }
@@ -83,7 +89,7 @@ pub fn opened(
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::Opened { content, client, requests, peers } = opened;
+    let command::Opened { content, client, requests, sketches, peers } = opened;
     let (whole, from, version, updates) = match content {
         Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
         Content::Since { from, version, updates } => {
@@ -98,6 +104,7 @@ pub fn opened(
         updates,
         client_id: client.to_string(),
         requests: requests.iter().map(|asked| request(asked)).collect(),
+        streaming: sketches.iter().map(|it| request::streaming(document, it)).collect(),
         peers: peers.iter().map(peer).collect(),
         member: member.to_string(),
         role: principal.role.as_str().to_owned(),

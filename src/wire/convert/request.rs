@@ -1,11 +1,15 @@
 //! Requests, hunks and decisions, as they are said on the wire.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
-use crate::ids::{HunkId, RequestId};
+use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{
     self, DecisionError, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
+    RequestStatus,
 };
+use crate::room::command::Sketch;
 use crate::room::event::{News, RequestUpdate};
 
 use super::super::server;
@@ -169,9 +173,69 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         hunks: changed.iter().map(|(id, status)| hunk_state(id, *status)).collect(),
         by: by.as_ref().map(principal),
         text: None,
+        paragraphs: None,
+        tool_name: None,
+        tool_use_id: None,
+        session_id: None,
+        run_id: None,
+        author: None,
         fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
         report: (*news == News::Result).then(|| request.report().text),
     }
+}
+
+/// The model has written more of a change.
+pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolApprovalUpdate {
+    let Sketch {
+        id,
+        tool,
+        tool_use,
+        session,
+        run,
+        author,
+        text,
+        paragraphs,
+        base_version: _,
+        base: _,
+        hunks: _,
+    } = sketch;
+    server::ToolApprovalUpdate {
+        request_id: id.to_string(),
+        document_id: Some(document.to_string()),
+        status: RequestStatus::Streaming.as_str().to_owned(),
+        expires_at: None,
+        paused: false,
+        focused_by: Vec::new(),
+        preview_hash: String::new(),
+        approvals: server::Approvals { have: 0, need: 0 },
+        hunks: Vec::new(),
+        by: None,
+        text: Some(text.clone()),
+        paragraphs: Some(*paragraphs),
+        tool_name: Some(tool.clone()),
+        tool_use_id: Some(tool_use.to_string()),
+        session_id: Some(session.to_string()),
+        run_id: Some(run.to_string()),
+        author: Some(person(author)),
+        fresh: None,
+        report: None,
+    }
+}
+
+/// Nothing comes of a change the model was writing.
+pub(super) fn unsketched(document: &DocumentId, sketch: &Sketch) -> server::ToolApprovalUpdate {
+    let status = RequestStatus::Cancelled.as_str().to_owned();
+    let (text, paragraphs) = (None, None);
+    server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, sketch) }
+}
+
+/// What the model is writing, for somebody who comes in.
+pub(super) fn streaming(
+    document: &DocumentId,
+    (sketch, hunks): &(Arc<Sketch>, Vec<review::Hunk>),
+) -> server::Streaming {
+    let update = sketched(document, sketch);
+    server::Streaming { update, hunks: hunks.iter().map(|it| hunk(&sketch.id, it)).collect() }
 }
 
 /// A request has ended.

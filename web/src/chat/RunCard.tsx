@@ -2,13 +2,14 @@
 import { memo } from 'react'
 import { proposeAgain } from '../review/decide.ts'
 import { ProposalCard } from '../review/ProposalCard.tsx'
+import { Growing } from '../review/Growing.tsx'
 import { isWaiting, tally, useReview } from '../review/store.ts'
-import { useCapability } from '../session/store.ts'
+import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ago, many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { spentLine, spentWords } from './spent.ts'
-import type { Entry, Run } from './store.ts'
+import { type Entry, type Run, runAhead, useChat } from './store.ts'
 
 const TOOLS: Record<string, string> = {
   update_full_document: 'Rewrite', update_selection: 'Rewrite of a selection', respond_conversation_only: 'Answer', insert_at_cursor: 'Insertion',
@@ -16,33 +17,41 @@ const TOOLS: Record<string, string> = {
 }
 
 export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
-  const writing = useReview((state) => Object.values(state.writing).at(-1))
+  const writing = useReview((state) => state.writing)
+  const mine = useSession((session) => session.me?.sessionId === run.sessionId)
+  const growing = Object.values(writing).filter((one) => one.run === run.id)
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
   const running = run.status === 'running'
   const waiting = requests.some(isWaiting)
-  const kind = tool?.kind === 'tool' ? (TOOLS[tool.name] ?? tool.name) : 'Answer'
+  const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
+  const kind = name === undefined ? 'Answer' : (TOOLS[name] ?? name)
   return (
     <article className={`card ${requests.length === 0 ? 'is-answer' : ''}`} aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}>
       <div className="card-head">
         <span className="spark"><Icon name="spark" /></span>
         <h3>AI for {run.author || 'somebody'}</h3>
-        <p>{kind} · {running && !waiting ? 'writing now' : ago(run.at, Date.now())}</p>
+        <p>{kind} · {!running || waiting ? ago(run.at, Date.now()) : run.begun ? 'writing now' : 'waiting'}</p>
       </div>
       {run.prompt && <p className="prompt">{run.prompt}</p>}
       {run.entries.map((entry, index) => (
         <Step key={index} entry={entry} request={entry.kind === 'tool' ? requests.find((request) => request.tool_use_id === entry.id) : undefined} />
       ))}
-      {running && !waiting && (
-        <>
-          {writing && <p className="answer">{writing}</p>}
-          <div className="dots" role="status">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
-        </>
-      )}
+      {running && growing.map((one) => <Growing key={one.id} writing={one} mine={mine} />)}
+      {running && !waiting && growing.length === 0 && <AtWork run={run} />}
       <Ending run={run} />
       {run.spent && <p className="spent" title={spentWords(run.spent)}>{spentLine(run.spent)}</p>}
     </article>
   )
 })
+
+/** What a run does that has nothing to show yet. */
+function AtWork({ run }: { run: Run }) {
+  const ahead = useChat((chat) => runAhead(chat, run))
+  const reviewed = useReview((state) => Object.values(state.requests).some((request) => request.requestId === ahead?.id && isWaiting(request)))
+  if (!ahead) return <div className="dots">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
+  const which = ahead.prompt.length > 40 ? `${ahead.prompt.slice(0, 40).toWellFormed()}…` : ahead.prompt
+  return <p className="waits">{reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}</p>
+}
 
 function Step({ entry, request }: { entry: Entry; request: ApprovalRequest | undefined }) {
   if (entry.kind === 'text') return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>

@@ -14,6 +14,8 @@ export interface Run {
   prompt: string
   author: string
   at: string
+  /** Questions of one person about one document are worked on one after the other: whether this one's turn has come. */
+  begun: boolean
   status: RunStatus
   problem: string | null
   entries: readonly Entry[]
@@ -27,7 +29,7 @@ export interface Spent { model: string; input: number; cached: number; output: n
 export interface Chat { runs: readonly Run[] }
 export const useChat = create<Chat>()(() => ({ runs: [] }))
 
-const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, status: 'running', problem: null, entries: [], spent: null })
+const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, begun: false, status: 'running', problem: null, entries: [], spent: null })
 
 /** Our own question, shown before the server has answered. */
 export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
@@ -36,7 +38,7 @@ export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' |
 
 /** The model begins anew: what it streamed and did not finish is void. */
 export function began(chat: Chat, { requestId, sessionId }: ClaudeStream, at: string): Chat {
-  return change(chat, requestId, sessionId, at, (run) => ({ ...run, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
+  return change(chat, requestId, sessionId, at, (run) => ({ ...run, begun: true, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
 }
 
 export function streamed(chat: Chat, { requestId, sessionId, text = '' }: ClaudeStream, at: string): Chat {
@@ -49,7 +51,7 @@ export function streamed(chat: Chat, { requestId, sessionId, text = '' }: Claude
 
 /** Seed 1's objects, live or from the stored transcript. */
 export function happened(chat: Chat, event: AgentEvent): Chat {
-  return change(chat, event.requestId, event.sessionId, event.at, (run) => step(run, event))
+  return change(chat, event.requestId, event.sessionId, event.at, (run) => ({ ...step(run, event), begun: true }))
 }
 
 function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
@@ -115,6 +117,13 @@ export function requested(chat: Chat, request: ApprovalRequest): Chat {
     const tool: Entry = { kind: 'tool', id: request.tool_use_id, name: request.tool_name, result: null, failed: false }
     return { ...run, prompt: run.prompt || request.prompt, author: run.author || request.author.name, entries: known ? run.entries : [...run.entries, tool] }
   })
+}
+
+/** The question of the same person that has to be done with before this one's turn comes. */
+export function runAhead(chat: Chat, run: Run): Run | undefined {
+  if (run.begun || run.status !== 'running') return undefined
+  const earlier = chat.runs.filter((other) => other.id !== run.id && other.sessionId === run.sessionId && other.status === 'running' && other.at <= run.at)
+  return earlier.find((other) => other.begun) ?? earlier[0]
 }
 
 /** A run of ours that is at work, not one that waits for people. */

@@ -7,11 +7,13 @@ import { Beat } from '../presence/beat.ts'
 import { setCarets } from '../presence/carets.ts'
 import { Others, inColours } from '../presence/others.ts'
 import { forgetLastAccept } from '../review/decide.ts'
+import { changed, endedAsRequest } from '../review/ending.ts'
 import { reviewField, setHunks } from '../review/field.ts'
-import { announced, hunksPut, replaced, resolved, updated, useReview } from '../review/store.ts'
+import { announced, hunksPut, replaced, resolved, useReview } from '../review/store.ts'
 import { CallError, type Wire } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, DocumentUpdates, Opened, Peer, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
+import { isOlder, type Queued } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from './store.ts'
@@ -26,8 +28,6 @@ const CARET_EVERY_MS = 60
 
 /** Answers to a push that do not get better by waiting. */
 const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
-
-type Queued = { updates: DocumentUpdates } | { request: ApprovalRequest } | { update: ApprovalUpdate } | { done: ApprovalResolved }
 
 export class LiveDocument {
   readonly view = new EditorView()
@@ -89,8 +89,7 @@ export class LiveDocument {
     this.joined = false
     this.queue = []
     try {
-      const since = this.synced?.version
-      this.opened(await this.wire.call('document:open', { documentId: this.id, ...(since !== undefined && { since }) }))
+      this.opened(await this.wire.call('document:open', { documentId: this.id, ...(this.synced && { since: this.synced.version }) }))
     } catch (error) {
       if (isOutOfStep(error)) await this.reload()
       else this.cannotOpen(error)
@@ -105,8 +104,7 @@ export class LiveDocument {
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
-    const updates = this.sendable()
-    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates }).catch(keep)
+    this.wire.call('document:push', { documentId: this.id, version: getSyncedVersion(this.view.state), updates: this.sendable() }).catch(keep)
   }
 
   redraw(): void {
@@ -116,16 +114,15 @@ export class LiveDocument {
   private opened(opened: Opened): void {
     if (opened.document) this.load(opened.document, opened)
     else this.apply({ documentId: this.id, from: opened.from ?? this.synced!.version, updates: opened.updates ?? [] })
-    const misfits = this.synced!.replace(opened.requests)
+    const misfits = this.synced!.replace(opened.requests, opened.streaming.flatMap(({ hunks }) => hunks))
     if (misfits.length > 0) console.warn('requests that do not fit this version', misfits)
-    useReview.setState((state) => replaced(state, opened.requests))
+    useReview.setState((state) => replaced(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member })
     this.seePeers(opened.peers)
     this.joined = true
-    // A request told before the answer is in the answer, at a newer version, if it can still be decided.
-    for (const message of this.queue.splice(0)) if (!('request' in message) || message.request.version >= this.synced!.version) this.take(message)
+    this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))
     void this.push()
   }
 
@@ -145,7 +142,7 @@ export class LiveDocument {
       if ('updates' in message) this.apply(message.updates)
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
-      else useReview.setState((state) => updated(state, message.update))
+      else changed(this.view, message.update)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
       console.warn('out of step, loading anew:', error.message)
@@ -177,6 +174,7 @@ export class LiveDocument {
 
   private announce(request: ApprovalRequest): void {
     this.synced!.add(request)
+    endedAsRequest(this.view, request)
     useReview.setState((state) => announced(state, request))
     useChat.setState((chat) => requested(chat, request))
     this.redraw()

@@ -24,6 +24,8 @@ export interface DocumentState {
   /** Pending changes where they stand now, in reading order. */
   hunks: readonly Hunk[]
   active: string | null
+  /** What the model is still writing, in reading order. */
+  streaming: readonly Hunk[]
   /** Counts the text's changes, so that quoted snippets follow it. */
   revision: number
   /** Words that could not be sent before the document had to be loaded anew. */
@@ -32,7 +34,7 @@ export interface DocumentState {
 
 export const EMPTY: DocumentState = {
   id: null, phase: 'opening', failure: null, title: '', role: 'viewer', saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
-  selection: null, headings: [], hunks: [], active: null, revision: 0, recovered: [],
+  selection: null, headings: [], hunks: [], active: null, streaming: [], revision: 0, recovered: [],
 }
 
 export const useDocument = create<DocumentState>()(() => EMPTY)

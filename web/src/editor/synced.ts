@@ -45,14 +45,14 @@ export class Synced {
   /** A newly announced request. The server sends it in step with the updates, so its positions are of our version. */
   add(request: ApprovalRequest): void {
     if (request.version !== this.version) throw new OutOfStep(`request at version ${request.version}, we are at ${this.version}`)
-    const ids = new Set(request.hunks.map((hunk) => hunk.id))
-    this.accept([...this.hunks.filter((hunk) => !ids.has(hunk.id)), ...request.hunks])
+    // It takes the place of what was seen of it while it was being written.
+    this.accept([...this.hunks.filter((hunk) => hunk.request_id !== request.request_id), ...request.hunks])
   }
 
   /** The complete list of an `ack`: what is not in it is gone. Returns the requests that cannot be drawn. */
-  replace(requests: readonly ApprovalRequest[]): ApprovalRequest[] {
+  replace(requests: readonly ApprovalRequest[], streaming: readonly Hunk[] = []): ApprovalRequest[] {
     const drawable = (request: ApprovalRequest) => request.version === this.version && request.hunks.every((hunk) => !isOpen(hunk.status) || fits(hunk, this.doc))
-    this.accept(requests.filter(drawable).flatMap((request) => request.hunks))
+    this.accept([...requests.filter(drawable).flatMap((request) => request.hunks), ...streaming.filter((hunk) => fits(hunk, this.doc))])
     return requests.filter((request) => !drawable(request))
   }
 

@@ -10,6 +10,8 @@ const PAUSE_MS = 250
 const MOVED_MS = 100
 const MOVED_MS_PER_HUNK = 2
 
+const NOTHING = { hunks: [], streaming: [], active: null }
+
 export class Watch {
   private timer: ReturnType<typeof setTimeout> | undefined
   private frame = 0
@@ -33,10 +35,10 @@ export class Watch {
 
   /** The pending changes: at once if one came, went or changed its state; if they only moved with the words, when there is time. */
   hunks(): void {
-    const { hunks, active } = this.view.state.field(reviewField, false) ?? { hunks: [], active: null }
+    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
     const shown = useDocument.getState()
-    if (active !== shown.active || !alike(hunks, shown.hunks)) this.frame ||= requestAnimationFrame(() => this.show())
-    else if (hunks.length > 0) this.moved ??= setTimeout(() => this.show(), MOVED_MS + hunks.length * MOVED_MS_PER_HUNK)
+    if (active !== shown.active || !alike(hunks, shown.hunks) || !alike(streaming, shown.streaming)) this.frame ||= requestAnimationFrame(() => this.show())
+    else if (hunks.length + streaming.length > 0) this.moved ??= setTimeout(() => this.show(), MOVED_MS + hunks.length * MOVED_MS_PER_HUNK)
   }
 
   private show(): void {
@@ -44,8 +46,8 @@ export class Watch {
     clearTimeout(this.moved)
     this.frame = 0
     this.moved = undefined
-    const { hunks, active } = this.view.state.field(reviewField, false) ?? { hunks: [], active: null }
-    useDocument.setState(({ revision }) => ({ hunks, active, revision: revision + 1 }))
+    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
+    useDocument.setState(({ revision }) => ({ hunks, streaming, active, revision: revision + 1 }))
   }
 
   read(): void {

@@ -6,6 +6,7 @@ import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { Countdown } from './Countdown.tsx'
 import { acceptAll, acceptanceOfAll, rejectAll, rejectionOfAll } from './decide.ts'
+import { isOpen } from './hunk.ts'
 import { HunkRow } from './HunkRow.tsx'
 import { usePanel } from './panel.ts'
 import { REASONS, ReasonForm } from './ReasonForm.tsx'
@@ -51,7 +52,8 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
 }
 
 function Words({ request }: { request: ApprovalRequest }) {
-  const sums = request.hunks.map(wordChange)
+  // What is still to be read: it shrinks with every decision.
+  const sums = request.hunks.filter((hunk) => isOpen(hunk.status)).map(wordChange)
   const plus = sums.reduce((sum, hunk) => sum + hunk.plus, 0)
   const minus = sums.reduce((sum, hunk) => sum + hunk.minus, 0)
   return <span className="plus"><b>+{plus}</b> <i>−{minus}</i> words</span>

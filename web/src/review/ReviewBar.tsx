@@ -57,7 +57,7 @@ function Decisions({ hunk, number }: { hunk: Hunk; number: number }) {
 
 function Writing({ id }: { id: string }) {
   return (
-    <div className="review-bar" role="status">
+    <div className="review-bar" role="group" aria-label="The AI is writing">
       <span className="count" style={{ padding: '0 10px' }}>Writing…</span>
       <span className="divide" />
       <button type="button" className="button" onClick={() => cancelRun(id)}>

@@ -8,8 +8,14 @@ import { hunkFrom, hunkTo } from './hunk.ts'
 export interface HunkAction { id: string; action: 'accept' | 'reject' | 'edit' | 'activate' }
 export const HUNK_ACTION = 'copydesk:hunk'
 
-export function draw(doc: Text, hunks: readonly Hunk[], active: string | null): DecorationSet {
+export function draw(doc: Text, hunks: readonly Hunk[], streaming: readonly Hunk[], active: string | null): DecorationSet {
   const deco: Range<Decoration>[] = []
+  streaming.forEach((hunk, index) => {
+    // The pen is where the last words are.
+    const last = index === streaming.length - 1 ? hunk.parts.at(-1) : undefined
+    for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, part === last ? 'is-streaming is-last' : 'is-streaming')
+    if (hunk.parts.length !== 1 || !isBlock(hunk.parts[0]!, doc)) bar(deco, doc, hunkFrom(hunk), Math.min(hunkTo(hunk), doc.length), 'is-streaming')
+  })
   hunks.forEach((hunk, index) => {
     const look = [hunk.id === active && 'is-active', hunk.status === 'conflict' && 'is-conflict'].filter(Boolean).join(' ')
     for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)

@@ -1,7 +1,7 @@
 import { ChangeSet, EditorState } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { Hunk } from '../wire/types.ts'
-import { activeHunk, describe as say, hunksOf, neighbour, reviewField, setActive, setHunks } from './field.ts'
+import { activeHunk, describe as say, hunksOf, neighbour, reviewField, setActive, setHunks, streamingOf } from './field.ts'
 
 const hunk = (id: string, from: number, to: number, base: string, insert: string): Hunk => ({ id, request_id: 'r', status: 'pending', parts: [{ from, to, base, insert }] })
 const start = () => EditorState.create({ doc: 'one two three', extensions: reviewField }).update({ effects: setHunks.of([hunk('c', 8, 13, 'three', '3'), hunk('a', 0, 3, 'one', '1'), hunk('b', 4, 7, 'two', '2')]) }).state
@@ -41,6 +41,16 @@ it('follows the writer’s own typing', () => {
 it('drops a change whose words are gone, and its siblings live', () => {
   const typed = start().update({ changes: { from: 4, to: 7 } }).state
   expect(hunksOf(typed).map((h) => h.id)).toEqual(['a', 'c'])
+})
+
+it('draws what is still being written, but does not offer it for a decision', () => {
+  const written: Hunk = { ...hunk('w', 4, 7, 'two', 'tw'), status: 'streaming' }
+  const state = EditorState.create({ doc: 'one two three', extensions: reviewField }).update({ effects: setHunks.of([written, hunk('a', 8, 13, 'three', '3')]) }).state
+  expect(hunksOf(state).map((h) => h.id)).toEqual(['a'])
+  expect(activeHunk(state)?.id).toBe('a')
+  const typed = state.update({ changes: { from: 0, insert: 'zero ' } }).state
+  expect(streamingOf(typed).map((h) => h.parts[0]?.from)).toEqual([9])
+  expect(typed.field(reviewField).deco.size).toBeGreaterThan(3)
 })
 
 it('is read out with number and scope', () => {

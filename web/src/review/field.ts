@@ -7,7 +7,10 @@ import { draw } from './draw.ts'
 import { hunkFrom, hunkTo, inOrder, isOpen, rebaseHunk } from './hunk.ts'
 
 export interface ReviewState {
+  /** What can be decided, in reading order. */
   hunks: readonly Hunk[]
+  /** What the model is still writing. */
+  streaming: readonly Hunk[]
   /** The change that keys and the review bar act on. */
   active: string | null
   deco: DecorationSet
@@ -17,20 +20,21 @@ export const setHunks = StateEffect.define<readonly Hunk[]>()
 export const setActive = StateEffect.define<string | null>()
 
 export const reviewField = StateField.define<ReviewState>({
-  create: () => ({ hunks: [], active: null, deco: Decoration.none }),
+  create: () => ({ hunks: [], streaming: [], active: null, deco: Decoration.none }),
   update(value, tr) {
-    let { hunks, active } = value
-    if (tr.docChanged && hunks.length > 0) {
-      const after = tr.newDoc
-      hunks = hunks.map((hunk) => rebaseHunk(hunk, tr.changes, after)).filter((hunk) => isOpen(hunk.status))
-    }
+    let { hunks, streaming, active } = value
+    const moved = (all: readonly Hunk[]) => (all.length === 0 ? all : all.map((hunk) => rebaseHunk(hunk, tr.changes, tr.newDoc)).filter((hunk) => isOpen(hunk.status)))
+    if (tr.docChanged) [hunks, streaming] = [moved(hunks), moved(streaming)]
     for (const effect of tr.effects) {
-      if (effect.is(setHunks)) hunks = [...effect.value].filter((hunk) => isOpen(hunk.status)).sort(inOrder)
-      else if (effect.is(setActive)) active = effect.value
+      if (effect.is(setHunks)) {
+        const open = [...effect.value].filter((hunk) => isOpen(hunk.status)).sort(inOrder)
+        hunks = open.filter((hunk) => hunk.status !== 'streaming')
+        streaming = open.filter((hunk) => hunk.status === 'streaming')
+      } else if (effect.is(setActive)) active = effect.value
     }
-    if (hunks === value.hunks && active === value.active) return value
+    if (hunks === value.hunks && streaming === value.streaming && active === value.active) return value
     active = stillActive(value, hunks, active)
-    return { hunks, active, deco: draw(tr.newDoc, hunks, active) }
+    return { hunks, streaming, active, deco: draw(tr.newDoc, hunks, streaming, active) }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
@@ -46,6 +50,11 @@ function stillActive(before: ReviewState, hunks: readonly Hunk[], active: string
 
 export function hunksOf(state: EditorState): readonly Hunk[] {
   return state.field(reviewField, false)?.hunks ?? []
+}
+
+/** What the model is still writing, where it stands. */
+export function streamingOf(state: EditorState): readonly Hunk[] {
+  return state.field(reviewField, false)?.streaming ?? []
 }
 
 export function activeHunk(state: EditorState): Hunk | undefined {
@@ -93,7 +102,7 @@ export function describe(hunk: Hunk, number: number, total: number): string {
 
 /** Whether some pending change replaces or splits what stands between two positions. */
 export function inHunk(state: EditorState, from: number, to: number): boolean {
-  return hunksOf(state).some((hunk) => hunkFrom(hunk) < to && from < hunkTo(hunk))
+  return [...hunksOf(state), ...streamingOf(state)].some((hunk) => hunkFrom(hunk) < to && from < hunkTo(hunk))
 }
 
 export function review(): Extension {

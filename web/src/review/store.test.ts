@@ -19,9 +19,19 @@ it('shows decisions of others on single changes', () => {
 })
 
 it('shows text the model still writes, until its request is there', () => {
+  const writing = updated(NONE, update({ status: 'streaming', text: 'She read', paragraphs: 2, requestId: 'run', tool_name: 'update_selection' }))
+  expect(writing.writing).toEqual({ r: { id: 'r', run: 'run', tool: 'update_selection', text: 'She read', paragraphs: 2 } })
+  const there = announced(writing, request('r'))
+  expect(there.writing).toEqual({})
+  expect(updated(there, update({ status: 'streaming', text: 'late' }))).toBe(there)
+})
+
+it('leaves nothing of what came to nothing, and knows what an answer tells of', () => {
   const writing = updated(NONE, update({ status: 'streaming', text: 'She read' }))
-  expect(writing.writing).toEqual({ r: 'She read' })
-  expect(announced(writing, request('r')).writing).toEqual({})
+  expect(updated(writing, update({ status: 'cancelled' })).writing).toEqual({})
+  expect(replaced(writing, [], []).writing).toEqual({})
+  const streaming = [{ update: update({ request_id: 'other', status: 'streaming', text: 'He' }), hunks: [] }]
+  expect(Object.keys(replaced(writing, [], streaming).writing)).toEqual(['other'])
 })
 
 it('remembers how a request ended', () => {

@@ -1,6 +1,6 @@
 /** The requests that wait for people, and those decided since. Reducers are pure. */
 import { create } from 'zustand'
-import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, Hunk, HunkState, Person } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, ApprovalUpdate, Hunk, HunkState, Person, Streaming } from '../wire/types.ts'
 import { isOpen } from './hunk.ts'
 
 export interface Requests {
@@ -8,9 +8,12 @@ export interface Requests {
   requests: Readonly<Record<string, ApprovalRequest>>
   /** Who has a request open just now. */
   focus: Readonly<Record<string, readonly Person[]>>
-  /** Text the model is still writing, by the id its request will have. */
-  writing: Readonly<Record<string, string>>
+  /** What the model is still writing, by the id its request will have. */
+  writing: Readonly<Record<string, Writing>>
 }
+
+/** A change the model is still writing: everybody watches, nobody can decide yet. */
+export interface Writing { id: string; run: string; tool: string; text: string; paragraphs: number }
 
 export const NONE: Requests = { requests: {}, focus: {}, writing: {} }
 export const useReview = create<Requests>()(() => NONE)
@@ -21,19 +24,22 @@ export function announced(state: Requests, request: ApprovalRequest): Requests {
   return { ...state, writing: without(state.writing, request.request_id), requests: { ...state.requests, [request.request_id]: request } }
 }
 
-/** The complete list of an ack: open cards that are not in it are gone, resolved ones stay readable. */
-export function replaced(state: Requests, open: readonly ApprovalRequest[]): Requests {
+/** The complete lists of an ack: open cards that are not in it are gone, resolved ones stay readable. */
+export function replaced(state: Requests, open: readonly ApprovalRequest[], streaming: readonly Streaming[] = []): Requests {
   const resolved = Object.values(state.requests).filter((request) => !isWaiting(request))
-  return { focus: {}, writing: {}, requests: Object.fromEntries([...resolved, ...open].map((request) => [request.request_id, request])) }
+  const writing = Object.fromEntries(streaming.map(({ update }) => [update.request_id, written(update)]))
+  return { focus: {}, writing, requests: Object.fromEntries([...resolved, ...open].map((request) => [request.request_id, request])) }
 }
 
 export function updated(state: Requests, update: ApprovalUpdate): Requests {
   const known = state.requests[update.request_id]
   const focus = { ...state.focus, [update.request_id]: update.focused_by }
   if (!known) {
-    if (update.text === undefined) return state
-    return { ...state, writing: { ...state.writing, [update.request_id]: update.text } }
+    const writing = without(state.writing, update.request_id)
+    // Anything else than more of it is its end: nothing is left.
+    return { ...state, writing: update.status === 'streaming' ? { ...writing, [update.request_id]: written(update) } : writing }
   }
+  if (update.status === 'streaming') return state
   // It would do something else by now: all of it is told anew.
   if (update.fresh) return { ...state, focus, requests: { ...state.requests, [known.request_id]: update.fresh } }
   const { status, expires_at = null, paused, preview_hash, approvals, report = known.report } = update
@@ -57,6 +63,10 @@ export function hunksPut(state: Requests, put: readonly Hunk[]): Requests {
     const hunks = known.hunks.some(({ id }) => id === hunk.id) ? known.hunks.map((old) => (old.id === hunk.id ? hunk : old)) : [...known.hunks, hunk]
     return { ...all, requests: { ...all.requests, [hunk.request_id]: { ...known, hunks } } }
   }, state)
+}
+
+function written({ request_id, requestId = '', tool_name = '', text = '', paragraphs = 0 }: ApprovalUpdate): Writing {
+  return { id: request_id, run: requestId, tool: tool_name, text, paragraphs }
 }
 
 function without(writing: Requests['writing'], id: string): Requests['writing'] {

@@ -688,6 +688,10 @@ clientID: string,
  */
 requests: Array<ToolApprovalRequest>, 
 /**
+ * What the model is writing; a card that is not here is gone.
+ */
+streaming: Array<Streaming>, 
+/**
  * Who is here.
  */
 peers: Array<Peer>, 
@@ -699,6 +703,16 @@ member: string,
  * What the person may do in this document.
  */
 role: string, };
+
+export type Streaming = { 
+/**
+ * As it was last told.
+ */
+update: ToolApprovalUpdate, 
+/**
+ * What is known of the change so far; positions are of the version of the ack.
+ */
+hunks: Array<Hunk>, };
 
 export type Update = { 
 /**
@@ -1102,7 +1116,8 @@ hunks: Array<HunkState>,
  */
 by?: Person, 
 /**
- * The text so far, while the model still writes.
+ * The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
+ * Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
  */
 text?: string, 
 /**

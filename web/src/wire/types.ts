@@ -36,4 +36,5 @@ export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: Request
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
-export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; peers: Peer[]; role: Role }>
+export type Streaming = With<wire.Streaming, { update: ApprovalUpdate; hunks: Hunk[] }>
+export type Opened = With<wire.Opened, { requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>

@@ -1,0 +1,131 @@
+//! Changes the model is still writing: everybody sees them, nobody can decide them, and they are kept nowhere. Pure.
+//!
+//! Their hunks stand in `streaming` beside those of requests and follow the text by the same rules. When the model is done,
+//! the request takes their place; when it is not to be, people are told that they are gone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::document::{ChangeSet, Text, Update};
+use crate::ids::{HunkId, RequestId};
+use crate::review::{Arrival, Hunk, HunkStatus};
+
+use super::command::{Sketch, Sketches};
+use super::event::Event;
+use super::state::RoomState;
+use super::step::Step;
+use super::{RoomError, proposals};
+
+/// Sketches of a document that people are shown; more than so many requests could not be open either.
+const MOST_SHOWN: usize = proposals::MOST_OPEN;
+
+/// What the model is writing, by the name its request will have.
+#[derive(Default)]
+pub(super) struct Sketchbook(BTreeMap<RequestId, Page>);
+
+struct Page {
+    sketch: Arc<Sketch>,
+    /// In positions of the newest version.
+    hunks: Vec<Hunk>,
+}
+
+impl Sketchbook {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Moves every hunk over one update that led to the text `after`.
+    pub(super) fn follow(&mut self, change: &ChangeSet, after: &Text) {
+        for hunk in self.0.values_mut().flat_map(|page| &mut page.hunks) {
+            hunk.rebase(change, after);
+        }
+    }
+
+    /// What somebody who comes in is shown.
+    pub(super) fn shown(&self) -> Vec<(Arc<Sketch>, Vec<Hunk>)> {
+        self.0.values().map(|page| (Arc::clone(&page.sketch), page.hunks.clone())).collect()
+    }
+}
+
+/// Shows what the model has written so far. `older` holds the updates between the version it read and the log at hand.
+pub(super) fn show(
+    state: &mut RoomState,
+    sketch: Sketch,
+    older: Option<Vec<Arc<Update>>>,
+    step: &mut Step,
+) -> Result<(), RoomError> {
+    state.exists()?;
+    let id = sketch.id.clone();
+    let known = state.sketches.0.contains_key(&id);
+    if state.request(&id).is_some() || !known && state.sketches.0.len() >= MOST_SHOWN {
+        return Ok(());
+    }
+    let missed = proposals::missed(state, sketch.base_version, older)?;
+    let hunks = hunks(&sketch, &missed)?;
+    let sketch = Arc::new(sketch);
+    let page = Page { sketch: Arc::clone(&sketch), hunks: hunks.clone() };
+    let before = state.sketches.0.insert(id.clone(), page).map_or_else(Vec::new, |page| page.hunks);
+    step.tell(Event::Sketched(sketch));
+    let stays = |hunk: &&Hunk| hunks.iter().any(|other| other.id == hunk.id);
+    let drop: Vec<_> = before.iter().filter(|hunk| !stays(hunk)).map(|it| it.id.clone()).collect();
+    let put = hunks.iter().filter(|hunk| !before.contains(hunk));
+    let put: Vec<_> = put.map(|hunk| (id.clone(), hunk.clone())).collect();
+    if !drop.is_empty() || !put.is_empty() {
+        step.tell(Event::Updates { from: state.version(), updates: Vec::new(), drop, put });
+    }
+    Ok(())
+}
+
+/// The hunks as they stand now; what people have changed meanwhile is not shown.
+fn hunks(sketch: &Sketch, missed: &[Arc<Update>]) -> Result<Vec<Hunk>, RoomError> {
+    let unreadable = |source| RoomError::BadUpdate { index: 0, source };
+    let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
+    let missed = missed.map_err(unreadable)?;
+    let arrival = Arrival::map(&sketch.id, sketch.hunks.clone(), &sketch.base, &missed);
+    let arrived = arrival.map_err(unreadable)?.hunks.into_iter().enumerate();
+    Ok(arrived
+        .map(|(index, hunk)| Hunk {
+            // Not the name of any hunk of the request: these may be others.
+            id: HunkId::from(format!("{}.s{}", sketch.id, index + 1)),
+            status: HunkStatus::Streaming,
+            ..hunk
+        })
+        .collect())
+}
+
+/// Nothing comes of them.
+pub(super) fn end(state: &mut RoomState, which: &Sketches, step: &mut Step) {
+    let meant = |sketch: &Sketch| match which {
+        Sketches::One(id) => sketch.id == *id,
+        Sketches::OfRun(session, run) => sketch.session == *session && sketch.run == *run,
+    };
+    let gone: Vec<_> = state.sketches.0.extract_if(.., |_, page| meant(&page.sketch)).collect();
+    for event in gone.into_iter().flat_map(|(_, page)| gone_events(state, page)) {
+        step.tell(event);
+    }
+}
+
+/// All are forgotten; what people are to be told of it.
+pub(super) fn forget(state: &mut RoomState) -> Vec<Event> {
+    let pages = std::mem::take(&mut state.sketches).0.into_values();
+    pages.flat_map(|page| gone_events(state, page)).collect()
+}
+
+fn gone_events(state: &RoomState, page: Page) -> Vec<Event> {
+    let Page { sketch, hunks } = page;
+    dropped(state, hunks).into_iter().chain([Event::Unsketched(sketch)]).collect()
+}
+
+/// The request has just been told; its hunks take the place of those that were shown.
+pub(super) fn become_request(state: &mut RoomState, id: &RequestId, step: &mut Step) {
+    let hunks = state.sketches.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
+    if let Some(event) = dropped(state, hunks) {
+        step.tell(event);
+    }
+}
+
+fn dropped(state: &RoomState, hunks: Vec<Hunk>) -> Option<Event> {
+    let drop: Vec<_> = hunks.into_iter().map(|hunk| hunk.id).collect();
+    let (from, updates, put) = (state.version(), Vec::new(), Vec::new());
+    (!drop.is_empty()).then_some(Event::Updates { from, updates, drop, put })
+}

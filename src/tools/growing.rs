@@ -1,0 +1,288 @@
+//! The input of a call while the model still writes it: how much there is of the new text, and what else is complete. Pure.
+//!
+//! Pieces may be cut anywhere, also within an escape or between the halves of a surrogate pair; what is read so far is always
+//! the beginning of what `serde_json` reads in the end. Input that is no JSON object stops growing: the whole answer is checked
+//! later, by those who act on it. Nothing is ever executed from here.
+
+use serde_json::{Map, Value};
+
+/// Bytes of another field than the text that are kept while it grows; longer ones are not known before the end.
+const OTHER_LIMIT: usize = 4_096;
+
+/// A JSON object that is being written.
+#[derive(Debug)]
+pub struct Growing {
+    field: &'static str,
+    text: String,
+    others: Map<String, Value>,
+    place: Place,
+}
+
+/// Where in the JSON the next character stands.
+#[derive(Debug)]
+enum Place {
+    /// Before the object.
+    Outside,
+    /// Before a name, or the end of the object.
+    BeforeName,
+    /// Within a name: its JSON so far.
+    Name(String, Slash),
+    /// After a name.
+    AfterName(String),
+    /// Before a value.
+    BeforeValue(String),
+    /// Within the text.
+    Text(Unit),
+    /// Within another value: its name and its JSON so far.
+    Other(String, Raw),
+    /// After the object, or nothing that can be read.
+    Over,
+}
+
+/// Whether the last character of a name was a backslash that escapes the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slash {
+    No,
+    Yes,
+}
+
+/// Where in a string the next character stands; `high` is the first half of a pair whose second half has not come yet.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    escape: Escape,
+    high: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Escape {
+    None,
+    Slash,
+    /// So many hexadecimal digits, and their value.
+    Hex(u8, u16),
+}
+
+/// A value that is only collected.
+#[derive(Debug, Default)]
+struct Raw {
+    json: String,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Growing {
+    /// Nothing is written yet; the text will be the string in `field`.
+    pub fn new(field: &'static str) -> Self {
+        Self { field, text: String::new(), others: Map::new(), place: Place::Outside }
+    }
+
+    /// More of the JSON.
+    pub fn feed(&mut self, piece: &str) {
+        for c in piece.chars() {
+            let place = std::mem::replace(&mut self.place, Place::Over);
+            self.place = self.step(place, c);
+        }
+    }
+
+    /// The text so far.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The other fields that are complete, as an object.
+    pub fn others(&self) -> Value {
+        Value::Object(self.others.clone())
+    }
+
+    fn step(&mut self, place: Place, c: char) -> Place {
+        match place {
+            Place::Outside if c == '{' => Place::BeforeName,
+            Place::BeforeName if c == '"' => Place::Name("\"".into(), Slash::No),
+            Place::BeforeName if c == ',' || is_space(c) => Place::BeforeName,
+            Place::AfterName(name) if c == ':' => Place::BeforeValue(name),
+            Place::Outside | Place::AfterName(_) | Place::BeforeValue(_) if is_space(c) => place,
+            Place::Name(mut json, slash) => {
+                json.push(c);
+                match (slash, c) {
+                    (Slash::No, '"') => {
+                        serde_json::from_str(&json).map_or(Place::Over, Place::AfterName)
+                    }
+                    (Slash::No, '\\') => Place::Name(json, Slash::Yes),
+                    _ if json.len() > OTHER_LIMIT => Place::Over,
+                    _ => Place::Name(json, Slash::No),
+                }
+            }
+            Place::BeforeValue(name) if name == self.field && c == '"' => {
+                self.text.clear();
+                Place::Text(Unit { escape: Escape::None, high: None })
+            }
+            Place::BeforeValue(name) => self.collect(name, Raw::default(), c),
+            Place::Text(unit) => self.letter(unit, c),
+            Place::Other(name, raw) => self.collect(name, raw, c),
+            Place::Outside | Place::BeforeName | Place::AfterName(_) | Place::Over => Place::Over,
+        }
+    }
+
+    /// One character of the text's JSON.
+    fn letter(&mut self, Unit { escape, high }: Unit, c: char) -> Place {
+        let goes_on = |escape, high| Place::Text(Unit { escape, high });
+        match (escape, c) {
+            (Escape::None, '\\') => return goes_on(Escape::Slash, high),
+            (Escape::Slash, 'u') => return goes_on(Escape::Hex(0, 0), high),
+            (Escape::Hex(count, value), digit) => {
+                let Some(digit) = digit.to_digit(16) else { return Place::Over };
+                let value = value << 4 | digit as u16;
+                if count < 3 {
+                    return goes_on(Escape::Hex(count + 1, value), high);
+                }
+                return goes_on(Escape::None, self.unit(high, value));
+            }
+            (Escape::None | Escape::Slash, _) => {}
+        }
+        if high.is_some() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+        match (escape, c) {
+            (Escape::None, '"') => return Place::BeforeName,
+            (Escape::None, c) => self.text.push(c),
+            (_, '"' | '\\' | '/') => self.text.push(c),
+            (_, 'b') => self.text.push('\u{8}'),
+            (_, 'f') => self.text.push('\u{c}'),
+            (_, 'n') => self.text.push('\n'),
+            (_, 'r') => self.text.push('\r'),
+            (_, 't') => self.text.push('\t'),
+            _ => return Place::Over,
+        }
+        goes_on(Escape::None, None)
+    }
+
+    /// One escaped UTF-16 unit; the first half of a pair waits for the second.
+    fn unit(&mut self, high: Option<u16>, unit: u16) -> Option<u16> {
+        let pair = high.and_then(|high| char::decode_utf16([high, unit]).next()?.ok());
+        if let Some(pair) = pair {
+            self.text.push(pair);
+            return None;
+        }
+        if high.is_some() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+        if (0xD800..0xDC00).contains(&unit) {
+            return Some(unit);
+        }
+        self.text.push(char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER));
+        None
+    }
+
+    /// One character of a value that is only collected.
+    fn collect(&mut self, name: String, mut raw: Raw, c: char) -> Place {
+        let ends = !raw.in_string && raw.depth == 0 && matches!(c, ',' | '}');
+        if ends {
+            if let Ok(value) = serde_json::from_str(&raw.json) {
+                self.others.insert(name, value);
+            }
+            return if c == ',' { Place::BeforeName } else { Place::Over };
+        }
+        raw.take(c);
+        Place::Other(name, raw)
+    }
+}
+
+impl Raw {
+    fn take(&mut self, c: char) {
+        if self.json.len() < OTHER_LIMIT {
+            self.json.push(c);
+        }
+        let escaped = std::mem::take(&mut self.escaped);
+        match c {
+            '\\' if self.in_string => self.escaped = !escaped,
+            '"' if !escaped => self.in_string = !self.in_string,
+            '{' | '[' if !self.in_string => self.depth += 1,
+            '}' | ']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(pieces: &[&str]) -> Growing {
+        let mut growing = Growing::new("new_text");
+        pieces.iter().for_each(|piece| growing.feed(piece));
+        growing
+    }
+
+    /// Every character escaped, as some providers do.
+    fn escaped(text: &str) -> String {
+        text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn cut_anywhere_it_is_the_beginning_of_what_it_becomes(
+            text in "\\PC*|[a\"\\\\\n\t/😀é]{0,12}",
+            other in "\\PC{0,8}",
+            late in any::<bool>(),
+        ) {
+            let (name, text_json) = (serde_json::to_string(&other).unwrap(), json!(text).to_string());
+            let rest = format!(r#""explanation": {name}, "selection_range":{{"start":1,"end":[2,"}}"]}}"#);
+            let whole = if late {
+                format!(" {{\"new_text\" :\n{text_json} , {rest}}}")
+            } else {
+                format!("{{{rest},\"new_text\":\"{}\"}}", escaped(&text))
+            };
+            for (cut, _) in whole.char_indices() {
+                let head = read(&[&whole[..cut]]);
+                prop_assert!(text.starts_with(head.text()), "{:?} of {whole}", head.text());
+                let both = read(&[&whole[..cut], &whole[cut..]]);
+                prop_assert_eq!(both.text(), &text);
+                prop_assert_eq!(both.others(), json!({"explanation": other, "selection_range": {"start": 1, "end": [2, "}"]}}));
+            }
+        }
+
+        #[test]
+        fn whatever_comes_it_only_stops_growing(pieces in prop::collection::vec("[{}\\[\\],:\"\\\\u0dD89a]{0,6}", 0..12)) {
+            let mut growing = Growing::new("u");
+            pieces.iter().for_each(|piece| growing.feed(piece));
+            prop_assert!(growing.text().len() <= pieces.concat().len());
+        }
+    }
+
+    #[test]
+    fn half_a_pair_waits_for_its_other_half() {
+        let mut growing = read(&[r#"{"new_text":"a\ud83d"#]);
+        assert_eq!(growing.text(), "a");
+        growing.feed(r"\ude0");
+        assert_eq!(growing.text(), "a");
+        growing.feed("0b");
+        assert_eq!(growing.text(), "a😀b");
+    }
+
+    #[test]
+    fn half_a_pair_that_stays_alone_is_replaced() {
+        assert_eq!(read(&[r#"{"new_text":"\ud83dx"#]).text(), "\u{fffd}x");
+        assert_eq!(read(&[r#"{"new_text":"\ud83d\ud83d\ude00"#]).text(), "\u{fffd}😀");
+        assert_eq!(read(&[r#"{"new_text":"\ude00""#]).text(), "\u{fffd}");
+    }
+
+    #[test]
+    fn a_field_of_the_same_name_further_inside_is_another() {
+        let growing = read(&[r#"{"edits":[{"new_text":"no"}],"new_text":"yes"}"#]);
+        assert_eq!(growing.text(), "yes");
+    }
+
+    #[test]
+    fn what_is_no_object_does_not_grow() {
+        for json in ["", "7", "[\"new_text\"]", "{\"new_text\": 7}", "{\"new_text\":\"\\x\"}"] {
+            assert_eq!(read(&[json]).text(), "", "{json}");
+        }
+    }
+}
