@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::pending;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
@@ -93,7 +93,7 @@ impl<'a> Sketching<'a> {
                 }
             } else if let Some((index, due)) = self.next() {
                 sleep_until(due).await;
-                self.drawing = self.picture(index).map(|drawing| drawing.boxed());
+                self.drawing = self.picture(index).map(FutureExt::boxed);
             } else {
                 return pending().await;
             }

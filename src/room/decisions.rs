@@ -135,7 +135,9 @@ pub(super) fn withdraw(
 
 /// Every open request ends, because the document does.
 pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &mut Step) {
-    sketches::forget(state).into_iter().for_each(|event| step.tell(event));
+    for event in sketches::forget(state) {
+        step.tell(event);
+    }
     for request in std::mem::take(&mut state.open).into_values() {
         let mut request = Arc::unwrap_or_clone(request);
         let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();

@@ -90,7 +90,8 @@ fn peopled() -> (Desk, Value) {
     (desk, json!([OWNER, ana, ben]))
 }
 
-/// Plays the sessions; what happened how often, and what failed. The data of the server that was killed must be whole.
+/// Plays the sessions; what happened how often, and what failed. What the server that was killed leaves behind is checked
+/// like every desk's.
 fn play(Play { seeds, seconds, client, kind }: Play) -> (Value, Vec<Value>) {
     let mut editors = Editors::start();
     let (desk, people) = peopled();
@@ -108,8 +109,6 @@ fn play(Play { seeds, seconds, client, kind }: Play) -> (Value, Vec<Value>) {
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();
-        assert!(fragile.stops().success(), "{}", fragile.complaints());
-        fragile.is_whole();
         return (line["done"]["count"].clone(), failures);
     }
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use copydesk::store::{Access, Store};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -234,16 +233,6 @@ impl Desk {
     pub fn dies(&mut self) {
         let status = self.server.ends();
         assert!(!status.success(), "it stopped in good order");
-    }
-
-    /// What a stopped server left behind is whole: every line of the audit log follows from the one before.
-    pub fn is_whole(&self) {
-        let runtime = tokio::runtime::Runtime::new().expect("there are threads");
-        runtime.block_on(async {
-            let store = Store::open(&self.data(), Access::Serve).await.expect("it is stopped");
-            store.verify_audit().await.expect("the audit log is a chain");
-            store.close().await;
-        });
     }
 
     /// On the same data, after it was killed or stopped.
