@@ -19,7 +19,7 @@ export function Share({ documentId }: { documentId: string | null }) {
   return (
     <>
       <button type="button" className="icon-button" aria-label="Share" title="Share" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        <Icon name="people" size={18} />
+        <Icon name="invite" size={18} />
       </button>
       {open && <ShareDialog documentId={documentId} onClose={() => setOpen(false)} />}
     </>

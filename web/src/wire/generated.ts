@@ -1121,6 +1121,30 @@ by?: Person,
  */
 text?: string, 
 /**
+ * With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+ */
+paragraphs?: number, 
+/**
+ * While there is no request: the tool the model is calling.
+ */
+tool_name?: string, 
+/**
+ * While there is no request: the call, as the model named it.
+ */
+tool_use_id?: string, 
+/**
+ * While there is no request: the session that asked.
+ */
+session_id?: string, 
+/**
+ * While there is no request: the run that asked.
+ */
+requestId?: string, 
+/**
+ * While there is no request: the person who asked.
+ */
+author?: Person, 
+/**
  * The request anew, when it would do something else than people were shown: a file changed meanwhile.
  */
 fresh?: ToolApprovalRequest, 
