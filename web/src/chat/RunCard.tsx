@@ -12,7 +12,6 @@ import { spentLine, spentWords } from './spent.ts'
 import { type Entry, type Run, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
 
-
 export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
   const writing = useReview((state) => state.writing)
   const mine = useSession((session) => session.me?.sessionId === run.sessionId)
