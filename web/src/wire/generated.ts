@@ -104,6 +104,10 @@ documentId: string,
  */
 policy?: string, 
 /**
+ * Stricter policies for some tools and sizes; replaces those before.
+ */
+policies?: Array<ToolPolicy>, 
+/**
  * `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
  */
 approvals?: string, 
@@ -374,9 +378,9 @@ updated_input?: unknown,
  */
 message?: string, 
 /**
- * A rule to remember.
+ * A rule to remember; only with an approval that rejects nothing.
  */
-remember?: unknown, 
+remember?: Remember, 
 /**
  * The preview the person saw; missing: the one first announced.
  */
@@ -466,12 +470,6 @@ sessionId: string,
  */
 documentId?: string, };
 
-export type RevokeRule = { 
-/**
- * The rule.
- */
-id: string, };
-
 export type SetSettings = { 
 /**
  * `on` or `off`, for documents that say nothing themselves.
@@ -509,6 +507,96 @@ export type RevokeToken = {
  * The token, as `token:list` names it; never its secret.
  */
 id: string, };
+
+export type Remember = { 
+/**
+ * `session`: as long as the session that asked lives. `document`: whoever asks. Neither reaches into another document.
+ */
+scope: string, 
+/**
+ * Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools that change a document.
+ */
+path?: string, 
+/**
+ * Only requests that delete and insert at most this many UTF-16 units together, at least 1; missing: of every size.
+ */
+max_units?: number, };
+
+export type Rule = { 
+/**
+ * The rule.
+ */
+id: string, 
+/**
+ * The document it is for; `null`: work without a document.
+ */
+documentId: string | null, 
+/**
+ * The tool it is about.
+ */
+tool: string, 
+/**
+ * What it allows.
+ */
+remember: Remember, 
+/**
+ * The session whose request was approved.
+ */
+sessionId: string, 
+/**
+ * The request that was approved.
+ */
+request_id: string, 
+/**
+ * Who made it, and in whose place it decides.
+ */
+by: Person, 
+/**
+ * When, RFC 3339.
+ */
+createdAt: string, };
+
+export type ListRules = { 
+/**
+ * Only this document's rules; missing: those of every document the person may read.
+ */
+documentId?: string, };
+
+export type Rules = { 
+/**
+ * All of them.
+ */
+rules: Array<Rule>, };
+
+export type RevokeRule = { 
+/**
+ * The rule.
+ */
+id: string, };
+
+export type RulesChanged = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * The rules now in force, oldest first.
+ */
+rules: Array<Rule>, };
+
+export type ToolPolicy = { 
+/**
+ * Only requests of this tool; missing: of every tool.
+ */
+tool?: string, 
+/**
+ * Only requests that delete and insert more than this many UTF-16 units together; missing: of every size.
+ */
+over?: number, 
+/**
+ * Who may decide those.
+ */
+policy: string, };
 
 export type WireError = { 
 /**
@@ -587,6 +675,10 @@ export type DocumentSettings = {
  * `any`, `not_requester`, `two` or `owner`.
  */
 policy: string, 
+/**
+ * Stricter policies for some tools and sizes.
+ */
+policies: Array<ToolPolicy>, 
 /**
  * `on` or `off`.
  */
@@ -914,7 +1006,11 @@ at: string,
 /**
  * The text that was put there instead of the proposed one.
  */
-text?: string, };
+text?: string, 
+/**
+ * The remembered rule that decided in that person's place.
+ */
+rule?: string, };
 
 export type ToolApprovalRequest = { 
 /**
@@ -1026,9 +1122,13 @@ allowed_decisions: Array<string>,
  */
 preview_hash: string, 
 /**
- * Who may decide.
+ * Who may decide: the strictest of what the document says for it.
  */
 policy: string, 
+/**
+ * How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
+ */
+units: number | null, 
 /**
  * How many people said yes, and how many are needed.
  */
@@ -1045,6 +1145,10 @@ source: string,
  * Who resolved it.
  */
 by: Person | null, 
+/**
+ * The remembered rule that resolved it in that person's place.
+ */
+rule: string | null, 
 /**
  * Why it was rejected.
  */
@@ -1180,6 +1284,10 @@ status: string,
  * Who decided last; `null`: nobody, time ran out or the run ended.
  */
 by: Person | null, 
+/**
+ * The remembered rule that decided in that person's place.
+ */
+rule: string | null, 
 /**
  * Why it was rejected.
  */
@@ -1421,6 +1529,7 @@ base: string,
  * The words that stand there in the other version.
  */
 insert: string, };
+
 export type IssuedToken = { 
 /**
  * The secret.
