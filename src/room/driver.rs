@@ -11,7 +11,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::auth;
-use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Policy;
@@ -273,18 +272,6 @@ impl Driver {
             }
             command => self.state.apply(command, &self.now(), step),
         }
-    }
-
-    /// The updates between a version and the log at hand.
-    pub(super) async fn older(
-        &mut self,
-        since: Version,
-        step: &mut Step,
-    ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
-        if since < self.state.document.tail_start() {
-            self.flush(step).await?;
-        }
-        loading::older(&self.shared.store, &self.state, since).await
     }
 
     /// Makes sure that the state knows whose the clients are.

@@ -1,7 +1,10 @@
-//! What the gate and the rules need of the store: who may decide at this moment, which sessions are over, how a rule ended.
+//! What the gate and the rules need of the store: what was missed, who may decide now, which sessions are over, how a rule ended.
+
+use std::sync::Arc;
 
 use crate::auth;
-use crate::ids::RuleId;
+use crate::document::Update;
+use crate::ids::{RuleId, Version};
 use crate::review::Rule;
 
 use super::command::{NewRequest, Proposed};
@@ -26,6 +29,18 @@ impl Driver {
         };
         let now = self.now();
         proposals::propose(&mut self.state, new, older, &people, &now, step)
+    }
+
+    /// The updates between a version and the log at hand.
+    pub(super) async fn older(
+        &mut self,
+        since: Version,
+        step: &mut Step,
+    ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+        if since < self.state.document.tail_start() {
+            self.flush(step).await?;
+        }
+        loading::older(&self.shared.store, &self.state, since).await
     }
 
     /// Ends the rules whose session nobody can go on with.
