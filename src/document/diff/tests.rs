@@ -306,7 +306,10 @@ fn a_list_that_says_something_else_is_not_the_paragraph_it_replaces() {
 #[test]
 fn a_long_block_of_code_changes_in_pieces_that_can_be_read() {
     let code = |word: &str| {
-        let lines: String = (0..60).map(|line| format!("let {word}_{line} = {line};\n")).collect();
+        let lines = (0..60)
+            .map(|line| format!("let {word}_{line} = {line};\n"))
+            .collect::<Vec<_>>()
+            .concat();
         format!("Before.\n\n```rust\n{lines}```\n\nAfter.\n")
     };
     let hunks = hunks(&code("old"), &code("new"));
