@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::auth::{Auth, Grant};
 use crate::ids::DocumentId;
 use crate::review::{Choice, Decision, HunkVerdict, Verdict};
 use crate::room::event::{ResponseUpdate, Saying};
 use crate::room::{NewDocument, RoomHandle};
-use crate::who::{Principal, Role};
 
 use super::Ask;
 use super::stage::{Stage, calls, owner, says};
@@ -194,13 +194,10 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
 async fn what_the_person_may_not_open_the_model_may_not_either() {
     let mut stage = Stage::with("Mine.").await;
     let other = another(&stage, "Secret", "The words nobody may read.").await;
-    let only = Some(stage.room.document().clone());
-    let guest = Principal {
-        user: "usr_guest".into(),
-        name: "Gus".into(),
-        role: Role::Editor,
-        document: only,
-    };
+    let (auth, now_ms) = (Auth::new(stage.store.clone()), stage.clock.now_ms());
+    let only = Some(stage.room.document().to_string());
+    let grant = Grant::read("editor", "Gus", only, None, now_ms).unwrap();
+    let guest = auth.issue(grant, &owner().user, now_ms).await.unwrap().principal;
     for (tool, input) in [
         ("read_document", json!({"document_id": other.document()})),
         (

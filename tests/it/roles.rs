@@ -42,6 +42,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("tool_approval_response", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("tool_approval_batch", r#"{"responses": [{"request_id": "$request", "approved": false}]}"#, "oer"),
     ("list_pending_approvals", r#"{"documentId": "$document"}"#, "oerv"),
+    ("approval:list", r#"{"documentId": "$document"}"#, "oerv"),
     ("approval:told", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("approval:focus", r#"{"request_id": "$request", "on": true}"#, "oer"),
     ("approval:extend", r#"{"request_id": "$request"}"#, "oer"),
