@@ -99,8 +99,14 @@ pub(super) async fn caught_up(
     }
     let loaded = store.load_at(state.id(), then).await.map_err(RoomError::store)?;
     let text = restore::text(&loaded.ok_or(RoomError::NoDocument)?)?;
-    let updates = store.updates(state.id(), then, newest).await.map_err(RoomError::store)?;
-    restore::catch_up(&mut ended, text, &updates)?;
+    // What the room remembers need not be read back.
+    let changes: Vec<_> = if let Some(newer) = state.document.since(then) {
+        newer.map(|update| update.changes).collect()
+    } else {
+        let updates = store.updates(state.id(), then, newest).await.map_err(RoomError::store)?;
+        updates.into_iter().map(|update| update.changes).collect()
+    };
+    restore::catch_up(&mut ended, text, changes)?;
     Ok(ended)
 }
 

@@ -109,7 +109,8 @@ impl Rehearsal {
         since: &[UpdateRecord],
     ) -> Result<(), RoomError> {
         let mut ended = restore::request(ended)?;
-        restore::catch_up(&mut ended, text, since)?;
+        let changes = since.iter().map(|update| update.changes.clone());
+        restore::catch_up(&mut ended, text, changes)?;
         self.state.remember(Arc::new(ended));
         Ok(())
     }

@@ -40,7 +40,7 @@ pub(super) fn room(loaded: LoadedDocument, mut open: Vec<Request>) -> Result<Roo
     let KeptSettings { mut own, version: of } = kept_settings(&record.settings)?;
     let mut document = Document::new(Text::new(&text), snapshot);
     for update in &updates {
-        let change = change(record.id.as_str(), update)?;
+        let change = change(record.id.as_str(), &update.changes)?;
         let origin = update.origin.as_deref();
         let committed = document.commit(&change, &update.client, origin);
         committed.map_err(|error| corrupt(record.id.as_str(), &error))?;
@@ -56,14 +56,14 @@ pub(super) fn room(loaded: LoadedDocument, mut open: Vec<Request>) -> Result<Roo
     Ok(RoomState::new(record, own, document, open.collect(), updates.len()))
 }
 
-/// A request that ended at the version of `text`, brought up to date by the `updates` since; how it ended stays.
+/// A request that ended at the version of `text`, brought up to date by the `changes` since; how it ended stays.
 pub(super) fn catch_up(
     ended: &mut Request,
     mut text: Text,
-    updates: &[UpdateRecord],
+    changes: impl IntoIterator<Item = Box<str>>,
 ) -> Result<(), RoomError> {
-    for update in updates {
-        let change = change(ended.id().as_str(), update)?;
+    for json in changes {
+        let change = change(ended.id().as_str(), &json)?;
         change.apply(&mut text).map_err(|error| corrupt(ended.id().as_str(), &error))?;
         requests::advance(ended, &change, &text, 0);
     }
@@ -74,7 +74,7 @@ pub(super) fn catch_up(
 pub(super) fn text(loaded: &LoadedDocument) -> Result<Text, RoomError> {
     let mut text = Text::new(&loaded.text);
     for update in &loaded.updates {
-        let applied = change(loaded.record.id.as_str(), update)?.apply(&mut text);
+        let applied = change(loaded.record.id.as_str(), &update.changes)?.apply(&mut text);
         applied.map_err(|error| corrupt(loaded.record.id.as_str(), &error))?;
     }
     Ok(text)
@@ -100,8 +100,8 @@ fn kept_settings(value: &Value) -> Result<KeptSettings, RoomError> {
     KeptSettings::deserialize(value).map_err(|error| corrupt("settings", &error))
 }
 
-fn change(what: &str, update: &UpdateRecord) -> Result<ChangeSet, RoomError> {
-    ChangeSet::parse(&update.changes, &Limits::NONE).map_err(|error| corrupt(what, &error))
+fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
+    ChangeSet::parse(json, &Limits::NONE).map_err(|error| corrupt(what, &error))
 }
 
 fn corrupt(what: &str, reason: &impl ToString) -> RoomError {
