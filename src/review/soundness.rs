@@ -91,7 +91,12 @@ impl Hunk {
                 self.status == HunkStatus::Conflict && !conflicts,
                 "is in conflict without a word that is",
             ),
-            (!self.parts.is_sorted_by_key(|part| part.from), "is not in the order of the text"),
+            // Words in conflict are mapped outward and the places beside them inward, so those may pass each other.
+            (
+                self.status == HunkStatus::Pending
+                    && !self.parts.is_sorted_by_key(|part| part.from),
+                "is not in the order of the text",
+            ),
         ]
         .into_iter()
         .filter_map(|(is_wrong, what)| is_wrong.then_some(what))
