@@ -246,7 +246,10 @@ impl World {
                 let pieces =
                     hunk.inverse.iter().map(|part| self.ledger.names[part.from..part.to].to_vec());
                 let pieces: Vec<_> = pieces.collect();
+                // Accepted in an earlier turn, and touched since: its place says nothing about what was put in.
+                let touched = hunk.inverse.iter().any(|part| part.conflict);
                 if line.stands.is_none()
+                    && !touched
                     && !pieces.is_empty()
                     && pieces.iter().all(|piece| !piece.is_empty())
                 {
