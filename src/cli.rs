@@ -45,7 +45,7 @@ pub struct ServeArgs {
     /// Where documents are kept [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The model: harper, anthropic[:NAME], openai[:NAME] or script:FILE; several with commas between, the default first
+    /// The model: harper, anthropic, anthropic:NAME, openai, openai:NAME or script:FILE; several with commas between, the default first
     /// [default: anthropic with a key present, openai with its base URL present, else harper]
     #[arg(long, env = "COPYDESK_MODEL", value_name = "MODEL")]
     pub model: Option<String>,

@@ -1,6 +1,6 @@
 //! Who wrote every span of a text, followed through its updates.
 //!
-//! The log with its authors and origins is the truth; this is worked out from it, when somebody asks ([`replay`](self::replay)),
+//! The log with its authors and origins is the truth; this is worked out from it, when somebody asks ([`replay`]),
 //! so a keystroke pays nothing. The rules:
 //!
 //! - Words belong to whoever typed them, dated to the minute; words a request put in belong to the AI, with the request, the
