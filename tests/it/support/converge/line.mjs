@@ -4,6 +4,8 @@ import { must } from "./ledger.mjs";
 
 /** Far longer than a loaded machine takes. */
 const PATIENCE_MS = 60_000;
+/** Between two attempts to reach a server that is not there. */
+const AGAIN_MS = 100;
 
 export function late(promise, what) {
   let timer;
@@ -42,7 +44,11 @@ export class Line {
     line.socket.on("claudeResponse", ({ requestId }) => runs.add(requestId));
     const registered = new Promise((resolve, refuse) => {
       line.socket.on("sessionRegistered", resolve);
-      line.socket.on("connect_error", refuse);
+      // A server that is not there just now is tried again, as every client does; what it refuses stays refused.
+      line.socket.on("connect_error", (error) => {
+        if (error.type === "TransportError") setTimeout(() => line.socket.connect(), AGAIN_MS);
+        else refuse(error);
+      });
     });
     line.sessionId = (await late(registered, "sessionRegistered")).sessionId;
     return line;
