@@ -121,6 +121,9 @@ impl Afternoon {
             json!({"documentId": who(self).document(), "version": version, "updates": updates});
         let ack = self.insists(|it| who(it).tries("document:push", &push)).ok();
         assert_eq!(ack["version"], version + count as u64, "it is in the log once");
+        // The power may be cut after the answer and before it has reached everybody.
+        self.insists(|it| it.ana.tries("settings:get", &json!({})));
+        self.insists(|it| it.ben.tries("settings:get", &json!({})));
         for person in [&self.ana, &self.ben] {
             person.comes_to_version(version + count as u64);
         }
