@@ -98,6 +98,8 @@ impl Agents {
             prompt: proposal.prompt.as_str().into(),
             source: "",
             gate: Gate::Ask,
+            deadline_ms: None,
+            waits: None,
             tag: "".into(),
             clock: self.shared.clock.clone(),
         }

@@ -125,6 +125,10 @@ fn choose(
     run: &mut Run,
     mut entries: Vec<Entry>,
 ) -> Result<(Chosen, Vec<Entry>), Failure> {
+    if run.ask.outside().is_some() {
+        let default = shared.models.choose(None).ok_or(Failure::Model(String::new()))?;
+        return Ok((default, entries));
+    }
     let asked = run.ask.model.as_deref();
     let began = run.model.as_deref().and_then(|name| shared.models.choose(Some(name)));
     let chosen = began
@@ -174,7 +178,11 @@ impl<'a> Driver<'a> {
 
     async fn go(&mut self) -> Result<End, Failure> {
         let said = transcript::of_run(&self.entries, &self.run.ask.run);
-        let (mut turn, effects) = Turn::take_up(self.shared.limits, &said);
+        let limits = self.shared.limits;
+        let (mut turn, effects) = match self.run.ask.outside() {
+            Some(outside) => Turn::take_up_call(limits, &said, &outside.call),
+            None => Turn::take_up(limits, &said),
+        };
         let mut todo = VecDeque::from(effects);
         while let Some(effect) = todo.pop_front() {
             let event = match effect {
@@ -187,6 +195,7 @@ impl<'a> Driver<'a> {
                 }
                 Effect::CallModel => self.call_model().await?,
                 Effect::RunTool(index, call) => self.run_tool(index, &call).await?,
+                Effect::Finish(_) if self.is_given_up() => return Ok(End::cancelled()),
                 Effect::Finish(end) => return Ok(end),
             };
             todo.extend(turn.on(event));
@@ -201,7 +210,9 @@ impl<'a> Driver<'a> {
             self.taken_up = true;
             return Ok(());
         }
-        let kept = Kept::Prompt { name: ask.principal.name.clone(), text: ask.prompt.clone() };
+        let door = ask.outside().map(|outside| outside.door);
+        let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
+        let kept = Kept::Prompt { name, text, door };
         let mut batch = Batch::from(self.run.put(State::Running)?);
         if ask.conversation == Conversation::Fresh {
             let (session, document) = (ask.session.clone(), ask.document.clone());
@@ -216,6 +227,12 @@ impl<'a> Driver<'a> {
         self.bring_content().await?;
         if self.ground() == Ground::Document {
             self.known = Some(self.voice.room.read().await?);
+        }
+        if self.run.ask.outside().is_some() {
+            // The caller knows what it has read, and nothing else.
+            self.base = self.base_of_calls().await?;
+            self.known.clone_from(&self.base);
+            return Ok(());
         }
         self.find_selection().await?;
         let ask = &self.run.ask;
@@ -375,6 +392,9 @@ impl<'a> Driver<'a> {
         if let Some((document, reading)) = finished.read {
             Arc::make_mut(&mut self.read).insert(document, reading);
         }
+        if self.run.ask.outside().is_some() {
+            self.run.base = self.known.as_ref().map(|known| known.version);
+        }
         self.audit.extend(finished.audit.map(|line| (request, line)));
         self.voice.show(Shown::tool_result(&finished.outcome)).await;
         self.told += 1;
@@ -413,7 +433,11 @@ impl<'a> Driver<'a> {
             run: ask.run.clone(),
             requester: ask.principal.clone(),
             prompt: ask.prompt.as_str().into(),
-            source: ask.permission_mode.as_str(),
+            source: ask
+                .outside()
+                .map_or(ask.permission_mode.as_str(), |outside| outside.door.as_str()),
+            deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
+            waits: self.shared.ears.of(ask),
             gate: match ask.permission_mode {
                 PermissionMode::BypassPermissions => Gate::Bypass,
                 PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
@@ -440,12 +464,17 @@ impl<'a> Driver<'a> {
         match self.run.about {
             About::Document | About::Content => Ground::Document,
             About::Nothing
-                if self.run.ask.kind == AskKind::Run && self.shared.tools.workspace().is_some() =>
+                if self.run.ask.kind != AskKind::Ask && self.shared.tools.workspace().is_some() =>
             {
                 Ground::Workspace
             }
             About::Nothing => Ground::Conversation,
         }
+    }
+
+    /// Whether an outside caller has taken back its call.
+    fn is_given_up(&self) -> bool {
+        self.run.ask.outside().is_some() && self.cancel.is_cancelled()
     }
 
     fn now_ms(&self) -> u64 {

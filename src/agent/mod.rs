@@ -5,6 +5,7 @@
 
 pub mod transcript;
 
+mod call;
 mod desk;
 mod driver;
 mod listen;
@@ -23,6 +24,8 @@ mod voice;
 
 #[cfg(test)]
 mod budgets;
+#[cfg(test)]
+mod calling;
 #[cfg(test)]
 mod editing;
 #[cfg(test)]
@@ -48,6 +51,7 @@ use crate::store::StoreError;
 use crate::who::Principal;
 
 pub use crate::tools::SafeTools;
+pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
 pub use models::Models;
 pub use session::Agents;
 pub use turn::Limits;
@@ -113,12 +117,24 @@ pub enum Conversation {
 }
 
 /// Which event asked, and so what is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AskKind {
     /// `askClaudeCode`: a `result` and a `claudeResponse`.
     Ask,
     /// `run`: a `result`.
     Run,
+    /// Somebody else's agent calls a tool: a `result`, and whoever waits is told ([`Agents::call`]).
+    Call(Box<Outside>),
+}
+
+impl Ask {
+    /// The call, if it is one that was made outside.
+    fn outside(&self) -> Option<&Outside> {
+        match &self.kind {
+            AskKind::Call(outside) => Some(outside),
+            AskKind::Ask | AskKind::Run => None,
+        }
+    }
 }
 
 /// How the calls of a run are approved.

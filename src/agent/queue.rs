@@ -13,8 +13,26 @@ use super::{AskError, Stop};
 /// Runs that may wait behind the one that is working.
 pub const QUEUE_LIMIT: usize = 16;
 
+/// Calls of one session by outside callers that may be under way at once.
+const CALLS_LIMIT: usize = 32;
+
 /// Runs with the same key follow each other.
-pub type Key = (SessionId, Option<DocumentId>);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    session: SessionId,
+    document: Option<DocumentId>,
+    /// A call by an outside caller waits for no other: whoever makes several at once waits for all of them.
+    call: Option<RunId>,
+}
+
+impl Key {
+    /// Whose turn a run waits for.
+    pub fn of(run: &Run) -> Self {
+        let ask = &run.ask;
+        let call = ask.outside().map(|_| ask.run.clone());
+        Self { session: ask.session.clone(), document: ask.document.clone(), call }
+    }
+}
 
 /// A run that waits for its turn.
 #[derive(Debug)]
@@ -28,7 +46,7 @@ pub struct Job {
 impl Job {
     /// Whose turn it waits for.
     pub fn key(&self) -> Key {
-        (self.run.ask.session.clone(), self.run.ask.document.clone())
+        Key::of(&self.run)
     }
 }
 
@@ -74,7 +92,7 @@ pub enum Worker {
 
 impl Queues {
     /// Keeps a place for a run that is about to be stored.
-    pub fn reserve(&mut self, run: &Run) -> Result<Place, AskError> {
+    pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> Result<Place, AskError> {
         let ask = &run.ask;
         let name = (ask.session.clone(), ask.run.clone());
         if let Some(live) = self.live.get(&name) {
@@ -82,17 +100,22 @@ impl Queues {
             let duplicate = AskError::Duplicate { run: ask.run.clone() };
             return if same { Ok(Place::UnderWay) } else { Err(duplicate) };
         }
-        let lane = self.lanes.entry((ask.session.clone(), ask.document.clone())).or_default();
+        let together = self.live.keys().filter(|(session, _)| *session == ask.session).count();
+        if ask.outside().is_some() && together >= CALLS_LIMIT {
+            return Err(AskError::QueueFull { limit: CALLS_LIMIT });
+        }
+        let lane = self.lanes.entry(Key::of(run)).or_default();
         if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {
             return Err(AskError::QueueFull { limit: QUEUE_LIMIT });
         }
         lane.reserved += 1;
-        Ok(Place::Reserved(self.introduce(run)))
+        self.introduce(run, cancel.clone());
+        Ok(Place::Reserved(cancel))
     }
 
     /// The reserved place is not needed: the run could not be stored.
     pub fn give_up(&mut self, run: &Run) {
-        let key = (run.ask.session.clone(), run.ask.document.clone());
+        let key = Key::of(run);
         if let Some(lane) = self.lanes.get_mut(&key) {
             lane.reserved -= 1;
         }
@@ -109,7 +132,8 @@ impl Queues {
 
     /// Takes up a run of an earlier process; there is always a place.
     pub fn enter_again(&mut self, run: Run) -> Worker {
-        let cancel = self.introduce(&run);
+        let cancel = CancellationToken::new();
+        self.introduce(&run, cancel.clone());
         let job = Job { run, cancel };
         self.lanes.entry(job.key()).or_default().enter(job)
     }
@@ -151,13 +175,11 @@ impl Queues {
         Ok(unbegun)
     }
 
-    fn introduce(&mut self, run: &Run) -> CancellationToken {
-        let cancel = CancellationToken::new();
+    fn introduce(&mut self, run: &Run, cancel: CancellationToken) {
         let ask = &run.ask;
         let (requester, prompt) = (ask.principal.clone(), ask.prompt.clone());
-        let live = Live { requester, prompt, cancel: cancel.clone() };
+        let live = Live { requester, prompt, cancel };
         self.live.insert((ask.session.clone(), ask.run.clone()), live);
-        cancel
     }
 
     fn tidy(&mut self, key: &Key) {

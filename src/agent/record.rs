@@ -68,11 +68,11 @@ impl Run {
             (None, None) => About::Nothing,
         };
         // The server's text of a shared document counts, not the client's.
-        let content = ask.content.filter(|_| about == About::Content);
+        let content = ask.content.clone().filter(|_| about == About::Content);
         Self {
+            base: ask.outside().and_then(|outside| outside.base),
             ask: Ask { content, ..ask },
             created_ms,
-            base: None,
             selection: None,
             calls: Vec::new(),
             about,

@@ -17,6 +17,7 @@ use crate::store::{Batch, MessageRecord, Scope, Store};
 use crate::tools::Registry;
 use crate::who::{Action, Principal};
 
+use super::call::Ears;
 use super::driver;
 use super::models::Models;
 use super::queue::{Job, Key, Place, Queues, Worker};
@@ -54,10 +55,12 @@ pub(super) struct Shared {
     bypass: Bypass,
     queues: Mutex<Queues>,
     snapshots: Mutex<Snapshots>,
+    /// Who waits for the calls of outside callers.
+    pub ears: Ears,
     /// Held while a session's private document is looked up or made.
     private: tokio::sync::Mutex<()>,
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
-    stop: CancellationToken,
+    pub stop: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -86,6 +89,7 @@ impl Agents {
             bypass,
             queues: Mutex::default(),
             snapshots: Mutex::default(),
+            ears: Ears::default(),
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -115,24 +119,34 @@ impl Agents {
     /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
     /// `claudeResponse`), said in the document's room or the session's private one, whatever happens.
     pub async fn ask(&self, ask: Ask) -> Result<RunId, AskError> {
+        let name = ask.run.clone();
+        self.start(ask, CancellationToken::new()).await?;
+        Ok(name)
+    }
+
+    /// The same; `cancel` stops the run too, and what is returned stops nothing else.
+    pub(super) async fn start(
+        &self,
+        ask: Ask,
+        cancel: CancellationToken,
+    ) -> Result<CancellationToken, AskError> {
         if self.shared.stop.is_cancelled() {
             return Err(AskError::Closed);
         }
         self.shared.check(&ask)?;
-        let name = ask.run.clone();
         let mut run = Run::new(ask, self.shared.clock.now_ms());
-        let cancel = match self.shared.queues().reserve(&run)? {
-            Place::UnderWay => return Ok(name),
+        let cancel = match self.shared.queues().reserve(&run, cancel)? {
+            Place::UnderWay => return Ok(CancellationToken::new()),
             Place::Reserved(cancel) => cancel,
         };
         if let Err(error) = self.shared.keep_new(&mut run).await {
             self.shared.queues().give_up(&run);
             return Err(error);
         }
-        let key = (run.ask.session.clone(), run.ask.document.clone());
-        let worker = self.shared.queues().enter(Job { run, cancel });
+        let key = Key::of(&run);
+        let worker = self.shared.queues().enter(Job { run, cancel: cancel.clone() });
         self.employ(worker, key);
-        Ok(name)
+        Ok(cancel)
     }
 
     /// Stops runs. A request that people were looking at is taken back; what was accepted stays.
@@ -153,7 +167,7 @@ impl Agents {
         for record in records {
             match Run::read(record) {
                 Ok(run) => {
-                    let key = (run.ask.session.clone(), run.ask.document.clone());
+                    let key = Key::of(&run);
                     let worker = self.shared.queues().enter_again(run);
                     self.employ(worker, key);
                     failpoint::pass("agent.resuming");
@@ -274,6 +288,7 @@ impl Shared {
         }
         failpoint::pass("agent.ended");
         self.queues().done(&ask.session, &ask.run);
+        self.ears.tell(&run, &said, &end);
         said.push(entry);
         let room = match self.room(&run).await {
             // The document is gone, but the session still waits for its answer.
@@ -302,9 +317,9 @@ impl Shared {
         voice.room.unsketch(Sketches::OfRun(session, name)).await;
         let now = voice.room.read().await.ok();
         voice.show(Shown::result(end.kind.as_str(), &end.message, &run.spent)).await;
-        match run.ask.kind {
+        match &run.ask.kind {
             AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
-            AskKind::Run => {}
+            AskKind::Run | AskKind::Call(_) => {}
         }
     }
 

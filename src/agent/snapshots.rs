@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use crate::ids::{DocumentId, SessionId};
 use crate::room::command::Reading;
 use crate::tools::told::Difference;
 
 use super::prompt::DOCUMENT_LIMIT;
-use super::queue::Key;
 
 /// UTF-16 units from which on it is worth it: less is too short for a provider to keep, and is simply repeated.
 const SHORTEST: usize = 8_000;
@@ -18,6 +18,9 @@ const SHORTEST: usize = 8_000;
 const REMEMBERED: usize = 64;
 /// The document is shown again once this part of it has changed: one of so many.
 const CHANGED_PART: usize = 5;
+
+/// A conversation: a session's, about a document or without one.
+pub type Key = (SessionId, Option<DocumentId>);
 
 /// The document as a conversation was shown it.
 #[derive(Clone, Debug)]

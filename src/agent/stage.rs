@@ -435,7 +435,7 @@ impl Stage {
         run.calls = content.iter().map(|_| RequestId::generate()).collect();
         let ask = &run.ask;
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
-        let kept = [Kept::Prompt { name, text }, Kept::Answer { content, stop }];
+        let kept = [Kept::Prompt { name, text, door: None }, Kept::Answer { content, stop }];
         let mut batch = Batch::from(run.put(State::Running).unwrap());
         for kept in kept {
             let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);

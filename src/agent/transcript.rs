@@ -7,6 +7,7 @@ use crate::ids::{RunId, SessionId};
 use crate::tools::{Call, Change, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
 
+use super::call::CallDoor;
 use super::spent::Spent;
 
 /// One entry of a transcript.
@@ -32,6 +33,9 @@ pub enum Kept {
         name: String,
         /// What was typed, word for word.
         text: String,
+        /// The way an outside caller came in: no model took part, and none is told of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        door: Option<CallDoor>,
     },
     /// The model answered.
     Answer {
@@ -92,7 +96,10 @@ pub fn changes(entries: &[Entry]) -> impl Iterator<Item = (&Change, &str)> {
 pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<Call> = Vec::new();
-    for entry in entries {
+    let is_call = |entry: &&Entry| matches!(entry.kept, Kept::Prompt { door: Some(_), .. });
+    // Several may be under way at once, and between the entries of a model's own run.
+    let calls: Vec<&RunId> = entries.iter().filter(is_call).map(|entry| &entry.run).collect();
+    for entry in entries.iter().filter(|entry| !calls.contains(&&entry.run)) {
         match &entry.kept {
             Kept::Prompt { text, .. } => {
                 answer_open_calls(&mut messages, &mut open);
@@ -234,7 +241,7 @@ impl Entry {
     /// What people are shown of it, in order.
     pub fn shown(&self) -> Vec<Shown> {
         match &self.kept {
-            Kept::Prompt { name, text } => vec![Shown::prompt(name, text)],
+            Kept::Prompt { name, text, .. } => vec![Shown::prompt(name, text)],
             Kept::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
             Kept::Results { answers } => answers.iter().map(Shown::tool_result).collect(),
             Kept::End { subtype, message, spent, .. } => {
@@ -264,7 +271,7 @@ mod tests {
     }
 
     fn prompt(run: &str, text: &str) -> Entry {
-        entry(run, Kept::Prompt { name: "Ada".into(), text: text.into() })
+        entry(run, Kept::Prompt { name: "Ada".into(), text: text.into(), door: None })
     }
 
     fn answer(run: &str, content: Vec<ContentBlock>) -> Entry {

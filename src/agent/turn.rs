@@ -139,6 +139,11 @@ impl End {
         Self { kind: EndKind::Success, message: "Conversation complete".into(), code: None }
     }
 
+    /// The call of an outside caller was answered.
+    pub fn called() -> Self {
+        Self { kind: EndKind::Success, message: "The call was answered".into(), code: None }
+    }
+
     /// Something failed.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self { kind: EndKind::Error, message: message.into(), code: Some(code) }
@@ -164,6 +169,8 @@ impl End {
 pub struct Turn {
     limits: Limits,
     rounds: usize,
+    /// Somebody else's agent made the only call; there is no model to go on with.
+    is_call: bool,
     state: State,
 }
 
@@ -182,11 +189,31 @@ impl Turn {
     /// has just begun is nothing special.
     pub fn take_up(limits: Limits, said: &[Entry]) -> (Self, Vec<Effect>) {
         let rounds = said.iter().filter(|entry| matches!(entry.kept, Kept::Answer { .. })).count();
-        let mut turn = Self { limits, rounds, state: State::Calling };
+        let mut turn = Self { limits, rounds, is_call: false, state: State::Calling };
         let effects = match said.last().map(|entry| &entry.kept) {
             Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
             Some(Kept::Prompt { .. } | Kept::Results { .. }) | None => turn.call_again(Vec::new()),
+        };
+        (turn, effects)
+    }
+
+    /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
+    pub fn take_up_call(limits: Limits, said: &[Entry], call: &Call) -> (Self, Vec<Effect>) {
+        let mut turn = Self { limits, rounds: 0, is_call: true, state: State::Calling };
+        let Call { id, name, input } = call.clone();
+        let content = vec![ContentBlock::ToolUse { id, name, input }];
+        let effects = match said.last().map(|entry| &entry.kept) {
+            Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(Kept::Results { .. } | Kept::End { .. }) => turn.over(Vec::new(), End::called()),
+            Some(Kept::Prompt { .. }) | None => {
+                let mut effects = vec![Effect::Keep(Kept::Answer {
+                    content: content.clone(),
+                    stop: StopReason::ToolUse,
+                })];
+                effects.extend(turn.after_answer(&content, &StopReason::ToolUse));
+                effects
+            }
         };
         (turn, effects)
     }
@@ -285,6 +312,9 @@ impl Turn {
     }
 
     fn call_again(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
+        if self.is_call {
+            return self.over(effects, End::called());
+        }
         if self.rounds >= self.limits.rounds {
             let message = format!("The run stopped after {} answers of the model", self.rounds);
             return self.over(effects, End::limit(message));
@@ -334,7 +364,7 @@ mod tests {
         Limits { rounds: 3, calls_per_turn: 2, tokens: 1_000, model_ms: 60_000, input_tokens: 500 };
 
     fn asked() -> Vec<Entry> {
-        let kept = Kept::Prompt { name: "Ada".into(), text: "Hello".into() };
+        let kept = Kept::Prompt { name: "Ada".into(), text: "Hello".into(), door: None };
         vec![Entry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
     }
 

@@ -135,6 +135,11 @@ impl Clock {
         }
     }
 
+    /// When it ends by what is known now, looks left aside: the timeout, or the outside caller's deadline if that is sooner.
+    pub fn ends_ms(&self) -> Option<u64> {
+        self.expires_ms.into_iter().chain(self.deadline_ms).min()
+    }
+
     /// Whether it has run out.
     pub fn is_due(&self, now_ms: u64) -> bool {
         self.due_ms().is_some_and(|due| now_ms >= due)

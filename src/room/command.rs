@@ -273,6 +273,8 @@ pub struct NewRequest {
     pub source: String,
     /// Whether a person must decide, or a permission mode already has.
     pub gate: Gate,
+    /// When an outside caller gives up, in milliseconds since 1970; `None`: whoever waits has time.
+    pub deadline_ms: Option<u64>,
 }
 
 /// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.

@@ -120,6 +120,7 @@ fn arrive(
         touched,
         source,
         gate: _,
+        deadline_ms,
     } = new;
     let arrival = Arrival::map(&id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
@@ -144,7 +145,7 @@ fn arrive(
         source,
         policy: settings.policy,
     };
-    let clock = Clock::start(now.ms, settings.timeout_ms);
+    let clock = Clock { deadline_ms, ..Clock::start(now.ms, settings.timeout_ms) };
     let mut request = Request::open(proposal, arrival, state.version(), clock);
     request.proposal.policy = settings.policy_of(&request);
     for change in missed {

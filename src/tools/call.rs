@@ -7,7 +7,7 @@ use crate::ids::{RequestId, Version};
 use crate::wire::messages::ContentBlock;
 
 /// A call of the model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// As the model named it.
     pub id: String,

@@ -58,9 +58,13 @@ pub async fn ask(
         touched,
         source: context.source.to_owned(),
         gate: context.gate,
+        deadline_ms: context.deadline_ms,
     };
     match context.desk.propose(request).await? {
-        Proposed::Waiting(_) => Ok(approval::wait(&context.desk, &context.request, cancel).await?),
+        Proposed::Waiting(_) => {
+            context.say_that_it_waits();
+            Ok(approval::wait(&context.desk, &context.request, cancel).await?)
+        }
         Proposed::Resolved(settled) => Ok(*settled),
         Proposed::Conflicted(words) | Proposed::Frozen(words) => Err(ToolError::Denied(words)),
         Proposed::Unchanged => Err(ToolError::Unchanged),

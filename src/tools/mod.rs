@@ -45,6 +45,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
@@ -118,6 +119,16 @@ pub enum Effect {
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+}
+
+impl Effect {
+    /// Whether a call changes nothing, and nobody needs to be asked.
+    pub fn only_reads(self) -> bool {
+        match self {
+            Self::Safe | Self::Reads => true,
+            Self::Proposes | Self::Acts => false,
+        }
+    }
 }
 
 /// The field of a call's input that people can watch while the model writes it, and where its text would go.
@@ -201,6 +212,10 @@ pub struct Context {
     pub source: &'static str,
     /// Whether people must be asked.
     pub gate: Gate,
+    /// When an outside caller gives up, in milliseconds since 1970.
+    pub deadline_ms: Option<u64>,
+    /// Who wants to hear that a request was made and waits for people.
+    pub waits: Option<mpsc::UnboundedSender<RequestId>>,
     /// Random; marks text of the document as data.
     pub tag: Arc<str>,
     /// What time it is.
@@ -221,10 +236,18 @@ pub enum Allowed {
 impl Context {
     /// The document as the model was shown it.
     pub fn document(&self) -> Result<&Reading, ToolError> {
-        self.base.as_ref().ok_or(match self.elsewhere {
-            Some(_) => ToolError::Unread,
-            None => ToolError::NoDocument,
+        self.base.as_ref().ok_or(match self.room.unlisted_owner() {
+            None => ToolError::Unread,
+            Some(_) => ToolError::NoDocument,
         })
+    }
+
+    /// Says that the request was made and waits for people.
+    fn say_that_it_waits(&self) {
+        if let Some(waits) = &self.waits {
+            // Nobody needs to listen.
+            waits.send(self.request.clone()).ok();
+        }
     }
 
     /// The folder of work without a document.
@@ -235,7 +258,7 @@ impl Context {
     /// The document as it is at this moment.
     pub async fn read_now(&self) -> Result<Reading, ToolError> {
         // The room of a conversation without a document is not for models to read.
-        if self.elsewhere.is_none() {
+        if self.room.unlisted_owner().is_some() {
             self.document()?;
         }
         Ok(self.room.read().await?)

@@ -59,6 +59,17 @@ fn all() -> Vec<Entry> {
     ]
 }
 
+/// A tool as it is offered to outside callers.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// Name, description and schema.
+    pub definition: ToolDefinition,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// What it needs to be of use.
+    pub ground: Ground,
+}
+
 /// The tools of a server, behind the gate.
 #[derive(Debug)]
 pub struct Registry {
@@ -120,13 +131,23 @@ impl Registry {
 
     /// The tools that make sense, for the model; always in the same order, because the prompt cache depends on it.
     pub fn definitions(&self, ground: Ground) -> Vec<ToolDefinition> {
-        let define = |tool: &Entry| ToolDefinition {
-            name: tool.name.into(),
-            description: tool.description.into(),
-            input_schema: tool.schema.clone(),
-            strict: None,
+        self.offered(ground).map(Entry::definition).collect()
+    }
+
+    /// Every tool that works on this server, for outside callers.
+    pub fn offers(&self) -> Vec<Offer> {
+        let works = |tool: &&Entry| self.workspace.is_some() || tool.ground != Ground::Workspace;
+        let offer = |tool: &Entry| Offer {
+            definition: tool.definition(),
+            effect: tool.effect,
+            ground: tool.ground,
         };
-        self.offered(ground).map(define).collect()
+        self.tools.iter().filter(works).map(offer).collect()
+    }
+
+    /// What a tool does to the world; `None`: there is none of this name.
+    pub fn effect(&self, tool: &str) -> Option<Effect> {
+        self.tools.iter().find(|known| known.name == tool).map(|tool| tool.effect)
     }
 
     /// Name and occasion of the same tools, for the prompt.
@@ -338,6 +359,15 @@ impl Entry {
             scope: T::scope,
             target: T::target,
             finish: T::finish,
+        }
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            name: self.name.into(),
+            description: self.description.into(),
+            input_schema: self.schema.clone(),
+            strict: None,
         }
     }
 }

@@ -271,6 +271,7 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
         touched: None,
         source: "sdk".into(),
         gate,
+        deadline_ms: None,
     }
 }
 

@@ -41,10 +41,14 @@ pub async fn ask(
         touched: None,
         source: context.source.to_owned(),
         gate: context.gate,
+        deadline_ms: context.deadline_ms,
     };
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
-        Proposed::Waiting(_) => wait(&context.room, &context.request, cancel).await?,
+        Proposed::Waiting(_) => {
+            context.say_that_it_waits();
+            wait(&context.room, &context.request, cancel).await?
+        }
         Proposed::Resolved(settled) => *settled,
         Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
         Proposed::Frozen(words) => return Err(ToolError::Denied(words)),

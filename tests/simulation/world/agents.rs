@@ -39,6 +39,7 @@ impl World {
             touched: None,
             source: "sdk".into(),
             gate,
+            deadline_ms: None,
         };
         self.calls.push(Call { new, state: CallState::Waiting });
         self.count(if back > 0 { "proposed late" } else { "proposed" });
