@@ -27,6 +27,8 @@ mod budgets;
 #[cfg(test)]
 mod calling;
 #[cfg(test)]
+mod deciding;
+#[cfg(test)]
 mod editing;
 #[cfg(test)]
 mod modes;
