@@ -1,0 +1,289 @@
+//! What the gate costs: from the last byte of a call in the provider's stream to the card at a client, and from a decision
+//! to the change at another client.
+//!
+//! Everything is real: the server is its own process, the provider and two socket.io clients talk to it over loopback. The
+//! document has 20 KB. Once with the data on the disk of the target directory, once in memory (`/dev/shm`), so that the
+//! difference is the disk. Goals for the median: 5 ms with it, 1 ms without.
+//!
+//! `cargo bench --bench room`
+
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket, connect, stream::MaybeTlsStream};
+
+const TOKEN: &str = "the-token-of-the-bench-0123456789";
+const ROUNDS: usize = 200;
+/// Rounds before anything is counted.
+const WARM_UP: usize = 20;
+const SENTENCE: &str = "The lamp was lit at dusk, and nobody had asked why it burned. ";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn main() {
+    println!(
+        "{:<44} {:>9} {:>9} {:>7}",
+        "median (99th percentile), milliseconds", "measured", "", "goal"
+    );
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        measure("without the disk", memory, 1.0);
+    }
+    measure("with the disk", Path::new(env!("CARGO_TARGET_TMPDIR")), 5.0);
+}
+
+fn measure(name: &str, place: &Path, goal_ms: f64) {
+    let data = tempfile::tempdir_in(place).expect("a directory");
+    let provider = Provider::start();
+    let server = Server::start(data.path(), &provider.url);
+    let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
+    let text = SENTENCE.repeat(20_000 / SENTENCE.len());
+    let made = ana.ask("document:create", &json!({"title": "Bench", "text": text}));
+    let document = made["document"]["id"].as_str().expect("an id").to_owned();
+    ana.ask("document:open", &json!({"documentId": document}));
+    bo.ask("document:open", &json!({"documentId": document}));
+    let (mut shown, mut applied) = (Vec::new(), Vec::new());
+    for round in 0..WARM_UP + ROUNDS {
+        let context = json!({"documentId": document});
+        let session = ana.session.clone();
+        ana.ask(
+            "askClaudeCode",
+            &json!({"sessionId": session, "prompt": "Change one word", "continue": false, "context": context}),
+        );
+        let called = provider.called.recv_timeout(PATIENCE).expect("the model is called");
+        let (at, request) = bo.hears("tool_approval_request");
+        let decided = Instant::now();
+        ana.send(
+            "tool_approval_response",
+            &json!({"request_id": request["request_id"], "approved": true}),
+        );
+        let (changed, _) = bo.hears("document:updates");
+        ana.hears("claudeResponse");
+        bo.hears("claudeResponse");
+        if round >= WARM_UP {
+            shown.push((at - called).as_secs_f64() * 1_000.0);
+            applied.push((changed - decided).as_secs_f64() * 1_000.0);
+        }
+    }
+    row(&format!("call → card, {name}"), shown, goal_ms);
+    row(&format!("decision → change, {name}"), applied, goal_ms);
+}
+
+fn row(name: &str, mut times: Vec<f64>, goal_ms: f64) {
+    times.sort_by(f64::total_cmp);
+    let (median, late) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    let verdict = if median <= goal_ms { "met" } else { "MISSED" };
+    println!("{name:<44} {median:>9.2} {late:>9.2} {goal_ms:>7.1} {verdict}");
+}
+
+/// A server in a process of its own; killed when it goes out of scope.
+struct Server {
+    process: Child,
+    url: String,
+    /// Kept open: the server has more to say than its address.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(data: &Path, provider: &str) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_copydesk"))
+            .args(["--listen", "127.0.0.1:0", "--model", "anthropic", "--token", TOKEN, "--data"])
+            .arg(data)
+            .env("ANTHROPIC_API_KEY", "sk-bench")
+            .env("ANTHROPIC_BASE_URL", provider)
+            .current_dir(data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        let mut output = BufReader::new(process.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("it says where it is");
+        let url = line.trim().strip_prefix("copydesk listening on http://").expect("a link");
+        Self { process, url: url.to_owned(), _output: output }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// A provider that calls `find_and_replace` once in each conversation and tells when the call had been sent.
+struct Provider {
+    url: String,
+    called: Receiver<Instant>,
+}
+
+impl Provider {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let (tell, called) = channel();
+        std::thread::spawn(move || {
+            let mut calls = 0;
+            for stream in listener.incoming().map_while(Result::ok) {
+                let Some(answers_call) = asked(&stream) else { continue };
+                calls += 1;
+                let events = if answers_call { said() } else { call(calls) };
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+                let mut stream = stream;
+                stream.set_nodelay(true).ok();
+                stream.write_all((head.to_owned() + &events).as_bytes()).ok();
+                if !answers_call {
+                    tell.send(Instant::now()).ok();
+                }
+            }
+        });
+        Self { url, called }
+    }
+}
+
+/// Reads a request; whether it answers a call. `None`: it is not about a message.
+fn asked(stream: &TcpStream) -> Option<bool> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut first, mut length) = (String::new(), 0);
+    reader.read_line(&mut first).ok()?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    if first.starts_with("GET ") {
+        let mut stream = stream;
+        let list = "{\"data\": [], \"has_more\": false}";
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+        stream.write_all((head.to_owned() + list).as_bytes()).ok()?;
+        return None;
+    }
+    let body: Value = serde_json::from_slice(&body).ok()?;
+    let last = body["messages"].as_array()?.last()?.to_string();
+    first.starts_with("POST /v1/messages ").then(|| last.contains("\"tool_result\""))
+}
+
+fn call(number: usize) -> String {
+    // There and back, so that the document stays as it is; one of many occurrences, in the middle.
+    let (find, replace) = if number % 4 < 2 { ("dusk", "dawn") } else { ("dawn", "dusk") };
+    let range = json!({"start": 10_000, "end": 10_000 + SENTENCE.len()});
+    let input =
+        json!({"find": find, "replace": replace, "range": range, "explanation": "One word."});
+    stream(
+        &json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": "find_and_replace", "input": {}}),
+        &json!({"type": "input_json_delta", "partial_json": input.to_string()}),
+        "tool_use",
+    )
+}
+
+fn said() -> String {
+    let text = json!({"type": "text_delta", "text": "Done."});
+    stream(&json!({"type": "text", "text": ""}), &text, "end_turn")
+}
+
+fn stream(block: &Value, delta: &Value, stop: &str) -> String {
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "bench",
+        "stop_reason": null, "stop_sequence": null, "usage": usage});
+    let ended = json!({"stop_reason": stop, "stop_sequence": null});
+    let events = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": ended, "usage": usage}),
+        json!({"type": "message_stop"}),
+    ];
+    let line = |event: &Value| {
+        format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+    };
+    events.iter().map(line).collect()
+}
+
+/// A socket.io client that notes when each event came.
+struct Client {
+    out: WebSocket<MaybeTlsStream<TcpStream>>,
+    heard: Receiver<(Instant, String)>,
+    session: String,
+    acks: u64,
+}
+
+impl Client {
+    fn connect(address: &str) -> Self {
+        let url = format!("ws://{address}/socket.io/?EIO=4&transport=websocket");
+        let (mut socket, _) = connect(url).expect("a websocket");
+        socket.read().expect("engine.io opens");
+        let auth = format!("40{}", json!({"token": TOKEN, "name": "Ana"}));
+        socket.send(Message::text(auth)).expect("it is open");
+        let MaybeTlsStream::Plain(stream) = socket.get_ref() else { panic!("plain TCP") };
+        stream.set_nodelay(true).expect("an option of TCP");
+        // A second handle on the connection, so that one thread waits while the other writes.
+        let stream = MaybeTlsStream::Plain(stream.try_clone().expect("a handle"));
+        let role = tungstenite::protocol::Role::Client;
+        let mut out = WebSocket::from_raw_socket(stream, role, None);
+        let (tell, heard) = channel();
+        std::thread::spawn(move || {
+            while let Ok(message) = socket.read() {
+                let at = Instant::now();
+                let Message::Text(text) = message else { continue };
+                if text.as_str() == "2" {
+                    socket.send(Message::text("3")).ok();
+                } else if tell.send((at, text.as_str().to_owned())).is_err() {
+                    break;
+                }
+            }
+        });
+        out.flush().ok();
+        let mut client = Self { out, heard, session: String::new(), acks: 0 };
+        let (_, registered) = client.hears("sessionRegistered");
+        client.session = registered["sessionId"].as_str().expect("a session").to_owned();
+        client
+    }
+
+    fn send(&mut self, event: &str, payload: &Value) -> u64 {
+        self.acks += 1;
+        let packet = format!("42{}{}", self.acks, json!([event, payload]));
+        self.out.send(Message::text(packet)).expect("it is open");
+        self.acks
+    }
+
+    /// Sends and waits for the answer.
+    fn ask(&mut self, event: &str, payload: &Value) -> Value {
+        let start = format!("43{}", self.send(event, payload));
+        loop {
+            let (_, packet) = self.heard.recv_timeout(PATIENCE).expect("an answer");
+            if let Some(rest) = packet.strip_prefix(&start).filter(|rest| rest.starts_with('[')) {
+                let mut answer: Value = serde_json::from_str(rest).expect("JSON");
+                assert_eq!(answer[0]["ok"], true, "{event}: {answer}");
+                return answer[0].take();
+            }
+        }
+    }
+
+    /// Waits for an event; when it came, and what it says.
+    fn hears(&mut self, event: &str) -> (Instant, Value) {
+        let start = format!("42[\"{event}\",");
+        loop {
+            let (at, packet) = self.heard.recv_timeout(PATIENCE).expect(event);
+            if packet.starts_with(&start) {
+                let mut said: Value = serde_json::from_str(&packet[2..]).expect("JSON");
+                return (at, said[1].take());
+            }
+        }
+    }
+}
