@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::support::{Desk, Person, Provider};
+use super::support::{Desk, Person, Provider, python};
 
 /// A desk whose model is a local server that speaks chat completions.
 fn local(provider: &Provider, model: &str) -> Desk {
@@ -160,21 +160,6 @@ fn holds_the_conversation(ana: &Person) {
     ana.answer(&ana.asks("What is this?"));
 }
 
-/// The official SDKs, where they are installed; where everything is required, they have to be.
-fn sdk() -> Option<String> {
-    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
-    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
-    assert!(python.is_some() || !required, "{why}");
-    if python.is_none() {
-        // Written past the test runner, which would keep it to itself.
-        let words =
-            format!("\n*** requests to providers are NOT compared with their SDKs: {why}\n");
-        std::io::stderr().write_all(words.as_bytes()).ok();
-    }
-    python
-}
-
 #[test]
 fn requests_are_what_the_providers_own_types_allow() {
     let claude = Provider::answering(conversation());
@@ -194,7 +179,7 @@ fn requests_are_what_the_providers_own_types_allow() {
         .chain(lines("count_tokens", claude.counted()))
         .chain(lines("chat", others.all_asked()))
         .collect();
-    let Some(python) = sdk() else { return };
+    let Some(python) = python("requests to providers against their SDKs") else { return };
     let mut child = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sdk/validate.py"))
         .stdin(Stdio::piped())

@@ -9,6 +9,7 @@ mod person;
 mod provider;
 mod request;
 pub mod script;
+mod sdk;
 mod server;
 pub mod wire;
 
@@ -19,4 +20,5 @@ pub use person::{Ack, Person};
 pub use provider::Provider;
 pub use request::Request;
 pub use script::Script;
+pub use sdk::python;
 pub use server::{Server, copydesk};
