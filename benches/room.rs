@@ -251,7 +251,7 @@ impl Client {
         out.flush().ok();
         let mut client = Self { out, heard, session: String::new(), acks: 0 };
         let (_, registered) = client.hears("sessionRegistered");
-        client.session = registered["sessionId"].as_str().expect("a session").to_owned();
+        registered["sessionId"].as_str().expect("a session").clone_into(&mut client.session);
         client
     }
 

@@ -31,6 +31,7 @@ struct Case {
     wrong: (Value, &'static str),
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn cases() -> Vec<Case> {
     let full = |text: &str| json!({"new_content": text, "explanation": "Digits."});
     let selection = |start: i64, end: i64| {
