@@ -132,5 +132,5 @@ fn placements(version: Version, edits: &[Edit]) -> Placements {
             placed.push(Placement { from: start, to: start + len, hunk: None, origin });
         }
     }
-    Placements { act: Act::Restored(version), requester: None, unasked: false, placed }
+    Placements { act: Act::Restored(version), requester: None, unasked: false, rule: None, placed }
 }

@@ -3,6 +3,7 @@
 use copydesk::store::{Access, Store};
 use serde_json::{Value, json};
 
+use crate::support::http::ask;
 use crate::support::script::full;
 use crate::support::{Ack, Desk, Person, Request, Role, Script};
 
@@ -64,6 +65,14 @@ impl Table {
     /// Whether a request of Ana's waits for people after the run has come so far.
     fn waits(&self, request: &Request) -> bool {
         self.ana.pending().iter().any(|it| it.id() == request.id())
+    }
+
+    /// What a program is told about the document.
+    fn fetches(&self, what: &str) -> Value {
+        let route = format!("GET /api/v1/documents/{}/{what}", self.owner.document());
+        let (host, bearer) = (self.desk.address(), format!("Bearer {}", self.ana.token));
+        let response = ask(host, &route, &[("Host", host), ("Authorization", &bearer)]);
+        serde_json::from_str(&response.body).unwrap()
     }
 
     fn settings(&self, settings: Value) -> Ack {
@@ -301,6 +310,33 @@ fn the_log_names_the_rule_that_decided_and_its_chain_holds() {
     assert_eq!(decided.entry.detail["decision"]["rule"], rule);
     assert!(table.ana.user()["id"] == decided.entry.actor.as_str());
     assert!(lines.iter().any(|it| it.entry.action == "rule.create"));
+}
+
+#[test]
+fn words_that_a_rule_let_in_say_which_rule_of_whom_it_was_even_when_it_is_over() {
+    let table = Table::with_rule(|it| &it.ben, up_to(16));
+    let rule = rules(&table.ana).remove(0);
+    let second = table.asks("second");
+    table.ana.sees_resolved(&second);
+    table.ben.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
+    let told = json!({
+        "id": rule["id"],
+        "by": table.ben.user(),
+        "tool": "update_full_document",
+        "remember": up_to(16),
+    });
+    let payload = json!({"documentId": table.ana.document()});
+    let socket = table.ana.emit("document:provenance", &payload).ok();
+    for spans in [socket["spans"].clone(), table.fetches("provenance")["spans"].clone()] {
+        let of = |request: &str| {
+            let mut spans = spans.as_array().unwrap().iter();
+            spans.find(|it| it["request"] == request).unwrap()["rule"].clone()
+        };
+        assert_eq!(of(second.id()), told);
+        assert!(spans[0]["request"] != second.id() && spans[0].get("rule").is_none());
+    }
+    let exported = table.fetches("export?format=json")["provenance"].clone();
+    assert!(exported.as_array().unwrap().iter().any(|it| it["rule"] == told), "{exported}");
 }
 
 #[test]

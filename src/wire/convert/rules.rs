@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::ids::{DocumentId, RuleId};
 use crate::review::{self, PathPattern, Policy, Scope};
 
-use super::super::rules;
+use super::super::{past, rules};
 use super::request::person;
 use super::time;
 
@@ -19,21 +19,31 @@ pub fn rules(rules: &[Arc<review::Rule>]) -> Vec<rules::Rule> {
 fn rule(rule: &review::Rule) -> rules::Rule {
     // Rules that have ended are not told.
     let review::Rule { remember, tool, session, document, request, by, at_ms, ended: _ } = rule;
-    let review::Remember { id, scope, path, max_units } = remember;
     rules::Rule {
-        id: id.to_string(),
+        id: remember.id.to_string(),
         document_id: document.as_ref().map(ToString::to_string),
         tool: tool.clone(),
-        remember: rules::Remember {
-            scope: scope.as_str().to_owned(),
-            path: path.as_ref().map(|path| path.as_str().to_owned()),
-            max_units: *max_units,
-        },
+        remember: told(remember),
         session_id: session.to_string(),
         request_id: request.to_string(),
         by: person(by),
         created_at: time(*at_ms),
     }
+}
+
+fn told(wish: &review::Remember) -> rules::Remember {
+    let review::Remember { id: _, scope, path, max_units } = wish;
+    rules::Remember {
+        scope: scope.as_str().to_owned(),
+        path: path.as_ref().map(|path| path.as_str().to_owned()),
+        max_units: *max_units,
+    }
+}
+
+/// A rule, where words that it let in are credited.
+pub(super) fn credit(rule: &review::Rule) -> past::RuleCredit {
+    let (id, tool) = (rule.id().to_string(), rule.tool.clone());
+    past::RuleCredit { id, by: person(&rule.by), tool, remember: told(&rule.remember) }
 }
 
 /// The rules of a document are others now.

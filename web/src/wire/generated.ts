@@ -1631,6 +1631,10 @@ hunk?: string,
  */
 approver?: Person, 
 /**
+ * With `approver`: the rule that let it in, in the approver's place. It may have ended since.
+ */
+rule?: RuleCredit, 
+/**
  * `true`: a person put other words in place of the proposed ones before they went in.
  */
 edited?: boolean, 
