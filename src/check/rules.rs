@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::DocumentId;
-use crate::review::{Rule, Scope};
+use crate::review::{Effect, Rule, Scope};
 use crate::store::{AuditRecord, Inspection, RuleRecord, StoreError, TokenRecord};
 use crate::who::{Action, Principal};
 
@@ -25,6 +25,8 @@ struct Life<'a> {
     ended: Option<&'a AuditRecord>,
     /// The lines of what it decided.
     decided: Vec<&'a AuditRecord>,
+    /// The lines of what it denied.
+    denied: Vec<&'a AuditRecord>,
 }
 
 /// All rules, and what the audit log says about them, where it could be read.
@@ -60,7 +62,7 @@ pub(super) async fn check(
     }
     // What is left is about rules that are not there.
     for (id, life) in lives.into_iter().flatten() {
-        for line in life.decided {
+        for line in life.decided.into_iter().chain(life.denied) {
             let message = format!("it was decided by the rule {id}, which is not there");
             report.find("rule.decision", &place(line), message);
         }
@@ -83,6 +85,10 @@ fn lives(lines: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
             "rule.revoke" | "rule.expire" => {
                 let Some(rule) = detail["rule"].as_str() else { continue };
                 lives.entry(rule).or_default().ended.get_or_insert(line);
+            }
+            "rule.deny" => {
+                let Some(rule) = detail["rule"].as_str() else { continue };
+                lives.entry(rule).or_default().denied.push(line);
             }
             _ => {
                 let Some(rule) = detail["decision"]["rule"].as_str() else { continue };
@@ -117,15 +123,23 @@ fn one(
         let message = format!("it is for {document}, which is not there");
         report.find("rule.document", &record.id, message);
     }
-    if !requests.is_known(&rule.request) {
-        let message = format!("it was made with {}, which is not there", rule.request);
+    if let Some(request) = rule.request.as_ref().filter(|it| !requests.is_known(it)) {
+        let message = format!("it was made with {request}, which is not there");
         report.find("rule.request", &record.id, message);
     }
     if rule.ended.as_ref().is_some_and(|ended| ended.at_ms < rule.at_ms) {
         report.find("rule", &record.id, "it ended before it was made");
     }
-    if rule.document.is_none() && rule.remember.scope == Scope::Document {
+    let reaches = match rule.remember.scope {
+        Scope::Session => true,
+        Scope::Document => rule.document.is_some(),
+        Scope::Workspace => rule.document.is_none(),
+    };
+    if !reaches {
         report.find("rule", &record.id, "it is for a document, and for none");
+    }
+    if rule.effect != Effect::Allow && rule.remember.max_units.is_some() {
+        report.find("rule", &record.id, "it does not allow, and says how much it allows");
     }
     Some(rule)
 }
@@ -156,17 +170,25 @@ impl Life<'_> {
             let says = if self.ended.is_some() { "says" } else { "does not say" };
             report.find("rule.log", id, format!("the audit log {says} that it ended"));
         }
-        for line in &self.decided {
-            for message in self.wrongs(line, rule, tokens) {
+        for line in self.decided.iter().chain(&self.denied) {
+            for message in self.untimely(line, rule) {
                 report.find("rule.decision", &place(line), format!("{message} [{id}]"));
             }
         }
+        for line in &self.decided {
+            for message in wrongs(line, rule, tokens) {
+                report.find("rule.decision", &place(line), format!("{message} [{id}]"));
+            }
+        }
+        for line in self.denied.iter().filter(|_| rule.effect != Effect::Deny) {
+            let message = format!("a rule denied it that denies nothing [{id}]");
+            report.find("rule.decision", &place(line), message);
+        }
     }
 
-    /// Why a rule could not decide what it did.
-    fn wrongs(&self, line: &AuditRecord, rule: &Rule, tokens: &[TokenRecord]) -> Vec<String> {
+    /// Why a rule could not say anything there and then.
+    fn untimely(&self, line: &AuditRecord, rule: &Rule) -> Vec<String> {
         let entry = &line.entry;
-        let by = &rule.by.user;
         let mut wrongs = Vec::new();
         if self.made.is_some_and(|made| made.seq > line.seq) || rule.at_ms > entry.at_ms {
             wrongs.push("a rule decided it before it was made".to_owned());
@@ -180,14 +202,25 @@ impl Life<'_> {
         if entry.document != rule.document {
             wrongs.push("a rule for another document decided it".to_owned());
         }
-        if entry.actor != by.as_str() {
-            wrongs.push(format!("a rule of {by} decided it in the name of {}", entry.actor));
-        }
-        if !tokens.iter().any(|token| could_decide(token, rule, entry.at_ms)) {
-            wrongs.push(format!("a rule decided it when {by} could not"));
-        }
         wrongs
     }
+}
+
+/// Why a rule could not decide what it did.
+fn wrongs(line: &AuditRecord, rule: &Rule, tokens: &[TokenRecord]) -> Vec<String> {
+    let entry = &line.entry;
+    let by = &rule.by.user;
+    let mut wrongs = Vec::new();
+    if rule.effect != Effect::Allow {
+        wrongs.push("a rule decided it that allows nothing".to_owned());
+    }
+    if entry.actor != by.as_str() {
+        wrongs.push(format!("a rule of {by} decided it in the name of {}", entry.actor));
+    }
+    if !tokens.iter().any(|token| could_decide(token, rule, entry.at_ms)) {
+        wrongs.push(format!("a rule decided it when {by} could not"));
+    }
+    wrongs
 }
 
 /// Whether this token let the maker of a rule decide at that time.

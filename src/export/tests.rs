@@ -10,8 +10,8 @@ use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
 use crate::ids::UserId;
 use crate::review::{
-    AiCredit, Arrival, Author, Clock, HunkStatus, Person, Policy, Preview, Proposal, Remember,
-    RequestStatus, Rule, Scope,
+    AiCredit, Arrival, Author, Clock, Effect, HunkStatus, Person, Policy, Preview, Proposal,
+    Remember, RequestStatus, Rule, Scope,
 };
 
 /// 20 November 2026, 10:15:30.
@@ -96,10 +96,12 @@ fn rule(by: Person) -> Rule {
     let max_units = Some(40);
     Rule {
         remember: Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units },
+        effect: Effect::Allow,
+        over: None,
         tool: "update_full_document".into(),
         session: "ses_1".into(),
         document: Some("doc_1".into()),
-        request: "req_0".into(),
+        request: Some("req_0".into()),
         by,
         at_ms: 0,
         ended: None,

@@ -33,7 +33,7 @@ pub(super) fn decide(
     let mut request = Request::clone(known);
     let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
     check(state, &outcome)?;
-    rules::check(state, &outcome)?;
+    rules::check(state, &request, &outcome)?;
     carry_out(state, request, &outcome, decision, by, now, step)
 }
 

@@ -13,12 +13,13 @@ const START: &str = "Teh keeper wrote. He recieved letters.\n";
 const FIRST: &str = "The keeper wrote. He recieved letters.\n";
 const SECOND: &str = "The keeper wrote. He received letters.\n";
 
-/// Ana has made a rule, and it has let a change in; Bo has made one, and it was revoked.
+/// Ana has made a rule, and it has let a change in; Bo has made one, and it was revoked; the owner's has denied a change.
 fn ruled() -> TempDir {
     let script = Script::default()
         .answering("first", "update_full_document", &full(FIRST))
         .answering("second", "update_full_document", &full(SECOND))
         .answering("back", "update_full_document", &full(FIRST))
+        .answering("third", "update_full_document", &full(SECOND))
         .closing("Done.");
     let desk = Desk::scripted(script);
     let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
@@ -34,6 +35,9 @@ fn ruled() -> TempDir {
     let back = bo.sees_request_of(&ana.asks("back"));
     bo.decides(&back, json!({"approved": true, "remember": {"scope": "session"}})).ok();
     revoke(&listed()[0]["id"]);
+    let deny = json!({"documentId": ana.document(), "effect": "deny", "over": 2});
+    desk.owner().emit("rules:add", &deny).ok();
+    ana.answer(&ana.asks("third"));
     drop((ana, bo));
     left_by(desk)
 }
@@ -52,7 +56,8 @@ fn is_found(statement: &str, code: &str, words: &str) {
 
 /// The rule that decided.
 const ANAS: &str = "id = (SELECT min(id) FROM rules)";
-const BOS: &str = "id = (SELECT max(id) FROM rules)";
+const BOS: &str = "id = (SELECT id FROM rules ORDER BY id LIMIT 1 OFFSET 1)";
+const OWNERS: &str = "id = (SELECT max(id) FROM rules)";
 /// The line of what it decided.
 const LINE: &str = "json_extract(detail, '$.decision.rule') IS NOT NULL";
 
@@ -134,6 +139,15 @@ fn what_a_rule_decided_without_being_allowed_to_is_found() {
         ),
         (format!("UPDATE audit SET actor = 'usr_eve' WHERE {LINE}"), "in the name of usr_eve"),
         (format!("UPDATE audit SET document = NULL WHERE {LINE}"), "for another document"),
+        (
+            format!("UPDATE rules SET body = json_set(body, '$.effect', 'ask') WHERE {OWNERS}"),
+            "a rule denied it that denies nothing",
+        ),
+        (
+            format!("UPDATE rules SET body = json_set(body, '$.effect', 'ask') WHERE {ANAS}"),
+            "a rule decided it that allows nothing",
+        ),
+        (format!("DELETE FROM rules WHERE {OWNERS}"), "which is not there"),
         ("UPDATE tokens SET role = 'viewer' WHERE name = 'Ana'".to_owned(), "could not"),
         ("UPDATE tokens SET revoked_ms = 1 WHERE name = 'Ana'".to_owned(), "could not"),
         (

@@ -374,3 +374,26 @@ fn policies_of_the_wrong_shape_change_nothing() {
     }
     assert_eq!(table.settings(json!({})).ok()["settings"]["policies"], json!([]));
 }
+
+#[test]
+fn in_a_document_an_owner_denies_large_rewrites_and_has_small_ones_asked_about() {
+    let table = Table::with_rule(|it| &it.ana, up_to(500));
+    let add = |effect: &str, over: u64| {
+        let rule = json!({"documentId": table.owner.document(), "effect": effect, "over": over});
+        table.owner.emit("rules:add", &rule)
+    };
+    let ask = add("ask", 10).ok()["rule"].clone();
+    assert_eq!(ask["tool"], "*");
+    table.ben.sees_where("rules:changed", |it| it["rules"].as_array().unwrap().len() == 2);
+    let second = table.asks("second");
+    assert!(table.waits(&second), "the remembered rule would have let it in");
+    table.ana.accepts_all(&second);
+    add("deny", 20).ok();
+    let run = table.ana.asks("third");
+    assert_eq!(table.ana.answer(&run)["updateType"], "none");
+    let told = table.ana.told(&run).remove(0);
+    assert!(told.to_string().contains("changes of more than 20 UTF-16 units"), "{told}");
+    assert_eq!(table.ben.text(), SECOND);
+    let pattern = json!({"documentId": table.owner.document(), "effect": "deny", "path": "*"});
+    table.owner.emit("rules:add", &pattern).refused_with("invalid_payload");
+}
