@@ -561,7 +561,7 @@ effect: string,
 /**
  * With `deny` and `ask`: only calls that change more than this many UTF-16 units; missing: of every size.
  */
-over: number | null, 
+over?: number, 
 /**
  * What it allows; with `deny` and `ask`, where it holds.
  */
@@ -1685,6 +1685,24 @@ edited?: boolean,
  * When it came into the text, RFC 3339; typing is dated to the minute.
  */
 at: string, };
+
+export type RuleCredit = { 
+/**
+ * The rule.
+ */
+id: string, 
+/**
+ * Who made it.
+ */
+by: Person, 
+/**
+ * The tool it is about.
+ */
+tool: string, 
+/**
+ * What it allows.
+ */
+remember: Remember, };
 
 export type Difference = { 
 /**
