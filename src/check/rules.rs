@@ -32,12 +32,12 @@ struct Life<'a> {
 /// All rules, and what the audit log says about them, where it could be read.
 pub(super) async fn check(
     at: &mut Inspection,
-    lines: Option<&[AuditRecord]>,
+    log: Option<&[AuditRecord]>,
     requests: &Requests,
     documents: &[DocumentId],
     report: &mut Report,
 ) {
-    let mut lives = lines.map(lives);
+    let mut lives = log.map(lives);
     // Damaged tokens are named elsewhere.
     let tokens = at.tokens().await.unwrap_or_default();
     let tokens: Vec<TokenRecord> = tokens.into_iter().filter_map(Result::ok).collect();
@@ -73,9 +73,9 @@ pub(super) async fn check(
 }
 
 /// The lives of all rules that the log names, by the rule.
-fn lives(lines: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
+fn lives(log: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
     let mut lives: BTreeMap<&str, Life<'_>> = BTreeMap::new();
-    for line in lines {
+    for line in log {
         let detail = &line.entry.detail;
         match line.entry.action.as_str() {
             "rule.create" => {
