@@ -258,7 +258,9 @@ fn is_seam(before: &str, space: &str, behind: &str) -> bool {
 struct Open<'a> {
     /// Marks that close what they open, such as `**`.
     marks: Vec<&'a str>,
-    depth: i32,
+    /// Brackets.
+    opened: usize,
+    closed: usize,
 }
 
 impl<'a> Open<'a> {
@@ -268,7 +270,7 @@ impl<'a> Open<'a> {
             let alike = rest.len() - rest.trim_start_matches(c).len();
             let (run, more) = rest.split_at(alike);
             rest = more;
-            let count = run.chars().count() as i32;
+            let count = run.chars().count();
             match c {
                 '`' | '*' | '_' | '~' | '"' | '$' => {
                     match self.marks.iter().position(|it| *it == run) {
@@ -276,15 +278,15 @@ impl<'a> Open<'a> {
                         None => self.marks.push(run),
                     }
                 }
-                '(' | '[' | '{' | '“' | '«' | '„' => self.depth += count,
-                ')' | ']' | '}' | '”' | '»' => self.depth -= count,
+                '(' | '[' | '{' | '“' | '«' | '„' => self.opened += count,
+                ')' | ']' | '}' | '”' | '»' => self.closed += count,
                 _ => {}
             }
         }
     }
 
     fn is_nothing(&self) -> bool {
-        self.depth == 0 && self.marks.is_empty()
+        self.opened == self.closed && self.marks.is_empty()
     }
 }
 
