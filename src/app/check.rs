@@ -27,15 +27,23 @@ pub(super) async fn run(args: CheckArgs) -> Result<Ending> {
         for finding in &report.findings {
             writeln!(out, "{finding}")?;
         }
-        let Seen { documents, updates, requests } = report.seen;
+        let Seen { documents, updates, requests, rules } = report.seen;
         let count = match report.findings.len() {
             0 => "nothing wrong".to_owned(),
             count => format!("{count} found"),
         };
-        writeln!(out, "{count} in {documents} documents, {updates} updates, {requests} requests")?;
+        let (documents, updates) = (many(documents, "document"), many(updates, "update"));
+        let (requests, rules) = (many(requests, "request"), many(rules, "rule"));
+        writeln!(out, "{count} in {documents}, {updates}, {requests}, {rules}")?;
     }
     out.flush()?;
     Ok(if report.findings.is_empty() { Ending::Fine } else { Ending::Findings })
+}
+
+/// So many of something: `1 update`, `3 updates`.
+fn many(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 async fn checked(data: &Path) -> Result<Report> {

@@ -1,4 +1,5 @@
-//! What must hold of everything that is kept, looked up: the log, the texts, the requests, the audit log, the tokens.
+//! What must hold of everything that is kept, looked up: the log, the texts, the requests, the rules, the audit log, the
+//! tokens.
 //!
 //! Reads one moment of the store and changes nothing, also while a server runs. Every rule that is broken is a
 //! [`Finding`] of its own, and reading goes on behind it as far as that makes sense.
@@ -7,12 +8,13 @@ mod access;
 mod authors;
 mod log;
 mod requests;
+mod rules;
 
 use std::fmt;
 
 use serde::Serialize;
 
-use crate::store::{Accounted, AuditFlaw, Inspection, Store, StoreError};
+use crate::store::{AuditFlaw, AuditTold, Inspection, Store, StoreError};
 
 use requests::Requests;
 
@@ -42,6 +44,8 @@ pub struct Seen {
     pub updates: u64,
     /// Requests, ended ones too.
     pub requests: u64,
+    /// Rules, ended ones too.
+    pub rules: u64,
 }
 
 /// What a check came to.
@@ -101,7 +105,12 @@ pub async fn report(store: &Store) -> Result<Report, StoreError> {
     let mut at = store.inspect().await?;
     let mut report = Report::default();
     database(&mut at, &mut report).await?;
-    let accounted = audit(&mut at, &mut report).await;
+    let (accounted, about_rules) = match audit(&mut at, &mut report).await {
+        Some(AuditTold { flaws: _, accounted, about_rules }) => {
+            (Some(accounted), Some(about_rules))
+        }
+        None => (None, None),
+    };
     let requests = Requests::read(&mut at, accounted, &mut report).await;
     let documents = at.documents().await;
     let mut known = Vec::new();
@@ -114,6 +123,7 @@ pub async fn report(store: &Store) -> Result<Report, StoreError> {
     }
     requests.homeless(&known, &mut report);
     access::tokens(&mut at, &known, &mut report).await;
+    rules::check(&mut at, about_rules.as_deref(), &requests, &known, &mut report).await;
     Ok(report)
 }
 
@@ -129,14 +139,12 @@ async fn database(at: &mut Inspection, report: &mut Report) -> Result<(), StoreE
     Ok(())
 }
 
-/// The chain; gives what it accounts for, if it could be read.
-async fn audit(at: &mut Inspection, report: &mut Report) -> Option<Accounted> {
-    let (flaws, accounted) = {
-        let walked = at.audit().await;
-        report.read("audit.read", "the audit log", walked)?
-    };
-    for AuditFlaw { line, reason } in flaws {
+/// The chain; gives what the log tells, if it could be read.
+async fn audit(at: &mut Inspection, report: &mut Report) -> Option<AuditTold> {
+    let walked = at.audit().await;
+    let told = report.read("audit.read", "the audit log", walked)?;
+    for AuditFlaw { line, reason } in &told.flaws {
         report.find("audit.chain", &format!("audit line {line}"), reason);
     }
-    Some(accounted)
+    Some(told)
 }

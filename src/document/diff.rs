@@ -2,7 +2,8 @@
 //!
 //! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal anchor the rest;
 //! what lies between is cut into sentences, aligned by likeness, and each pair is compared word by word. Changes a word
-//! apart within a sentence make one [`HunkDraft`]; nothing ever joins across the end of a sentence or a paragraph.
+//! apart within a sentence make one [`HunkDraft`]; nothing ever joins across the end of a sentence or a paragraph. A new
+//! paragraph is one change, a very long one several, cut at the ends of sentences (`pieces`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on the clock, so
 //! compute it once and keep it. Long texts take milliseconds: run it on a blocking thread.
@@ -10,6 +11,7 @@
 mod align;
 mod assemble;
 mod blocks;
+mod pieces;
 mod sentence;
 mod stages;
 mod words;
@@ -95,6 +97,22 @@ pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> SoFar {
 ///
 /// Both texts must have their line ends normalised to `\n`, as [`super::Text`] does.
 pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
+    diff_between("", (old, new), "", limits)
+}
+
+/// The same where `old` is a part of a document: it stands between `before` and `after`. Positions are of `old`.
+pub fn diff_between(
+    before: &str,
+    (old, new): (&str, &str),
+    after: &str,
+    limits: &DiffLimits,
+) -> Vec<HunkDraft> {
+    let hunks = diff_whole(old, new, limits);
+    pieces::cut(pieces::Place { before, old, after }, hunks)
+}
+
+/// The same with every new paragraph in one piece, however long it is.
+pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();
     }

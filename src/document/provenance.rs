@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{HunkId, RequestId, UserId, Version};
+use crate::ids::{HunkId, RequestId, RuleId, UserId, Version};
 
 use super::change::{ChangeError, ChangeSet};
 
@@ -54,6 +54,9 @@ pub enum Source {
         requester: Option<UserId>,
         /// Who let them in; nobody where approvals are off.
         approver: Option<UserId>,
+        /// The rule that let them in, in the approver's place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleId>,
         /// When, in milliseconds since 1970.
         at_ms: u64,
     },
@@ -70,6 +73,9 @@ pub struct Placements {
     /// Whether nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
+    /// The rule that accepted, in the author's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
     /// From left to right; what is not covered is the author's own.
     pub placed: Vec<Placement>,
 }

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::time::rfc3339 as time;
 use super::{ExportError, Manuscript};
 use crate::ids::HunkId;
-use crate::review::{Author as Writer, Credit, Hunk, Part, Person, Request};
+use crate::review::{
+    Author as Writer, Credit, Hunk, Part, PathPattern, Person, Remember, Request, Rule,
+};
 
 /// The shape's number; it grows when a field changes its meaning or goes.
 const SHAPE: u32 = 1;
@@ -41,9 +43,30 @@ struct Span<'a> {
     hunk: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approver: Option<Author<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<Ruled<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     edited: bool,
     at: String,
+}
+
+/// The rule that let words in, in the approver's place.
+#[derive(Serialize)]
+struct Ruled<'a> {
+    id: &'a str,
+    by: Author<'a>,
+    tool: &'a str,
+    remember: Allowed<'a>,
+}
+
+/// What a rule allows.
+#[derive(Serialize)]
+struct Allowed<'a> {
+    scope: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_units: Option<usize>,
 }
 
 /// An open request.
@@ -139,9 +162,17 @@ fn span(credit: &Credit) -> Span<'_> {
         request: ai.map(|credit| credit.request.as_str()),
         hunk: ai.and_then(|credit| credit.hunk.as_ref()).map(HunkId::as_str),
         approver: ai.and_then(|credit| credit.approver.as_ref()).map(author),
+        rule: ai.and_then(|credit| credit.rule.as_deref()).map(ruled),
         edited: ai.is_some_and(|credit| credit.edited),
         at: time(*at_ms),
     }
+}
+
+fn ruled(rule: &Rule) -> Ruled<'_> {
+    let Remember { id, scope, path, max_units } = &rule.remember;
+    let path = path.as_ref().map(PathPattern::as_str);
+    let remember = Allowed { scope: scope.as_str(), path, max_units: *max_units };
+    Ruled { id: id.as_str(), by: author(&rule.by), tool: &rule.tool, remember }
 }
 
 fn asked(request: &Arc<Request>) -> Asked<'_> {

@@ -10,7 +10,8 @@ use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
 use crate::ids::UserId;
 use crate::review::{
-    AiCredit, Arrival, Author, Clock, HunkStatus, Person, Policy, Preview, Proposal, RequestStatus,
+    AiCredit, Arrival, Author, Clock, Effect, HunkStatus, Person, Policy, Preview, Proposal,
+    Remember, RequestStatus, Rule, Scope,
 };
 
 /// 20 November 2026, 10:15:30.
@@ -79,6 +80,7 @@ fn credits(len: usize) -> Vec<Credit> {
         request: "req_0".into(),
         hunk: Some("req_0.1".into()),
         approver: Some(person("Ben")),
+        rule: Some(Arc::new(rule(person("Ben")))),
         edited: true,
     };
     let credit = |from, to, author, at_ms| Credit { from, to, author, at_ms };
@@ -87,6 +89,23 @@ fn credits(len: usize) -> Vec<Credit> {
         credit(2, 6, Author::Ai(ai), 61_234),
         credit(6, len, Author::Beginning(person("Ben")), 0),
     ]
+}
+
+/// A rule for small corrections.
+fn rule(by: Person) -> Rule {
+    let max_units = Some(40);
+    Rule {
+        remember: Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units },
+        effect: Effect::Allow,
+        over: None,
+        tool: "update_full_document".into(),
+        session: "ses_1".into(),
+        document: Some("doc_1".into()),
+        request: Some("req_0".into()),
+        by,
+        at_ms: 0,
+        ended: None,
+    }
 }
 
 fn exported(manuscript: &Manuscript, format: Format) -> String {

@@ -1,6 +1,8 @@
 //! Who is to be credited with a stretch of the text, by the names people go by.
 
-use super::Person;
+use std::sync::Arc;
+
+use super::{Person, Rule};
 use crate::ids::{HunkId, RequestId};
 
 /// A stretch of the text with one author.
@@ -38,6 +40,8 @@ pub struct AiCredit {
     pub hunk: Option<HunkId>,
     /// Who let it in; nobody where approvals are off.
     pub approver: Option<Person>,
+    /// The rule that let it in, in the approver's place; it may have ended since.
+    pub rule: Option<Arc<Rule>>,
     /// Whether a person put other words in place of the proposed ones before they went in.
     pub edited: bool,
 }

@@ -38,5 +38,5 @@ pub use preview::{Preview, PreviewKind, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution};
-pub use rule::{Ended, PathPattern, Remember, Rule, Scope};
+pub use rule::{EVERY_TOOL, Effect, Ended, Matter, PathPattern, Remember, Rule, Scope, ruling};
 pub use undo::{Touched, UndoScope};

@@ -1,4 +1,7 @@
-//! What people approve in advance: rules made together with an approval, and the requests they approve.
+//! What people say in advance: rules made together with an approval, rules that owners make, and the requests they speak of.
+//!
+//! Of all rules that speak of a request the strictest counts: one that denies, then one that asks, then those that allow. To
+//! deny and to ask is the owners' alone, and holds whatever anybody has allowed, approvals switched off included.
 //!
 //! A rule speaks for the person who made it, never louder: where two must agree it is one vote, where the requester may not
 //! decide the requester's rule does not either, and it is silent once its maker may not decide any more. It never covers a
@@ -10,11 +13,52 @@ use globset::{Glob, GlobBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::apply::Moment;
-use super::{Decision, DecisionError, Person, Preview, PreviewKind, Request, RequestStatus};
+use super::{
+    Decision, DecisionError, Person, Preview, PreviewKind, Proposal, Request, RequestStatus,
+};
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::who::{Action, Principal};
 
-/// How far a remembered rule reaches. Neither reaches into another document.
+/// What a rule does with what it speaks of, from the mildest to the strictest.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// It is approved in the maker's name.
+    #[default]
+    Allow,
+    /// People are asked, whatever else was allowed.
+    Ask,
+    /// It is not done; nobody is asked.
+    Deny,
+}
+
+impl Effect {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// The effect of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_allow(&self) -> bool {
+        *self == Self::Allow
+    }
+}
+
+/// In place of a tool's name: every tool.
+pub const EVERY_TOOL: &str = "*";
+
+/// How far a rule reaches. None reaches into another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -22,6 +66,8 @@ pub enum Scope {
     Session,
     /// The document, whoever asks.
     Document,
+    /// Work without a document, whoever asks.
+    Workspace,
 }
 
 impl Scope {
@@ -30,12 +76,14 @@ impl Scope {
         match self {
             Self::Session => "session",
             Self::Document => "document",
+            Self::Workspace => "workspace",
         }
     }
 }
 
 /// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
-/// Names that begin with a dot are covered only by a pattern that has such a name too.
+/// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
+/// whatever the case of their letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PathPattern(Glob);
@@ -65,6 +113,15 @@ impl PathPattern {
         Path::new(path).components().all(is_plain)
             && (hides(self.as_str()) || !hides(path))
             && self.0.compile_matcher().is_match(path)
+    }
+
+    /// Whether it may be about a path: rather too often than once too little.
+    fn touches(&self, path: &str) -> bool {
+        let is_plain = |part| matches!(part, Component::Normal(_));
+        let plain = Path::new(path).components().all(is_plain);
+        let mut any_case = GlobBuilder::new(self.as_str());
+        any_case.literal_separator(true).case_insensitive(true);
+        !plain || any_case.build().is_ok_and(|glob| glob.compile_matcher().is_match(path))
     }
 }
 
@@ -97,20 +154,26 @@ pub struct Remember {
     pub max_units: Option<usize>,
 }
 
-/// A remembered rule.
+/// A rule, remembered with an approval or made by an owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// What was wished.
     #[serde(flatten)]
     pub remember: Remember,
-    /// The tool it is about.
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Effect::is_allow")]
+    pub effect: Effect,
+    /// Where it does not allow: only changes of more than this many [units](Request::units); `None`: of every size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<usize>,
+    /// The tool it is about, or [`EVERY_TOOL`].
     pub tool: String,
-    /// The session whose request was approved.
+    /// The session whose request was approved, or in which an owner made it.
     pub session: SessionId,
     /// The document it was made in; it reaches nowhere else.
     pub document: Option<DocumentId>,
-    /// The request that was approved.
-    pub request: RequestId,
+    /// The request that was approved; `None`: an owner made it.
+    pub request: Option<RequestId>,
     /// Who made it.
     pub by: Person,
     /// When, in milliseconds since 1970.
@@ -135,40 +198,94 @@ impl Rule {
         &self.remember.id
     }
 
-    /// Whether it is about such a request. Says nothing about whether its maker may decide it.
+    /// Whether it allows such a request. Says nothing about whether its maker may decide it.
     pub fn covers(&self, request: &Request) -> bool {
         let Remember { id: _, scope, path, max_units } = &self.remember;
         let proposal = &request.proposal;
         let fits = |max: usize| request.units().is_some_and(|units| units <= max);
         let file = proposal.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
         self.ended.is_none()
+            && self.effect == Effect::Allow
             && self.tool == proposal.tool
             && self.document == proposal.document
-            && (*scope == Scope::Document || self.session == proposal.session)
+            && (*scope != Scope::Session || self.session == proposal.session)
             && max_units.is_none_or(fits)
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
             && !request.is_always_asked_about()
     }
 
-    /// Whether it allows exactly what another rule of the same person allows.
+    /// Whether it denies such a matter, or wants people to be asked about it.
+    pub fn stops(&self, matter: &Matter) -> bool {
+        let &Matter { tool, document, file, units } = matter;
+        let Remember { path, .. } = &self.remember;
+        self.ended.is_none()
+            && self.effect != Effect::Allow
+            && (self.tool == EVERY_TOOL || self.tool == tool)
+            && self.document.as_ref() == document
+            && self.over.is_none_or(|over| units.is_none_or(|units| units > over))
+            && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))
+    }
+
+    /// Whether it says exactly what another rule of the same person says.
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
             let session = Some(&rule.session).filter(|_| rule.remember.scope == Scope::Session);
-            (session.cloned(), rule.remember.path.clone(), rule.remember.max_units)
+            (session.cloned(), rule.remember.path.clone(), rule.remember.max_units, rule.over)
         };
         self.tool == other.tool
+            && self.effect == other.effect
             && self.document == other.document
             && self.by.user == other.by.user
             && reach(self) == reach(other)
     }
 
-    /// Whether a person may revoke it: its maker, or an owner.
+    /// Whether a person may revoke it: its maker, or an owner. What an owner denied, only an owner takes back.
     pub fn may_be_revoked_by(&self, who: &Principal) -> bool {
-        self.by.user == who.user || who.may(Action::Manage, self.document.as_ref())
+        let is_own = self.by.user == who.user && self.effect == Effect::Allow;
+        is_own || who.may(Action::Manage, self.document.as_ref())
+    }
+
+    /// What the model is told that this rule denied: a reason it can act on.
+    pub fn denial(&self) -> String {
+        let Self { over, document, remember: Remember { path, .. }, .. } = self;
+        let tool = if self.tool == EVERY_TOOL { "every tool" } else { &self.tool };
+        let files = path.as_ref().map(|it| format!(" on files like {}", it.as_str()));
+        let size = over.map(|over| format!(" for changes of more than {over} UTF-16 units"));
+        let place = if document.is_some() { "document" } else { "workspace" };
+        format!(
+            "Denied by a rule of this {place}: it does not allow {tool}{}{}. Nothing was done and nobody was asked. Do not try              to reach the same in another way; tell the user.",
+            files.unwrap_or_default(),
+            size.unwrap_or_default(),
+        )
     }
 }
 
+/// What a call is about, as far as rules look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Matter<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The document it would change.
+    pub document: Option<&'a DocumentId>,
+    /// The file that it names, for work without a document.
+    pub file: Option<&'a str>,
+    /// How much it would change, in UTF-16 units; `None`: nobody can tell, so it counts as much.
+    pub units: Option<usize>,
+}
+
+/// The strictest of the rules that deny a matter or want people to be asked, if one does.
+pub fn ruling<'r>(rules: impl IntoIterator<Item = &'r Rule>, matter: &Matter) -> Option<&'r Rule> {
+    rules.into_iter().filter(|rule| rule.stops(matter)).max_by_key(|rule| rule.effect)
+}
+
 impl Request {
+    /// What rules look at.
+    pub fn matter(&self) -> Matter<'_> {
+        let Proposal { tool, document, preview, .. } = &self.proposal;
+        let file = preview.file_path.as_deref().filter(|_| document.is_none());
+        Matter { tool, document: document.as_ref(), file, units: self.units() }
+    }
+
     /// Whether people want to see it whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
         let Preview { kind, warnings, .. } = &self.proposal.preview;
@@ -213,7 +330,7 @@ impl Request {
         if self.proposal.preview.kind == PreviewKind::Command {
             return invalid("commands are asked about every time");
         }
-        if wish.scope == Scope::Document && self.proposal.document.is_none() {
+        if wish.scope != Scope::Session && self.proposal.document.is_none() {
             return invalid("this request is about no document; a rule can be for the session");
         }
         if wish.path.is_some() && self.proposal.document.is_some() {
@@ -229,10 +346,12 @@ impl Request {
     pub(super) fn rule(&self, wish: Remember, moment: &Moment) -> Rule {
         Rule {
             remember: wish,
+            effect: Effect::Allow,
+            over: None,
             tool: self.proposal.tool.clone(),
             session: self.proposal.session.clone(),
             document: self.proposal.document.clone(),
-            request: self.id().clone(),
+            request: Some(self.id().clone()),
             by: moment.by.clone(),
             at_ms: moment.at_ms,
             ended: None,

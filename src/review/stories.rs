@@ -6,6 +6,7 @@ mod lives;
 mod people;
 mod rebasing;
 mod remembering;
+mod ruling;
 mod telling;
 mod undoing;
 

@@ -24,7 +24,7 @@ const MOST_FROZEN: usize = 1_000;
 /// Policies for tools and sizes a document may have.
 const MOST_POLICIES: usize = 50;
 /// Longest name of a tool, in bytes.
-const LONGEST_TOOL: usize = 100;
+pub(super) const LONGEST_TOOL: usize = 100;
 
 impl RoomState {
     /// Applies a command about the document as such.

@@ -9,7 +9,8 @@ use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
 };
 use crate::review::{
-    Decision, Fresh, Hunk, HunkDraft, Person, Preview, Report, Request, Resolution, Rule,
+    Decision, Effect, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report, Request,
+    Resolution, Rule,
 };
 use crate::who::Principal;
 
@@ -50,6 +51,8 @@ pub enum Command {
     Reopen(RequestId, Principal, Reply<Arc<Request>>),
     /// The rules in force.
     Rules(Reply<Vec<Arc<Rule>>>),
+    /// An owner makes a rule.
+    AddRule(Box<NewRule>, Principal, Reply<Arc<Rule>>),
     /// End a rule.
     Revoke(RuleId, Principal, Reply<()>),
     /// What an open request would do was looked at again.
@@ -104,6 +107,7 @@ impl Command {
             | Self::Unsketch(..)
             | Self::Await(..)
             | Self::Rules(..)
+            | Self::AddRule(..)
             | Self::Revoke(..)
             | Self::Rename(..)
             | Self::Configure(..)
@@ -157,6 +161,7 @@ impl Command {
                 reply.send(Err(error));
             }
             Self::Rules(reply) => reply.send(Err(error)),
+            Self::AddRule(.., reply) => reply.send(Err(error)),
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::CatchUp(_, reply) => reply.send(Err(error)),
@@ -333,8 +338,25 @@ pub enum Proposed {
     Conflicted(String),
     /// It would change words that no tool may touch; nothing was proposed. The text says which.
     Frozen(String),
+    /// A rule denies it; nothing was proposed. The text says which.
+    Denied(String),
     /// It would change nothing.
     Unchanged,
+}
+
+/// A rule that an owner makes.
+#[derive(Clone, Debug)]
+pub struct NewRule {
+    /// The name it will have, the files it is about, and the most it allows.
+    pub remember: Remember,
+    /// What it does.
+    pub effect: Effect,
+    /// Where it does not allow: only changes of more than this many UTF-16 units.
+    pub over: Option<usize>,
+    /// The tool it is about, or [`EVERY_TOOL`](crate::review::EVERY_TOOL).
+    pub tool: String,
+    /// The session in which it is made.
+    pub session: SessionId,
 }
 
 /// How a request ended, and the document at that moment.

@@ -4,14 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
 use crate::document::{ChangeSet, Limits, Text};
-use crate::ids::{DocumentId, RequestId, UserId, Version};
-use crate::review::{AiCredit, Author, Credit, Person};
+use crate::ids::{DocumentId, RequestId, RuleId, UserId, Version};
+use crate::review::{AiCredit, Author, Credit, Person, Rule};
 use crate::store::{Op, Store, StoreError};
 
-use super::RoomError;
+use super::{RoomError, restore};
 
 /// Updates that are read and followed at a time: some milliseconds, after which others have their turn.
 const PAGE: u64 = 2_000;
@@ -32,6 +33,7 @@ pub async fn credits(
     let names = names(store).await.map_err(RoomError::store)?;
     let creator = store.creator(document).await.map_err(RoomError::store)?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
+    let rules = rules(store, &provenance, range.clone()).await?;
     let person = |user: UserId| {
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
         Person { user, name }
@@ -44,14 +46,34 @@ pub async fn credits(
         Source::Person { user, at_ms } => {
             Credit { from, to, author: Author::Person(person(user)), at_ms }
         }
-        Source::Request { request, hunk, edited, requester, approver, at_ms } => {
+        Source::Request { request, hunk, edited, requester, approver, rule, at_ms } => {
             let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, person);
             let approver = approver.map(person);
-            let author = AiCredit { requester, request, hunk, approver, edited };
+            let rule = rule.and_then(|id| rules.get(&id).cloned());
+            let author = AiCredit { requester, request, hunk, approver, rule, edited };
             Credit { from, to, author: Author::Ai(author), at_ms }
         }
     };
     Ok(provenance.spans(range).into_iter().map(credit).collect())
+}
+
+/// The rules that let in what stands in `range`, ended ones too.
+async fn rules(
+    store: &Store,
+    provenance: &Provenance,
+    range: Range<usize>,
+) -> Result<BTreeMap<RuleId, Arc<Rule>>, RoomError> {
+    let mut rules = BTreeMap::new();
+    for span in provenance.spans(range) {
+        let Source::Request { rule: Some(id), .. } = span.source else { continue };
+        if rules.contains_key(&id) {
+            continue;
+        }
+        let record = store.rule(&id).await.map_err(RoomError::store)?;
+        let record = record.ok_or_else(|| damaged(&id, &"the rule is not there"))?;
+        rules.insert(id, Arc::new(restore::rule(record)?));
+    }
+    Ok(rules)
 }
 
 /// Where every unit of a document comes from at `version`.
@@ -77,7 +99,7 @@ async fn provenance(
                     placements: placements.get(&at),
                 })
             });
-            followed.map_err(|error| damaged(document, &error))?;
+            followed.map_err(|error| damaged(&of(document), &error))?;
         }
         tokio::task::yield_now().await;
     }
@@ -106,7 +128,7 @@ async fn start(
         let kept = store.provenance(document, up_to).await.map_err(RoomError::store)?;
         let (at, provenance) = match kept {
             Some((at, json)) => {
-                (at, Provenance::from_json(&json).map_err(|error| damaged(document, &error))?)
+                (at, Provenance::from_json(&json).map_err(|error| damaged(&of(document), &error))?)
             }
             None => (Version(0), beginning(store, document).await?),
         };
@@ -136,7 +158,8 @@ pub async fn placements(
 ) -> Result<BTreeMap<Version, Placements>, RoomError> {
     let rows = store.placements(document, from, to).await.map_err(RoomError::store)?;
     let read = |(version, body): (Version, String)| {
-        let placements = serde_json::from_str(&body).map_err(|error| damaged(document, &error))?;
+        let placements =
+            serde_json::from_str(&body).map_err(|error| damaged(&of(document), &error))?;
         Ok((version, placements))
     };
     rows.into_iter().map(read).collect()
@@ -152,7 +175,11 @@ fn unknown() -> Person {
     Person { user: UserId::from("server"), name: "somebody".to_owned() }
 }
 
-fn damaged(document: &DocumentId, error: &impl ToString) -> RoomError {
-    let what = format!("who wrote {document}");
+fn of(document: &DocumentId) -> String {
+    format!("who wrote {document}")
+}
+
+fn damaged(what: &impl ToString, error: &impl ToString) -> RoomError {
+    let what = what.to_string();
     RoomError::store(StoreError::Corrupt { what, reason: error.to_string() })
 }

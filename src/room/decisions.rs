@@ -33,7 +33,7 @@ pub(super) fn decide(
     let mut request = Request::clone(known);
     let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
     check(state, &outcome)?;
-    rules::check(state, &outcome)?;
+    rules::check(state, &request, &outcome)?;
     carry_out(state, request, &outcome, decision, by, now, step)
 }
 
@@ -69,7 +69,8 @@ pub(super) fn carry_out(
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
-            let placements = Some(placements(&request, Act::Accepted, outcome));
+            let rule = decision.rule.clone();
+            let placements = Some(placements(&request, Act::Accepted, outcome, rule));
             let author =
                 Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;

@@ -51,8 +51,8 @@ use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
-    CaughtUp, Command, Configure, Focus, Member, NewRequest, Opened, Proposed, Push, Reading,
-    Reply, Settled, Sketch, Sketches, Undo,
+    CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Proposed, Push,
+    Reading, Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Caret, Event, Said};
 use settings::DocumentSettings;
@@ -279,6 +279,11 @@ impl RoomHandle {
     /// The rules in force, oldest first.
     pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, RoomError> {
         self.ask(Command::Rules).await
+    }
+
+    /// Make a rule that denies, asks or allows; one that says the same and is there already is the answer then.
+    pub async fn add_rule(&self, new: NewRule, by: Principal) -> Result<Arc<Rule>, RoomError> {
+        self.ask(|reply| Command::AddRule(Box::new(new), by, reply)).await
     }
 
     /// End a rule.

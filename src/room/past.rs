@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::document::diff::{DiffLimits, DraftPart, diff};
+use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
 use crate::document::provenance::{Act, Origin, Placement, Placements, Stood};
 use crate::document::{ChangeSet, Edit, Text, utf16_len};
 use crate::ids::{ClientId, DocumentId, Version};
@@ -55,7 +55,7 @@ async fn difference(old: &Text, new: &Text) -> Result<Vec<DraftPart>, RoomError>
     let (old, new) = (old.to_string(), new.to_string());
     let compared = tokio::task::spawn_blocking(move || {
         let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
-        diff(&old, &new, &limits).into_iter().flat_map(|hunk| hunk.parts).collect()
+        diff_whole(&old, &new, &limits).into_iter().flat_map(|hunk| hunk.parts).collect()
     });
     compared.await.map_err(|_| RoomError::Invalid("the texts could not be compared".to_owned()))
 }
@@ -132,5 +132,5 @@ fn placements(version: Version, edits: &[Edit]) -> Placements {
             placed.push(Placement { from: start, to: start + len, hunk: None, origin });
         }
     }
-    Placements { act: Act::Restored(version), requester: None, unasked: false, placed }
+    Placements { act: Act::Restored(version), requester: None, unasked: false, rule: None, placed }
 }

@@ -11,6 +11,7 @@ use crate::review::{
 use crate::who::{Action, Principal, Role};
 
 use super::command::{Gate, NewRequest, Proposed};
+use super::rules::Ruled;
 use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
 use super::state::{Now, RoomState};
 use super::step::Step;
@@ -56,12 +57,20 @@ pub(super) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(Proposed::Frozen(told));
     }
+    let ruled = rules::judge(state, &request, now, step);
+    if let Ruled::Deny(told) = ruled {
+        return Ok(Proposed::Denied(told));
+    }
+    let waits = waits || matches!(ruled, Ruled::Ask);
     if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
-    let request = rules::decide(state, request, people, now, step);
+    let request = match ruled {
+        Ruled::Ask => request,
+        Ruled::Open | Ruled::Deny(_) => rules::decide(state, request, people, now, step),
+    };
     Ok(proposed(state, request, now))
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::document::provenance::{Act, Placements};
 use crate::document::{Assoc, ChangeSet, Text};
 use crate::failpoint;
-use crate::ids::{ClientId, HunkId, RequestId};
+use crate::ids::{ClientId, HunkId, RequestId, RuleId};
 use crate::review::{Asked, DecisionError, Hunk, Outcome, Request};
 use crate::store::{Op, RequestRecord};
 use crate::who::Principal;
@@ -129,11 +129,16 @@ pub(super) fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
 }
 
-/// What an update of the request puts into the text, as it is kept beside the update.
-pub(super) fn placements(request: &Request, act: Act, outcome: &Outcome) -> Placements {
+/// What an update of the request puts into the text, as it is kept beside the update; `rule` accepted it, if one did.
+pub(super) fn placements(
+    request: &Request,
+    act: Act,
+    outcome: &Outcome,
+    rule: Option<RuleId>,
+) -> Placements {
     let requester = Some(request.proposal.requester.user.clone());
     let unasked = outcome.asked == Asked::Nobody;
-    Placements { act, requester, unasked, placed: outcome.placed.clone() }
+    Placements { act, requester, unasked, rule, placed: outcome.placed.clone() }
 }
 
 /// Hunks as they are told.

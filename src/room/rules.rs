@@ -1,15 +1,20 @@
-//! Remembered rules: kept with the decision that makes them, asked when a proposal arrives, ended by people or with their
-//! session. Pure.
+//! Rules: kept with the decision that makes them or as an owner makes them, asked when a proposal arrives, ended by people or
+//! with their session. Pure.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::ids::{RuleId, SessionId};
-use crate::review::{Decision, Ended, Outcome, Person, Request, Rule, Scope};
+use crate::review::{
+    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, Matter, Outcome, Person, Request,
+    RequestStatus, Rule, Scope,
+};
 use crate::store::{Op, RuleRecord};
-use crate::who::Principal;
+use crate::who::{Action, Principal};
 
+use super::admin::LONGEST_TOOL;
+use super::command::NewRule;
 use super::event::Event;
 use super::state::{Now, RoomState};
 use super::step::Step;
@@ -31,13 +36,122 @@ pub(super) fn record(rule: &Rule) -> RuleRecord {
     }
 }
 
-/// Refuses a decision whose rule there is no room for.
-pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
-    if outcome.rule.is_some() && state.rules.len() >= MOST_RULES {
-        let reason = format!("this document already has {MOST_RULES} rules; revoke some first");
-        return Err(RoomError::Invalid(reason));
+/// Refuses a decision whose rule there is no room for, and one that lets in what a rule denies. `request` is as decided.
+pub(super) fn check(
+    state: &RoomState,
+    request: &Request,
+    outcome: &Outcome,
+) -> Result<(), RoomError> {
+    if outcome.rule.is_some() {
+        check_room(state)?;
+    }
+    let accepts = outcome.changes.is_some() || outcome.resolved == Some(RequestStatus::Approved);
+    if accepts && ruling(state, request).is_some_and(|rule| rule.effect == Effect::Deny) {
+        return Err(DecisionError::NotAllowed { reason: DENIED }.into());
     }
     Ok(())
+}
+
+const DENIED: &str = "a rule denies this; an owner can revoke the rule";
+
+fn check_room(state: &RoomState) -> Result<(), RoomError> {
+    if state.rules.len() < MOST_RULES {
+        return Ok(());
+    }
+    let reason = format!("this document already has {MOST_RULES} rules; revoke some first");
+    Err(RoomError::Invalid(reason))
+}
+
+/// The strictest rule that denies a request or wants people to be asked.
+fn ruling<'s>(state: &'s RoomState, request: &Request) -> Option<&'s Rule> {
+    review::ruling(state.rules.values().map(AsRef::as_ref), &request.matter())
+}
+
+/// What owners have ruled about a request that arrives.
+pub(super) enum Ruled {
+    /// Nothing.
+    Open,
+    /// People are to be asked.
+    Ask,
+    /// It is not to be done; what the model is told.
+    Deny(String),
+}
+
+/// Whether a request may be made at all, and whether people have to be asked. What is denied is logged.
+pub(super) fn judge(state: &RoomState, request: &Request, now: &Now, step: &mut Step) -> Ruled {
+    match ruling(state, request) {
+        None => Ruled::Open,
+        Some(rule) if rule.effect == Effect::Deny => {
+            let Matter { tool, file, units, .. } = request.matter();
+            let run = &request.proposal.run;
+            let detail = json!({
+                "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,
+            });
+            let actor = request.proposal.requester.user.as_str();
+            step.keep(state.audit("rule.deny", actor, None, detail, now));
+            Ruled::Deny(rule.denial())
+        }
+        Some(_) => Ruled::Ask,
+    }
+}
+
+/// Keeps a rule that an owner makes.
+pub(super) fn add(
+    state: &mut RoomState,
+    new: NewRule,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Rule>, RoomError> {
+    state.exists()?;
+    let document = state.about();
+    if !by.may(Action::Manage, document.as_ref()) {
+        return Err(RoomError::NotAllowed);
+    }
+    let NewRule { mut remember, effect, over, tool, session } = new;
+    let invalid = |reason: &str| Err(RoomError::Invalid(reason.to_owned()));
+    if tool.is_empty() || tool.len() > LONGEST_TOOL {
+        return invalid("a rule names a tool of 1 to 100 characters, or * for every tool");
+    }
+    if remember.path.is_some() && document.is_some() {
+        return invalid("a path pattern is for work without a document");
+    }
+    match effect {
+        Effect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
+        Effect::Allow if over.is_some() => return invalid("`over` is for rules that deny or ask"),
+        Effect::Allow if remember.max_units == Some(0) => {
+            return invalid("a rule that allows nothing is none");
+        }
+        Effect::Deny | Effect::Ask if remember.max_units.is_some() => {
+            return invalid("`max_units` is for rules that allow");
+        }
+        Effect::Allow | Effect::Ask | Effect::Deny => {}
+    }
+    remember.scope = if document.is_some() { Scope::Document } else { Scope::Workspace };
+    let (by, request) = (Person::from(by), None);
+    let rule = Rule {
+        remember,
+        effect,
+        over,
+        tool,
+        session,
+        document,
+        request,
+        by,
+        at_ms: now.ms,
+        ended: None,
+    };
+    if let Some(known) = state.rules.values().find(|known| known.repeats(&rule)) {
+        return Ok(Arc::clone(known));
+    }
+    check_room(state)?;
+    let record = record(&rule);
+    step.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
+    step.keep(Op::PutRule(record));
+    let rule = Arc::new(rule);
+    state.rules.insert(rule.id().clone(), Arc::clone(&rule));
+    tell(state, step);
+    Ok(rule)
 }
 
 /// Keeps the rule that a decision made, in the same transaction. What the person allows already is not kept twice.
@@ -46,7 +160,7 @@ pub(super) fn remember(state: &mut RoomState, rule: &Rule, now: &Now, step: &mut
         return;
     }
     let record = record(rule);
-    let (actor, request) = (rule.by.user.as_str(), Some(&rule.request));
+    let (actor, request) = (rule.by.user.as_str(), rule.request.as_ref());
     step.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
     step.keep(Op::PutRule(record));
     state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
@@ -117,7 +231,7 @@ pub(super) fn end_with_sessions(
 pub(super) fn is_for_session(rule: &Rule) -> bool {
     match rule.remember.scope {
         Scope::Session => true,
-        Scope::Document => false,
+        Scope::Document | Scope::Workspace => false,
     }
 }
 
@@ -128,7 +242,7 @@ fn end(state: &mut RoomState, id: &RuleId, by: Option<&Principal>, now: &Now, st
         Some(by) => ("rule.revoke", by.user.as_str()),
         None => ("rule.expire", "server"),
     };
-    step.keep(state.audit(action, actor, Some(&rule.request), json!({ "rule": id }), now));
+    step.keep(state.audit(action, actor, rule.request.as_ref(), json!({ "rule": id }), now));
     step.keep(Op::PutRule(record(&rule)));
 }
 

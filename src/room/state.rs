@@ -242,6 +242,10 @@ impl RoomState {
                 let rules = self.exists().map(|()| self.rules.values().cloned().collect());
                 step.answer(reply, rules);
             }
+            Command::AddRule(new, by, reply) => {
+                let result = rules::add(self, *new, &by, now, step);
+                step.answer(reply, result);
+            }
             Command::Revoke(rule, by, reply) => {
                 let result = rules::revoke(self, &rule, &by, now, step);
                 step.answer(reply, result);

@@ -37,7 +37,7 @@ pub(super) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let id = request.id().clone();
-            let placements = Some(placements(&request, Act::TakenBack, &outcome));
+            let placements = Some(placements(&request, Act::TakenBack, &outcome, None));
             let author =
                 Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;

@@ -174,6 +174,7 @@ impl Connection {
             "approval:reopen" => run(self, payload, ack, review::reopen).await,
             "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
             "rules:list" => run(self, payload, ack, rules::list).await,
+            "rules:add" => run(self, payload, ack, rules::add).await,
             "rules:revoke" => run(self, payload, ack, rules::revoke).await,
             "settings:get" => run(self, payload, ack, settings::get).await,
             "settings:set" => run(self, payload, ack, settings::set).await,

@@ -1,10 +1,11 @@
-//! Events about remembered rules.
+//! Events about rules.
 
 use crate::ids::{DocumentId, RuleId};
+use crate::room::DESK;
 use crate::store::Scope;
 use crate::who::Action;
 use crate::wire::convert;
-use crate::wire::rules::{ListRules, RevokeRule, Rules};
+use crate::wire::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
 
 use super::refusal::Refusal;
 use super::{Connection, Done};
@@ -42,6 +43,20 @@ async fn with_rules(connection: &Connection) -> Result<Vec<DocumentId>, Refusal>
     documents.sort_unstable();
     documents.dedup();
     Ok(documents)
+}
+
+pub(super) async fn add(
+    connection: &mut Connection,
+    payload: AddRule,
+) -> Result<RuleAdded, Refusal> {
+    let room = if payload.document_id == DESK {
+        connection.desk(Action::Manage).await?
+    } else {
+        connection.room(&payload.document_id, Action::Manage).await?
+    };
+    let new = convert::new_rule(payload, connection.session.clone()).map_err(Refusal::invalid)?;
+    let rule = room.add_rule(new, connection.principal.clone()).await?;
+    Ok(RuleAdded { rule: convert::rule(&rule) })
 }
 
 pub(super) async fn revoke(

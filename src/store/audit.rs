@@ -110,14 +110,15 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// The next line.
-    pub(super) fn step(&mut self, row: &SqliteRow) -> Result<(), StoreError> {
+    /// The next line; gives it, if it could be read.
+    pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
         let seq = seq.unsigned_abs();
-        match rows::audit(row) {
+        let line = rows::audit(row);
+        match &line {
             Ok(line) => {
                 let detail: &str = row.try_get("detail")?;
-                if let Some(reason) = self.head.flaw(&line, detail) {
+                if let Some(reason) = self.head.flaw(line, detail) {
                     self.flaws.push(AuditFlaw { line: seq, reason });
                 }
             }
@@ -127,7 +128,7 @@ impl Walk {
             }),
         }
         self.head = AuditHead { seq, hash: stated };
-        Ok(())
+        Ok(line.ok())
     }
 
     /// All flaws, when there are no more lines and the log is known to reach as far as `known` says.

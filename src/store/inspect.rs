@@ -8,7 +8,10 @@ use sqlx::{Row, Sqlite, Transaction};
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 
 use super::audit::{self, AuditFlaw};
-use super::records::{DocumentRecord, RequestRecord, SessionRecord, TokenRecord, UpdateRecord};
+use super::records::{
+    AuditRecord, DocumentRecord, RequestRecord, RuleRecord, SessionRecord, TokenRecord,
+    UpdateRecord,
+};
 use super::rows::{self, int};
 use super::{Store, StoreError};
 
@@ -29,6 +32,17 @@ pub type Found<T> = Result<T, StoreError>;
 
 /// How often something was done to a request, by the request and the action.
 pub type Accounted = BTreeMap<(String, String), u64>;
+
+/// What was read in the audit log.
+#[derive(Debug, Default)]
+pub struct AuditTold {
+    /// Everything that breaks the chain.
+    pub flaws: Vec<AuditFlaw>,
+    /// How often each thing was done to each request.
+    pub accounted: Accounted,
+    /// The lines about rules, and about what rules decided; oldest first.
+    pub about_rules: Vec<AuditRecord>,
+}
 
 /// The store at one moment.
 #[derive(Debug)]
@@ -68,11 +82,10 @@ impl Inspection {
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
-    /// Walks the whole audit log; gives everything that breaks the chain, and counts for each request how often
-    /// each thing was done to it.
-    pub async fn audit(&mut self) -> Result<(Vec<AuditFlaw>, Accounted), StoreError> {
+    /// Walks the whole audit log.
+    pub async fn audit(&mut self) -> Result<AuditTold, StoreError> {
         let mut walk = audit::Walk::default();
-        let mut accounted = Accounted::new();
+        let mut told = AuditTold::default();
         let mut after = 0;
         loop {
             let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
@@ -82,11 +95,11 @@ impl Inspection {
             let Some(last) = page.last() else { break };
             after = last.try_get("seq")?;
             for row in &page {
-                walk.step(row)?;
+                told.about_rules.extend(walk.step(row)?.filter(is_about_a_rule));
                 let action: Option<String> = row.try_get("action").ok();
                 let request: Option<String> = row.try_get("request").ok().flatten();
                 if let (Some(action), Some(request)) = (action, request) {
-                    *accounted.entry((request, action)).or_default() += 1;
+                    *told.accounted.entry((request, action)).or_default() += 1;
                 }
             }
         }
@@ -94,7 +107,8 @@ impl Inspection {
             .bind(audit::HEAD)
             .fetch_optional(&mut *self.moment)
             .await?;
-        Ok((walk.end(head.as_deref()), accounted))
+        told.flaws = walk.end(head.as_deref());
+        Ok(told)
     }
 
     /// All documents: deleted and private ones too.
@@ -188,6 +202,11 @@ impl Inspection {
         self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
     }
 
+    /// All rules, oldest first: ended ones too.
+    pub async fn rules(&mut self) -> Result<Vec<Found<RuleRecord>>, StoreError> {
+        self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
+    }
+
     /// All sessions.
     pub async fn sessions(&mut self) -> Result<Vec<Found<SessionRecord>>, StoreError> {
         self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
@@ -219,4 +238,10 @@ impl Inspection {
         };
         Ok(found.iter().map(read).collect())
     }
+}
+
+/// Whether a line says what became of a rule, or what a rule did.
+fn is_about_a_rule(line: &AuditRecord) -> bool {
+    let entry = &line.entry;
+    entry.action.starts_with("rule.") || entry.detail["decision"]["rule"].is_string()
 }

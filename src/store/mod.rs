@@ -34,7 +34,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
-pub use inspect::{Accounted, Found, Inspection};
+pub use inspect::{Accounted, AuditTold, Found, Inspection};
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::document::diff::{DiffLimits, HunkDraft, diff};
-use crate::document::{PositionError, Text};
+use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between, diff_whole};
+use crate::document::{PositionError, Text, utf16_len};
 use crate::review::{Preview, Warning};
 use crate::room::command::Reading;
 
@@ -34,7 +34,12 @@ pub async fn propose(
     blocking(move |limits| {
         let (old, new) = (before.to_string(), text.to_string());
         let hunks = match &range {
-            Some(Replaced { start, old, new }) => shifted(diff(old, new, limits), *start),
+            Some(Replaced { start, old, new }) => {
+                let around = |range| before.slice(range).unwrap_or_default();
+                let (ahead, end) = (around(0..*start), start + utf16_len(old));
+                let behind = around(end..before.len());
+                shifted(diff_between(&ahead, (old, new), &behind, limits), *start)
+            }
             None => diff(&old, &new, limits),
         };
         let mut warnings = warnings;
@@ -76,7 +81,7 @@ fn replaced(before: &Text, hunks: &[HunkDraft]) -> Result<String, ToolError> {
 
 /// `old`, which stands at `offset`, becomes `new`: the words that differ, as one change.
 pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>) -> HunkDraft {
-    let hunks = shifted(diff(old, new, &DiffLimits::default()), offset);
+    let hunks = shifted(diff_whole(old, new, &DiffLimits::default()), offset);
     let parts = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
     HunkDraft { parts, explanation }
 }

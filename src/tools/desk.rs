@@ -1,10 +1,13 @@
 //! Calls that act: people are asked at the desk, and what they approved is done once, on what they were shown.
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
 use crate::ids::Version;
-use crate::review::{Execution, PreviewKind, Report, Request, RequestStatus};
+use crate::review::{
+    Execution, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
+};
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
@@ -66,9 +69,28 @@ pub async fn ask(
             Ok(approval::wait(&context.desk, &context.request, cancel).await?)
         }
         Proposed::Resolved(settled) => Ok(*settled),
-        Proposed::Conflicted(words) | Proposed::Frozen(words) => Err(ToolError::Denied(words)),
+        Proposed::Conflicted(words) | Proposed::Frozen(words) | Proposed::Denied(words) => {
+            Err(ToolError::Denied(words))
+        }
         Proposed::Unchanged => Err(ToolError::Unchanged),
     }
+}
+
+/// Whether a rule of an owner speaks of a call that is otherwise not asked about.
+pub async fn is_ruled(context: &Context, call: &Call) -> Result<bool, ToolError> {
+    let rules = context.desk.rules().await?;
+    let file = named_file(&call.input);
+    let matter = Matter { tool: &call.name, document: None, file: file.as_deref(), units: None };
+    Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
+}
+
+/// What people are shown of a call that only reads.
+pub fn looking(input: &Value) -> Preview {
+    Preview { file_path: named_file(input), ..Preview::generic() }
+}
+
+fn named_file(input: &Value) -> Option<String> {
+    input.get("file_path").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// What is to be done about a request that has ended.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
-use crate::review::{Fresh, Preview, Report, Request, RequestStatus};
+use crate::review::{Fresh, Report, Request, RequestStatus};
 use crate::room::command::Settled;
 use crate::workspace::Workspace;
 
@@ -64,7 +64,7 @@ impl Registry {
         let tool = self.tool(&request.proposal.tool)?;
         if tool.effect == Effect::Reads {
             self.check(tool, context, input)?;
-            return Ok(Fresh { preview: Preview::generic(), touched: None });
+            return Ok(Fresh { preview: desk::looking(input), touched: None });
         }
         match self.prepare(tool, context, input).await? {
             Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),

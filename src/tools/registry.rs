@@ -7,7 +7,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::DocumentId;
-use crate::review::Preview;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
@@ -242,9 +241,10 @@ impl Registry {
         if tool.ground == Ground::Workspace && context.workspace.is_none() {
             return Err(self.unknown(&call.name));
         }
-        if tool.effect == Effect::Reads && context.safe_tools == SafeTools::Ask {
+        let reads = tool.effect == Effect::Reads;
+        if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
             self.check(tool, context, &call.input)?;
-            let intent = Intent { preview: Preview::generic(), touched: None };
+            let intent = Intent { preview: desk::looking(&call.input), touched: None };
             let settled = desk::ask(context, call, intent, cancel).await?;
             return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
         }

@@ -5,6 +5,7 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::rules::Remember;
 use super::server::Person;
 
 /// One line of `document:history`.
@@ -48,11 +49,28 @@ pub struct ProvenanceSpan {
     /// With `ai`: who let it in; missing where approvals are off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approver: Option<Person>,
+    /// With `approver`: the rule that let it in, in the approver's place. It may have ended since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleCredit>,
     /// `true`: a person put other words in place of the proposed ones before they went in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<bool>,
     /// When it came into the text, RFC 3339; typing is dated to the minute.
     pub at: String,
+}
+
+/// A rule that let words in, in `document:provenance`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RuleCredit {
+    /// The rule.
+    pub id: String,
+    /// Who made it.
+    pub by: Person,
+    /// The tool it is about.
+    pub tool: String,
+    /// What it allows.
+    pub remember: Remember,
 }
 
 /// What is different between two versions, in `document:compare`.

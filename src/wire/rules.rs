@@ -1,4 +1,4 @@
-//! What clients and server say to each other about remembered rules and about policies for tools and sizes.
+//! What clients and server say to each other about rules and about policies for tools and sizes.
 //!
 //! A size is counted in UTF-16 units: everything a request deletes and everything it inserts, together.
 
@@ -16,6 +16,7 @@ use super::server::Person;
 #[serde(deny_unknown_fields)]
 pub struct Remember {
     /// `session`: as long as the session that asked lives. `document`: whoever asks. Neither reaches into another document.
+    /// In rules that are told also `workspace`: work without a document, whoever asks.
     pub scope: String,
     /// Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools that change a document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,15 +35,21 @@ pub struct Rule {
     pub id: String,
     /// The document it is for; `null`: work without a document.
     pub document_id: Option<String>,
-    /// The tool it is about.
+    /// The tool it is about; `*`: every tool.
     pub tool: String,
-    /// What it allows.
+    /// What it does: `deny`, `ask` or `allow`. Of all rules that speak of a call the strictest counts, in this order.
+    pub effect: String,
+    /// With `deny` and `ask`: only calls that change more than this many UTF-16 units; missing: of every size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub over: Option<usize>,
+    /// What it allows; with `deny` and `ask`, where it holds.
     pub remember: Remember,
-    /// The session whose request was approved.
+    /// The session whose request was approved, or in which an owner made the rule.
     pub session_id: String,
-    /// The request that was approved.
+    /// The request that was approved; `null`: an owner made the rule.
     #[serde(rename = "request_id")]
-    pub request_id: String,
+    pub request_id: Option<String>,
     /// Who made it, and in whose place it decides.
     pub by: Person,
     /// When, RFC 3339.
@@ -65,6 +72,38 @@ pub struct ListRules {
 pub struct Rules {
     /// All of them.
     pub rules: Vec<Rule>,
+}
+
+/// `rules:add`: an owner's rule. Of all rules that speak of a call the strictest counts: `deny`, `ask`, `allow`.
+///
+/// An unknown field is refused: a limit that was misspelled would be none.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
+pub struct AddRule {
+    /// The document; `desk`: work without a document.
+    #[serde(rename = "documentId")]
+    pub document_id: String,
+    /// `deny`: the model is told no at once, also where approvals are off. `ask`: people are asked, whatever was allowed.
+    /// `allow`: approved in the owner's name, but never a command, or what has a warning.
+    pub effect: String,
+    /// The tool; missing, with `deny` and `ask`: every tool.
+    pub tool: Option<String>,
+    /// At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Glob, Grep and Bash
+    /// name none.
+    pub path: Option<String>,
+    /// With `allow`: only calls that change at most this many UTF-16 units, at least 1.
+    pub max_units: Option<usize>,
+    /// With `deny` and `ask`: only calls that change more than this many UTF-16 units, or nobody can tell how many.
+    pub over: Option<usize>,
+}
+
+/// The ack of `rules:add`: the rule, also if it was there already.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RuleAdded {
+    /// The rule.
+    pub rule: Rule,
 }
 
 /// `rules:revoke`

@@ -22,7 +22,7 @@ fn generate() -> String {
             SetSettings, IssueToken, RevokeToken,
         }
         rules::{
-            Remember, Rule, ListRules, Rules, RevokeRule, RulesChanged, ToolPolicy,
+            Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
@@ -31,7 +31,7 @@ fn generate() -> String {
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
-        past::{HistoryLine, ProvenanceSpan, Difference}
+        past::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
     ];
     let mut file = String::from(
         "// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",

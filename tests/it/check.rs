@@ -36,14 +36,23 @@ fn busy_desk() -> (Desk, Person, Person) {
 /// The data such a desk leaves behind; made once, copied for each story.
 fn data() -> (TempDir, PathBuf) {
     static LEFT: OnceLock<TempDir> = OnceLock::new();
-    let left = LEFT.get_or_init(|| {
-        let (mut desk, ana, bo) = busy_desk();
-        let kept = tempfile::tempdir().unwrap();
+    copy_of(LEFT.get_or_init(|| {
+        let (desk, ana, bo) = busy_desk();
         drop((ana, bo));
-        desk.stops();
-        copy(&desk.data(), kept.path());
-        kept
-    });
+        left_by(desk)
+    }))
+}
+
+/// The data that a desk leaves behind when it stops.
+pub fn left_by(mut desk: Desk) -> TempDir {
+    let kept = tempfile::tempdir().unwrap();
+    desk.stops();
+    copy(&desk.data(), kept.path());
+    kept
+}
+
+/// A copy to be damaged.
+pub fn copy_of(left: &TempDir) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().to_owned();
     copy(left.path(), &data);
@@ -68,7 +77,7 @@ fn tamper(data: &Path, statement: &str) {
 }
 
 /// `copydesk check --json`: its exit code and what it found, without the missing triggers.
-fn check(data: &Path) -> (i32, Vec<Value>) {
+pub fn check(data: &Path) -> (i32, Vec<Value>) {
     let output = copydesk().args(["check", "--json", "--data"]).arg(data).output().unwrap();
     let code = output.status.code().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -80,8 +89,14 @@ fn check(data: &Path) -> (i32, Vec<Value>) {
 #[track_caller]
 fn is_found(statement: &str, code: &str, words: &str) {
     let (_directory, data) = data();
-    tamper(&data, statement);
-    let (status, found) = check(&data);
+    is_found_in(&data, statement, code, words);
+}
+
+/// The same for other data.
+#[track_caller]
+pub fn is_found_in(data: &Path, statement: &str, code: &str, words: &str) {
+    tamper(data, statement);
+    let (status, found) = check(data);
     assert_eq!(status, 1, "{statement}");
     let says = |it: &Value| {
         let text = format!("{} {}", it["subject"], it["message"]);
@@ -97,7 +112,7 @@ fn a_desk_where_people_worked_is_fine() {
     let said = copydesk().args(["check", "--data"]).arg(&data).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
     // The sample, theirs, and the desk, which keeps its requests like a document.
-    assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 requests\n");
+    assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 request, 0 rules\n");
 }
 
 #[test]

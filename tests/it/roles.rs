@@ -51,6 +51,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     // What somebody else asked for.
     ("approval:withdraw", r#"{"request_id": "$request"}"#, "o"),
     ("rules:list", "{}", "oervs"),
+    ("rules:add", r#"{"documentId": "$document", "effect": "ask"}"#, "o"),
     ("rules:revoke", r#"{"id": "none"}"#, "oervs"),
     ("settings:get", "{}", "oervs"),
     ("settings:set", "{}", "o"),

@@ -3,6 +3,7 @@
 use copydesk::store::{Access, Store};
 use serde_json::{Value, json};
 
+use crate::support::http::ask;
 use crate::support::script::full;
 use crate::support::{Ack, Desk, Person, Request, Role, Script};
 
@@ -64,6 +65,14 @@ impl Table {
     /// Whether a request of Ana's waits for people after the run has come so far.
     fn waits(&self, request: &Request) -> bool {
         self.ana.pending().iter().any(|it| it.id() == request.id())
+    }
+
+    /// What a program is told about the document.
+    fn fetches(&self, what: &str) -> Value {
+        let route = format!("GET /api/v1/documents/{}/{what}", self.owner.document());
+        let (host, bearer) = (self.desk.address(), format!("Bearer {}", self.ana.token));
+        let response = ask(host, &route, &[("Host", host), ("Authorization", &bearer)]);
+        serde_json::from_str(&response.body).unwrap()
     }
 
     fn settings(&self, settings: Value) -> Ack {
@@ -304,6 +313,33 @@ fn the_log_names_the_rule_that_decided_and_its_chain_holds() {
 }
 
 #[test]
+fn words_that_a_rule_let_in_say_which_rule_of_whom_it_was_even_when_it_is_over() {
+    let table = Table::with_rule(|it| &it.ben, up_to(16));
+    let rule = rules(&table.ana).remove(0);
+    let second = table.asks("second");
+    table.ana.sees_resolved(&second);
+    table.ben.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
+    let told = json!({
+        "id": rule["id"],
+        "by": table.ben.user(),
+        "tool": "update_full_document",
+        "remember": up_to(16),
+    });
+    let payload = json!({"documentId": table.ana.document()});
+    let socket = table.ana.emit("document:provenance", &payload).ok();
+    for spans in [socket["spans"].clone(), table.fetches("provenance")["spans"].clone()] {
+        let of = |request: &str| {
+            let mut spans = spans.as_array().unwrap().iter();
+            spans.find(|it| it["request"] == request).unwrap()["rule"].clone()
+        };
+        assert_eq!(of(second.id()), told);
+        assert!(spans[0]["request"] != second.id() && spans[0].get("rule").is_none());
+    }
+    let exported = table.fetches("export?format=json")["provenance"].clone();
+    assert!(exported.as_array().unwrap().iter().any(|it| it["rule"] == told), "{exported}");
+}
+
+#[test]
 fn a_stricter_policy_for_large_changes_is_on_the_card_and_holds() {
     let table = Table::set();
     let large = json!({"tool": "update_full_document", "over": 16, "policy": "owner"});
@@ -337,4 +373,27 @@ fn policies_of_the_wrong_shape_change_nothing() {
         table.owner.ack(ack).refused_with("invalid_payload");
     }
     assert_eq!(table.settings(json!({})).ok()["settings"]["policies"], json!([]));
+}
+
+#[test]
+fn in_a_document_an_owner_denies_large_rewrites_and_has_small_ones_asked_about() {
+    let table = Table::with_rule(|it| &it.ana, up_to(500));
+    let add = |effect: &str, over: u64| {
+        let rule = json!({"documentId": table.owner.document(), "effect": effect, "over": over});
+        table.owner.emit("rules:add", &rule)
+    };
+    let ask = add("ask", 10).ok()["rule"].clone();
+    assert_eq!(ask["tool"], "*");
+    table.ben.sees_where("rules:changed", |it| it["rules"].as_array().unwrap().len() == 2);
+    let second = table.asks("second");
+    assert!(table.waits(&second), "the remembered rule would have let it in");
+    table.ana.accepts_all(&second);
+    add("deny", 20).ok();
+    let run = table.ana.asks("third");
+    assert_eq!(table.ana.answer(&run)["updateType"], "none");
+    let told = table.ana.told(&run).remove(0);
+    assert!(told.to_string().contains("changes of more than 20 UTF-16 units"), "{told}");
+    assert_eq!(table.ben.text(), SECOND);
+    let pattern = json!({"documentId": table.owner.document(), "effect": "deny", "path": "*"});
+    table.owner.emit("rules:add", &pattern).refused_with("invalid_payload");
 }

@@ -79,6 +79,7 @@ fn the_servers_types_read_every_clients_sample() {
             "cancel" => reads::<Cancel>,
             "transcript:get" => reads::<ReadTranscript>,
             "rules:list" => reads::<ListRules>,
+            "rules:add" => reads::<AddRule>,
             "rules:revoke" => reads::<RevokeRule>,
             "settings:set" => reads::<SetSettings>,
             "token:issue" => reads::<IssueToken>,
@@ -217,6 +218,8 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     let rule = json!({"approved": true, "remember": {"scope": "document", "max_units": 40}});
     owner.decides(&owner.sees_request_of(&again), rule).ok();
     owner.answer(&again);
+    let deny = json!({"documentId": "desk", "effect": "deny", "tool": "Bash"});
+    owner.emit("rules:add", &deny).ok();
     let rules = owner.emit("rules:list", &json!({})).ok()["rules"].clone();
     let revoke = json!({"id": rules[0]["id"]});
     owner.emit("rules:revoke", &revoke).ok();

@@ -111,16 +111,22 @@ pub(super) fn align(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<Step>
     steps
 }
 
-/// Units without a likeness: replaced one by one as long as they stand in like places, then removed and added.
+/// Units without a likeness: replaced one by one as long as they stand in like places, from the front and from the back, so
+/// that what begins a paragraph and what ends it stay where they are; between them, removed and added.
 fn unlike(sides: Sides, o: Range<usize>, n: Range<usize>, steps: &mut Vec<Step>) {
     let same_place = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
         old.can_become(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
     };
     let paired = o.clone().zip(n.clone()).take_while(|&(i, j)| same_place(i, j)).count();
+    let (left, right) = (o.start + paired..o.end, n.start + paired..n.end);
+    let back = left.clone().rev().zip(right.clone().rev());
+    let last = back.take_while(|&(i, j)| same_place(i, j)).count();
+    let (left, right) = (left.start..left.end - last, right.start..right.end - last);
     steps.extend((0..paired).map(|k| Step::Pair(o.start + k, n.start + k)));
-    steps.extend(whole_blocks(sides.old, o.start + paired..o.end).into_iter().map(Step::Delete));
-    steps.extend(whole_blocks(sides.new, n.start + paired..n.end).into_iter().map(Step::Insert));
+    steps.extend(whole_blocks(sides.old, left.clone()).into_iter().map(Step::Delete));
+    steps.extend(whole_blocks(sides.new, right.clone()).into_iter().map(Step::Insert));
+    steps.extend((0..last).map(|k| Step::Pair(left.end + k, right.end + k)));
 }
 
 /// Groups units that make up a whole block; the others stay alone.

@@ -136,6 +136,7 @@ fn author(entry: &Entry<'_>) -> Source {
         edited: false,
         requester: entry.placements.and_then(|it| it.requester.clone()),
         approver: (!unasked).then(|| entry.author.clone()),
+        rule: entry.placements.and_then(|it| it.rule.clone()),
         at_ms: entry.at_ms,
     }
 }

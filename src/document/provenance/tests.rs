@@ -49,11 +49,12 @@ impl Story {
         let said = |span: &Span| match &span.source {
             Source::Beginning => "beginning".to_owned(),
             Source::Person { user, at_ms } => format!("{user}@{}", at_ms / MIN),
-            Source::Request { hunk, edited, requester, approver, .. } => format!(
-                "ai {} for {} by {}{}",
+            Source::Request { hunk, edited, requester, approver, rule, .. } => format!(
+                "ai {} for {} by {}{}{}",
                 hunk.as_ref().map_or("-", |it| it.as_str()),
                 requester.as_ref().map_or("-", |it| it.as_str()),
                 approver.as_ref().map_or("-", |it| it.as_str()),
+                rule.as_ref().map(|it| format!("'s {it}")).unwrap_or_default(),
                 if *edited { " edited" } else { "" }
             ),
         };
@@ -73,7 +74,13 @@ fn back(from: usize, to: usize, version: u64, at: usize) -> Placement {
 }
 
 fn placements(placed: Vec<Placement>) -> Placements {
-    Placements { act: Act::Accepted, requester: Some("ana".into()), unasked: false, placed }
+    Placements {
+        act: Act::Accepted,
+        requester: Some("ana".into()),
+        unasked: false,
+        rule: None,
+        placed,
+    }
 }
 
 #[test]
@@ -117,6 +124,19 @@ fn words_that_nobody_was_asked_about_have_no_approver() {
     let mut story = Story::begin(0, &[&put]);
     story.update("ana", 3, r#"[[0,"x"]]"#, Some("r"), Some(&put));
     assert_eq!(story.spans(), ["0-1 ai r.1 for ana by -"]);
+}
+
+#[test]
+fn words_that_a_rule_let_in_name_it() {
+    let put =
+        Placements { rule: Some("rul".into()), ..placements(vec![accepted(0, 1, "r.1", false)]) };
+    let mut story = Story::begin(0, &[&put]);
+    story.update("bo", 3, r#"[[0,"x"]]"#, Some("r"), Some(&put));
+    assert_eq!(story.spans(), ["0-1 ai r.1 for ana by bo's rul"]);
+    // As it was kept before there were rules.
+    let kept = story.replay.provenance().to_json();
+    let older = Provenance::from_json(&kept.replace(r#","rule":"rul""#, "")).unwrap();
+    assert!(older != *story.replay.provenance() && older.len() == 1);
 }
 
 #[test]
@@ -290,6 +310,7 @@ fn whole(made: &Made) -> Source {
             edited: false,
             requester: made.placements.as_ref().and_then(|it| it.requester.clone()),
             approver: Some(made.user.clone()),
+            rule: None,
             at_ms: made.at_ms,
         },
     }
@@ -320,7 +341,7 @@ fn bring_back(made: &mut Made, random: &mut fastrand::Rng, texts: &[Text], text:
     made.change = ChangeSet::of(text.len(), &[edit]).unwrap();
     let placed = vec![back(from, from + end - at, version as u64, at)];
     let act = Act::Restored(Version(version as u64));
-    made.placements = Some(Placements { act, requester: None, unasked: false, placed });
+    made.placements = Some(Placements { act, requester: None, unasked: false, rule: None, placed });
 }
 
 fn follow(replay: &mut Replay, made: &Made) {

@@ -51,7 +51,7 @@ pub async fn ask(
         }
         Proposed::Resolved(settled) => *settled,
         Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
-        Proposed::Frozen(words) => return Err(ToolError::Denied(words)),
+        Proposed::Frozen(words) | Proposed::Denied(words) => return Err(ToolError::Denied(words)),
         Proposed::Unchanged => return Err(ToolError::Unchanged),
     };
     Ok(Verdict { proposed: Some(text), ..verdict(context, call, scope, settled) })

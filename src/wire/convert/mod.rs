@@ -26,7 +26,7 @@ use super::server;
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
-pub use rules::{ended, remember, rules, tool_policy};
+pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use said::entry;
 
 /// An event as it is sent.

@@ -10,7 +10,7 @@ use crate::review::{AiCredit, Author, Credit, Person};
 use crate::store::{AuditEntry, AuditRecord, HistoryRecord};
 
 use super::super::past;
-use super::{server, time};
+use super::{rules, server, time};
 
 /// One line of a history; `names` are those of the people who hold tokens, `placements` what is kept beside the update.
 pub fn history_line(
@@ -46,15 +46,15 @@ fn span(credit: Credit) -> past::ProvenanceSpan {
     let (kind, author, ai) = match author {
         Author::Beginning(by) => ("beginning", person(by), None),
         Author::Person(by) => ("person", person(by), None),
-        Author::Ai(AiCredit { requester, request, hunk, approver, edited }) => {
-            ("ai", person(requester), Some((request, hunk, approver, edited)))
+        Author::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
+            ("ai", person(requester), Some((request, hunk, approver, rule, edited)))
         }
     };
-    let (request, hunk, approver, edited) = match ai {
-        Some((request, hunk, approver, edited)) => {
-            (Some(request), hunk, approver, edited.then_some(true))
+    let (request, hunk, approver, rule, edited) = match ai {
+        Some((request, hunk, approver, rule, edited)) => {
+            (Some(request), hunk, approver, rule, edited.then_some(true))
         }
-        None => (None, None, None, None),
+        None => (None, None, None, None, None),
     };
     past::ProvenanceSpan {
         from,
@@ -64,6 +64,7 @@ fn span(credit: Credit) -> past::ProvenanceSpan {
         request: request.as_ref().map(RequestId::to_string),
         hunk: hunk.as_ref().map(ToString::to_string),
         approver: approver.map(person),
+        rule: rule.as_deref().map(rules::credit),
         edited,
         at: time(at_ms),
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::ids::{DocumentId, RuleId};
-use crate::review::{self, PathPattern, Policy, Scope};
+use crate::ids::{DocumentId, RuleId, SessionId};
+use crate::review::{self, EVERY_TOOL, Effect, PathPattern, Policy, Scope};
+use crate::room::command;
 
-use super::super::rules;
+use super::super::{past, rules};
 use super::request::person;
 use super::time;
 
@@ -16,24 +17,48 @@ pub fn rules(rules: &[Arc<review::Rule>]) -> Vec<rules::Rule> {
     rules.iter().map(|one| rule(one)).collect()
 }
 
-fn rule(rule: &review::Rule) -> rules::Rule {
+/// One rule.
+pub fn rule(rule: &review::Rule) -> rules::Rule {
     // Rules that have ended are not told.
-    let review::Rule { remember, tool, session, document, request, by, at_ms, ended: _ } = rule;
-    let review::Remember { id, scope, path, max_units } = remember;
+    let review::Rule {
+        remember,
+        effect,
+        over,
+        tool,
+        session,
+        document,
+        request,
+        by,
+        at_ms,
+        ended: _,
+    } = rule;
     rules::Rule {
-        id: id.to_string(),
+        id: remember.id.to_string(),
         document_id: document.as_ref().map(ToString::to_string),
         tool: tool.clone(),
-        remember: rules::Remember {
-            scope: scope.as_str().to_owned(),
-            path: path.as_ref().map(|path| path.as_str().to_owned()),
-            max_units: *max_units,
-        },
+        effect: effect.as_str().to_owned(),
+        over: *over,
+        remember: told(remember),
         session_id: session.to_string(),
-        request_id: request.to_string(),
+        request_id: request.as_ref().map(ToString::to_string),
         by: person(by),
         created_at: time(*at_ms),
     }
+}
+
+fn told(wish: &review::Remember) -> rules::Remember {
+    let review::Remember { id: _, scope, path, max_units } = wish;
+    rules::Remember {
+        scope: scope.as_str().to_owned(),
+        path: path.as_ref().map(|path| path.as_str().to_owned()),
+        max_units: *max_units,
+    }
+}
+
+/// A rule, where words that it let in are credited.
+pub(super) fn credit(rule: &review::Rule) -> past::RuleCredit {
+    let (id, tool) = (rule.id().to_string(), rule.tool.clone());
+    past::RuleCredit { id, by: person(&rule.by), tool, remember: told(&rule.remember) }
 }
 
 /// The rules of a document are others now.
@@ -58,6 +83,18 @@ pub fn remember(wish: rules::Remember) -> Result<review::Remember, String> {
     };
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
     Ok(review::Remember { id: RuleId::generate(), scope, path, max_units })
+}
+
+/// A rule that an owner makes; the error is for people.
+pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
+    let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
+    let effect = Effect::parse(&effect).ok_or("a rule's `effect` is deny, ask or allow")?;
+    let path = path.as_deref().map(PathPattern::parse).transpose()?;
+    // Where it reaches is the room's to say.
+    let remember =
+        review::Remember { id: RuleId::generate(), scope: Scope::Document, path, max_units };
+    let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
+    Ok(command::NewRule { remember, effect, over, tool, session })
 }
 
 /// A policy for some tool or size; `None`: there is no policy of that name.

@@ -164,7 +164,7 @@ impl World {
             Ok(Proposed::Waiting(_)) => return,
             Ok(Proposed::Resolved(_)) => "applied at once",
             Ok(Proposed::Conflicted(_)) => "returned to the agent",
-            Ok(Proposed::Frozen(_)) => "frozen",
+            Ok(Proposed::Frozen(_) | Proposed::Denied(_)) => "frozen",
             Ok(_) => "nothing to propose",
             Err(_) => "could not be proposed",
         };

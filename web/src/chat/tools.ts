@@ -4,4 +4,7 @@ const TOOLS: Record<string, string> = {
   find_and_replace: 'Find and replace', suggest_improvements: 'Suggestions',
 }
 
+/** Tools that change the open document, as people choose them. */
+export const DOCUMENT_TOOLS = ['update_full_document', 'update_selection', 'insert_at_cursor', 'find_and_replace', 'suggest_improvements'] as const
+
 export const toolName = (tool: string): string => TOOLS[tool] ?? tool

@@ -14,6 +14,8 @@ test('a span says who wrote it, for whom, and who let it in', () => {
   expect(credit(span(0, 1), now)).toBe(`Ana · ${clock}`)
   const ai = span(0, 1, { kind: 'ai', approver: bo, request: 'req_0123abcd' })
   expect(credit(ai, now)).toBe(`AI for Ana · accepted by Bo · ${clock} · request …abcd`)
+  const rule = { id: 'rul_1', by: bo, tool: 'update_full_document', remember: { scope: 'document', max_units: 20 } }
+  expect(credit({ ...ai, rule }, now)).toContain('· accepted by Bo’s rule (Rewrite, at most 20 characters changed) ·')
   expect(credit({ ...ai, edited: true }, now)).toContain('edited and accepted by Bo')
   expect(credit(span(0, 1, { kind: 'ai' }), now)).toBe(`AI for Ana · applied without asking · ${clock}`)
   expect(credit(span(0, 1, { kind: 'beginning' }), now)).toContain('Ana created the document')

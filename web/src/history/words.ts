@@ -1,4 +1,5 @@
 /** Who wrote something, in words; and who has how large a part in the text. Pure. */
+import { allowed } from '../rules/wording.ts'
 import type { ProvenanceSpan } from '../wire/types.ts'
 
 /** Somebody who has a part in the text. */
@@ -42,7 +43,7 @@ function nameOf({ kind, author }: ProvenanceSpan): string {
   }
 }
 
-/** "AI for Ana · accepted by Bo · 14:03 · request …4f2a". */
+/** "AI for Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose. */
 export function credit(span: ProvenanceSpan, now: number): string {
   const when = moment(span.at, now)
   switch (span.kind) {
@@ -55,8 +56,9 @@ export function credit(span: ProvenanceSpan, now: number): string {
   }
 }
 
-function approval({ approver, edited }: ProvenanceSpan): string {
+function approval({ approver, rule, edited }: ProvenanceSpan): string {
   if (!approver) return 'applied without asking'
+  if (rule) return `accepted by ${rule.by.name}’s rule (${allowed(rule.tool, rule.remember)})`
   return edited ? `edited and accepted by ${approver.name}` : `accepted by ${approver.name}`
 }
 

@@ -14,7 +14,7 @@ import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './responses.ts'
 import { wordChange } from './snippet.ts'
-import { heldBack, useReviewer } from './who.ts'
+import { heldBack, onlookers, useReviewer } from './who.ts'
 import { isWaitingHunk, tally, useReview } from './store.ts'
 import { toldOnAcceptAll, toldOnRejectAll } from './told.ts'
 
@@ -26,7 +26,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
   const me = useSession((session) => session.me?.user.id)
   const held = heldBack(request, reviewer)
   const mayDecide = canDecide(reviewer.role) && held === null
-  const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
+  const others = onlookers(focus ?? [], me)
   const { open, total } = tally(request.hunks)
   // What is being written needs the room.
   const writing = usePanel(({ editing, reasoning }) => hunks.some(({ id }) => id === editing || id === reasoning))

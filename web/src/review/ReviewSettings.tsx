@@ -5,6 +5,8 @@ import { getCurrent } from '../editor/current.ts'
 import { useDocument } from '../editor/store.ts'
 import { frozenIn } from '../frozen/field.ts'
 import { unfreeze } from '../frozen/freeze.ts'
+import { Policies } from '../rules/Policies.tsx'
+import { ServerSettings } from '../rules/ServerSettings.tsx'
 import { useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -60,7 +62,9 @@ function Settings({ onJump }: { onJump: () => void }) {
           </select>
         </label>
       </fieldset>
+      <Policies policies={settings.policies} fixed={fixed} />
       <Passages fixed={fixed} onJump={onJump} />
+      {role === 'owner' && <ServerSettings />}
     </div>
   )
 }

@@ -21,6 +21,12 @@ it('names everybody who decided, once', () => {
   expect(summary(request(hunks))).toBe('4 changes: 2 accepted, 1 rejected, 1 gone with its words by Bo, Ana')
 })
 
+it('does not name the maker of a rule as somebody who decided', () => {
+  const ana = { id: 'Ana', name: 'Ana' }
+  expect(summary(request([hunk('accepted', by('Ana'))], { by: ana, rule: 'rul_1' }))).toBe('Accepted')
+  expect(summary(request([hunk('accepted', by('Ana')), hunk('rejected', by('Bo'))], { by: ana, rule: 'rul_1' }))).toBe('2 changes: 1 accepted, 1 rejected by Bo')
+})
+
 it('says it shortly of one change', () => {
   expect(summary(request([hunk('rejected', by('Bo'))]))).toBe('Rejected by Bo')
 })

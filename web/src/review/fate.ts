@@ -32,14 +32,16 @@ const ENDED: Partial<Record<ApprovalRequest['status'], string>> = {
 }
 
 /** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
-export function summary({ hunks, status, by }: ApprovalRequest): string {
+export function summary({ hunks, status, by, rule = null }: ApprovalRequest): string {
   const { accepted, rejected, expired, obsolete } = tally(hunks)
   const counts = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`, expired && `${expired} expired`, obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`]
   const parts = counts.filter(Boolean)
   const [only] = hunks
   const what = hunks.length === 1 && only ? (DONE[only.status] ?? status) : parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
   const people = deciders(hunks)
-  const names = people.length > 0 ? people : by ? [by.name] : []
+  const decided = people.length > 0 ? people : by ? [by.name] : []
+  // Whose rule it was is said beside it; its maker did not decide this.
+  const names = rule === null ? decided : decided.filter((name) => name !== by?.name)
   return names.length > 0 ? `${what} by ${names.join(', ')}` : what
 }
 

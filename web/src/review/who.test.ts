@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 
 vi.mock('../session/store.ts', () => ({ useSession: () => undefined }))
 
-const { heldBack, mayDecide } = await import('./who.ts')
+const { heldBack, mayDecide, onlookers } = await import('./who.ts')
 
 const request = (policy: string) => ({ policy, author: { id: 'ana', name: 'Ana' } })
 
@@ -19,4 +19,10 @@ it('lets everybody else decide but viewers', () => {
   expect(mayDecide(request('any'), { id: 'bo', role: 'reviewer' })).toBe(true)
   expect(mayDecide(request('two'), { id: 'ana', role: 'editor' })).toBe(true)
   expect(mayDecide(request('any'), { id: 'bo', role: 'viewer' })).toBe(false)
+})
+
+it('names everybody who looks once, in however many tabs, and never ourselves', () => {
+  const [ana, bo, other] = [{ id: '1', name: 'Ana' }, { id: '2', name: 'Bo' }, { id: '3', name: 'Bo' }]
+  expect(onlookers([bo, ana, bo, other], '1')).toEqual(['Bo', 'Bo'])
+  expect(onlookers([bo, bo], '1')).toEqual(['Bo'])
 })

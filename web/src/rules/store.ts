@@ -4,7 +4,7 @@ import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalResolved, Rule } from '../wire/types.ts'
+import type { AddRule, ApprovalResolved, Rule } from '../wire/types.ts'
 import { whoseRule } from './wording.ts'
 
 export const useRules = create<{ rules: readonly Rule[] }>()(() => ({ rules: [] }))
@@ -33,6 +33,17 @@ function announce({ by, hunks }: ApprovalResolved): void {
   const accepted = hunks.filter((hunk) => hunk.status === 'accepted').length
   const changes = accepted === 1 ? '1 change was' : `${accepted} changes were`
   toast(`${changes} accepted by ${whoseRule(by, useSession.getState().me?.user.id)}.`, { about: 'rule' })
+}
+
+/** Answers what the server said against it, if it did. */
+export async function addRule(rule: AddRule): Promise<string | null> {
+  try {
+    await wire.call('rules:add', rule)
+    return null
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    return error.code === 'not_allowed' ? 'Only an owner makes such rules.' : error.message
+  }
 }
 
 export async function revokeRule(id: string): Promise<void> {

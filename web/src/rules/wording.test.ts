@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApprovalRequest, Rule } from '../wire/types.ts'
-import { allowed, canRemember, mayRevoke, reach, sizesFor, whoseRule } from './wording.ts'
+import { allowed, canRemember, mayRevoke, reach, ruleOf, ruleWords, sizesFor, whoseRule } from './wording.ts'
 
 const request = (more: Partial<ApprovalRequest>) => ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ApprovalRequest
 
@@ -31,7 +31,22 @@ describe('what a rule allows', () => {
   it('belongs to somebody, who may take it back, as an owner may', () => {
     const ana = { id: 'u1', name: 'Ana' }
     expect([whoseRule(ana, 'u1'), whoseRule(ana, 'u2'), whoseRule(null, 'u2')]).toEqual(['your rule', 'Ana’s rule', 'a rule'])
-    const rule = { by: ana } as Rule
+    const rule = { by: ana, effect: 'allow' } as Rule
     expect([mayRevoke(rule, 'u1', 'viewer'), mayRevoke(rule, 'u2', 'editor'), mayRevoke(rule, 'u2', 'owner')]).toEqual([true, false, true])
+    expect(mayRevoke({ ...rule, effect: 'deny' }, 'u1', 'editor')).toBe(false)
+  })
+
+  it('says what is denied and what is always asked about', () => {
+    const remember = { scope: 'document' }
+    expect(ruleWords({ effect: 'deny', tool: '*', over: 200, remember })).toBe('Denied: Every tool, more than 200 characters changed')
+    expect(ruleWords({ effect: 'ask', tool: 'Write', remember: { scope: 'workspace', path: '*.md' } })).toBe('Always asked about: Write in files like *.md, of any size')
+    expect(ruleWords({ effect: 'allow', tool: 'update_full_document', remember })).toBe('Rewrite, of any size')
+  })
+
+  it('is made of what was chosen, or not at all', () => {
+    expect(ruleOf('doc', { effect: 'deny', tool: '', size: ' 200 ' })).toEqual({ documentId: 'doc', effect: 'deny', over: 200 })
+    expect(ruleOf('doc', { effect: 'allow', tool: 'Write', size: '20' })).toEqual({ documentId: 'doc', effect: 'allow', tool: 'Write', max_units: 20 })
+    expect(ruleOf('doc', { effect: 'ask', tool: '', size: '' })).toEqual({ documentId: 'doc', effect: 'ask' })
+    for (const bad of [{ effect: 'allow', tool: '', size: '' }, { effect: 'allow', tool: 'Write', size: '0' }, { effect: 'deny', tool: '', size: 'few' }, { effect: 'deny', tool: '', size: '-1' }] as const) expect(ruleOf('doc', bad)).toBeNull()
   })
 })

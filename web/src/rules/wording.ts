@@ -1,6 +1,6 @@
-/** What a rule allows, in words that leave nothing out. Pure. */
+/** What a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
-import type { ApprovalRequest, Remember, Rule } from '../wire/types.ts'
+import type { AddRule, ApprovalRequest, Remember, Rule } from '../wire/types.ts'
 
 /** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
@@ -22,9 +22,34 @@ export function allowed(tool: string, remember: Remember): string {
   return `${toolName(tool)}${files}, ${size}`
 }
 
+/** "Denied: Rewrite, more than 200 characters changed", "Rewrite, at most 50 characters changed" */
+export function ruleWords({ effect, tool, over, remember }: Pick<Rule, 'effect' | 'tool' | 'over' | 'remember'>): string {
+  if (effect === 'allow') return allowed(tool, remember)
+  const what = tool === '*' ? 'Every tool' : toolName(tool)
+  const files = remember.path === undefined ? '' : ` in files like ${remember.path}`
+  const size = over === undefined ? 'of any size' : `more than ${over} characters changed`
+  return `${effect === 'deny' ? 'Denied' : 'Always asked about'}: ${what}${files}, ${size}`
+}
+
 /** "whoever asks" */
 export function reach(remember: Remember, who: string): string {
-  return remember.scope === 'document' ? 'whoever asks' : `only what ${who} asked for in one session`
+  return remember.scope === 'session' ? `only what ${who} asked for in one session` : 'whoever asks'
+}
+
+/** What somebody has chosen in the form. */
+export interface Choice { effect: 'deny' | 'ask' | 'allow'; /** Empty: every tool. */ tool: string; /** As typed; empty: of any size. */ size: string }
+
+/** What is asked of the server; `null`: the choice makes no rule. */
+export function ruleOf(documentId: string, { effect, tool, size }: Choice): AddRule | null {
+  const units = size.trim() === '' ? undefined : Number(size)
+  const least = effect === 'allow' ? 1 : 0
+  if (units !== undefined && !(Number.isSafeInteger(units) && units >= least)) return null
+  if (effect === 'allow' && tool === '') return null
+  return {
+    documentId, effect,
+    ...(tool !== '' && { tool }),
+    ...(units !== undefined && (effect === 'allow' ? { max_units: units } : { over: units })),
+  }
 }
 
 /** "Ana’s rule", "your rule" */
@@ -33,7 +58,7 @@ export function whoseRule(by: { id: string; name: string } | null, me: string | 
   return by.id === me ? 'your rule' : `${by.name}’s rule`
 }
 
-/** Whether somebody may revoke a rule: its maker, or an owner. */
+/** Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked, only an owner. */
 export function mayRevoke(rule: Rule, me: string | undefined, role: string): boolean {
-  return rule.by.id === me || role === 'owner'
+  return (rule.by.id === me && rule.effect === 'allow') || role === 'owner'
 }

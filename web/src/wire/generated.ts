@@ -529,6 +529,7 @@ id: string, };
 export type Remember = { 
 /**
  * `session`: as long as the session that asked lives. `document`: whoever asks. Neither reaches into another document.
+ * In rules that are told also `workspace`: work without a document, whoever asks.
  */
 scope: string, 
 /**
@@ -550,21 +551,29 @@ id: string,
  */
 documentId: string | null, 
 /**
- * The tool it is about.
+ * The tool it is about; `*`: every tool.
  */
 tool: string, 
 /**
- * What it allows.
+ * What it does: `deny`, `ask` or `allow`. Of all rules that speak of a call the strictest counts, in this order.
+ */
+effect: string, 
+/**
+ * With `deny` and `ask`: only calls that change more than this many UTF-16 units; missing: of every size.
+ */
+over?: number, 
+/**
+ * What it allows; with `deny` and `ask`, where it holds.
  */
 remember: Remember, 
 /**
- * The session whose request was approved.
+ * The session whose request was approved, or in which an owner made the rule.
  */
 sessionId: string, 
 /**
- * The request that was approved.
+ * The request that was approved; `null`: an owner made the rule.
  */
-request_id: string, 
+request_id: string | null, 
 /**
  * Who made it, and in whose place it decides.
  */
@@ -586,6 +595,40 @@ export type Rules = {
  * All of them.
  */
 rules: Array<Rule>, };
+
+export type AddRule = { 
+/**
+ * The document; `desk`: work without a document.
+ */
+documentId: string, 
+/**
+ * `deny`: the model is told no at once, also where approvals are off. `ask`: people are asked, whatever was allowed.
+ * `allow`: approved in the owner's name, but never a command, or what has a warning.
+ */
+effect: string, 
+/**
+ * The tool; missing, with `deny` and `ask`: every tool.
+ */
+tool?: string, 
+/**
+ * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Glob, Grep and Bash
+ * name none.
+ */
+path?: string, 
+/**
+ * With `allow`: only calls that change at most this many UTF-16 units, at least 1.
+ */
+max_units?: number, 
+/**
+ * With `deny` and `ask`: only calls that change more than this many UTF-16 units, or nobody can tell how many.
+ */
+over?: number, };
+
+export type RuleAdded = { 
+/**
+ * The rule.
+ */
+rule: Rule, };
 
 export type RevokeRule = { 
 /**
@@ -1631,6 +1674,10 @@ hunk?: string,
  */
 approver?: Person, 
 /**
+ * With `approver`: the rule that let it in, in the approver's place. It may have ended since.
+ */
+rule?: RuleCredit, 
+/**
  * `true`: a person put other words in place of the proposed ones before they went in.
  */
 edited?: boolean, 
@@ -1638,6 +1685,24 @@ edited?: boolean,
  * When it came into the text, RFC 3339; typing is dated to the minute.
  */
 at: string, };
+
+export type RuleCredit = { 
+/**
+ * The rule.
+ */
+id: string, 
+/**
+ * Who made it.
+ */
+by: Person, 
+/**
+ * The tool it is about.
+ */
+tool: string, 
+/**
+ * What it allows.
+ */
+remember: Remember, };
 
 export type Difference = { 
 /**

@@ -1,9 +1,9 @@
 /** The only place that touches socket.io: typed events in, typed acks out. */
 import { io, type Socket } from 'socket.io-client'
 import type {
-  Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
+  Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
   Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, ServerSettings, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -53,7 +53,10 @@ export interface Calls {
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
   'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
+  'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]
+  'settings:get': [object, { settings: ServerSettings }]
+  'settings:set': [Partial<Pick<ServerSettings, 'approvals' | 'timeoutSeconds'>>, { settings: ServerSettings }]
   'token:issue': [IssueToken, IssuedToken]
   'token:list': [object, { tokens: TokenLine[] }]
   'token:revoke': [{ id: string }, object]

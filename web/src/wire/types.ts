@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
+  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
   SessionEnded, Told, Update, Warning, WireError,
 } from './generated.ts'
 
@@ -26,8 +26,10 @@ export type Peer = With<wire.Peer, { role: Role }>
 export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
 
 export type Policy = 'any' | 'not_requester' | 'two' | 'owner'
-export type DocumentSettings = With<wire.DocumentSettings, { policy: Policy; approvals: 'on' | 'off' }>
-export type ChangeSettings = With<wire.ChangeSettings, { policy?: Policy; approvals?: 'on' | 'off' }>
+export type ToolPolicy = With<wire.ToolPolicy, { policy: Policy }>
+export type ServerSettings = With<wire.Settings, { approvals: 'on' | 'off' }>
+export type DocumentSettings = With<wire.DocumentSettings, { policy: Policy; policies: ToolPolicy[]; approvals: 'on' | 'off' }>
+export type ChangeSettings = With<wire.ChangeSettings, { policy?: Policy; policies?: ToolPolicy[]; approvals?: 'on' | 'off' }>
 export type DocumentChanged = With<wire.DocumentChanged, { settings?: DocumentSettings }>
 export type WholeDocument = With<wire.WholeDocument, { settings: DocumentSettings }>
 

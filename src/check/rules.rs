@@ -1,0 +1,245 @@
+//! Remembered rules: whether row and rule say the same, and whether what they decided was theirs to decide.
+
+use std::collections::BTreeMap;
+
+use crate::ids::DocumentId;
+use crate::review::{Effect, Rule, Scope};
+use crate::store::{AuditRecord, Inspection, RuleRecord, StoreError, TokenRecord};
+use crate::who::{Action, Principal};
+
+use super::Report;
+use super::requests::Requests;
+
+/// The owner's token begins anew when its secret is replaced; the owner could decide before that, too.
+const OWNER_TOKEN: &str = "tok_owner";
+
+/// A room reads who holds what a moment before it dates a decision, in milliseconds.
+const MOMENT_MS: u64 = 1_000;
+
+/// What the audit log says of a rule.
+#[derive(Default)]
+struct Life<'a> {
+    /// The line that says that it was made.
+    made: Option<&'a AuditRecord>,
+    /// The line that says that it ended.
+    ended: Option<&'a AuditRecord>,
+    /// The lines of what it decided.
+    decided: Vec<&'a AuditRecord>,
+    /// The lines of what it denied.
+    denied: Vec<&'a AuditRecord>,
+}
+
+/// All rules, and what the audit log says about them, where it could be read.
+pub(super) async fn check(
+    at: &mut Inspection,
+    log: Option<&[AuditRecord]>,
+    requests: &Requests,
+    documents: &[DocumentId],
+    report: &mut Report,
+) {
+    let mut lives = log.map(lives);
+    // Damaged tokens are named elsewhere.
+    let tokens = at.tokens().await.unwrap_or_default();
+    let tokens: Vec<TokenRecord> = tokens.into_iter().filter_map(Result::ok).collect();
+    let records = at.rules().await;
+    for record in report.read("rule.row", "the rules", records).into_iter().flatten() {
+        report.seen.rules += 1;
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                if let (StoreError::Corrupt { what, .. }, Some(lives)) = (&error, &mut lives) {
+                    lives.remove(what.as_str());
+                }
+                report.read::<()>("rule.row", "a rule", Err(error));
+                continue;
+            }
+        };
+        let life = lives.as_mut().map(|lives| lives.remove(record.id.as_str()).unwrap_or_default());
+        let Some(rule) = one(&record, requests, documents, report) else { continue };
+        if let Some(life) = life {
+            life.check(&rule, &tokens, report);
+        }
+    }
+    // What is left is about rules that are not there.
+    for (id, life) in lives.into_iter().flatten() {
+        for line in life.decided.into_iter().chain(life.denied) {
+            let message = format!("it was decided by the rule {id}, which is not there");
+            report.find("rule.decision", &place(line), message);
+        }
+        if let Some(line) = life.made {
+            report.find("rule.row", id, format!("{} says that it was made", place(line)));
+        }
+    }
+}
+
+/// The lives of all rules that the log names, by the rule.
+fn lives(log: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
+    let mut lives: BTreeMap<&str, Life<'_>> = BTreeMap::new();
+    for line in log {
+        let detail = &line.entry.detail;
+        match line.entry.action.as_str() {
+            "rule.create" => {
+                let Some(rule) = detail["id"].as_str() else { continue };
+                lives.entry(rule).or_default().made.get_or_insert(line);
+            }
+            "rule.revoke" | "rule.expire" => {
+                let Some(rule) = detail["rule"].as_str() else { continue };
+                lives.entry(rule).or_default().ended.get_or_insert(line);
+            }
+            "rule.deny" => {
+                let Some(rule) = detail["rule"].as_str() else { continue };
+                lives.entry(rule).or_default().denied.push(line);
+            }
+            _ => {
+                let Some(rule) = detail["decision"]["rule"].as_str() else { continue };
+                lives.entry(rule).or_default().decided.push(line);
+            }
+        }
+    }
+    lives
+}
+
+/// A rule by itself.
+fn one(
+    record: &RuleRecord,
+    requests: &Requests,
+    documents: &[DocumentId],
+    report: &mut Report,
+) -> Option<Rule> {
+    let rule: Rule = match serde_json::from_value(record.body.clone()) {
+        Ok(rule) => rule,
+        Err(error) => {
+            report.find("rule.row", &record.id, format!("cannot be read: {error}"));
+            return None;
+        }
+    };
+    for (column, is_same) in columns(record, &rule) {
+        if !is_same {
+            let message = format!("its row and the rule itself do not have the same {column}");
+            report.find("rule.row", &record.id, message);
+        }
+    }
+    if let Some(document) = rule.document.as_ref().filter(|it| !documents.contains(it)) {
+        let message = format!("it is for {document}, which is not there");
+        report.find("rule.document", &record.id, message);
+    }
+    if let Some(request) = rule.request.as_ref().filter(|it| !requests.is_known(it)) {
+        let message = format!("it was made with {request}, which is not there");
+        report.find("rule.request", &record.id, message);
+    }
+    if rule.ended.as_ref().is_some_and(|ended| ended.at_ms < rule.at_ms) {
+        report.find("rule", &record.id, "it ended before it was made");
+    }
+    let reaches = match rule.remember.scope {
+        Scope::Session => true,
+        Scope::Document => rule.document.is_some(),
+        Scope::Workspace => rule.document.is_none(),
+    };
+    if !reaches {
+        report.find("rule", &record.id, "it is for a document, and for none");
+    }
+    if rule.effect != Effect::Allow && rule.remember.max_units.is_some() {
+        report.find("rule", &record.id, "it does not allow, and says how much it allows");
+    }
+    Some(rule)
+}
+
+fn columns(record: &RuleRecord, rule: &Rule) -> [(&'static str, bool); 5] {
+    [
+        ("id", record.id == *rule.id()),
+        ("document", record.document == rule.document),
+        ("session", record.session == rule.session),
+        ("time of making", record.created_ms == rule.at_ms),
+        ("end", record.ended_ms == rule.ended.as_ref().map(|ended| ended.at_ms)),
+    ]
+}
+
+impl Life<'_> {
+    /// Whether the log says the same of the rule as the rule itself, and whether the rule could decide what it did.
+    fn check(&self, rule: &Rule, tokens: &[TokenRecord], report: &mut Report) {
+        let id = rule.id();
+        match self.made {
+            None => report.find("rule.log", id, "the audit log does not say that it was made"),
+            Some(line) if rule.by.user.as_str() != line.entry.actor => {
+                let message = format!("{} says that {} made it", place(line), line.entry.actor);
+                report.find("rule.log", id, message);
+            }
+            Some(_) => {}
+        }
+        if self.ended.is_some() != rule.ended.is_some() {
+            let says = if self.ended.is_some() { "says" } else { "does not say" };
+            report.find("rule.log", id, format!("the audit log {says} that it ended"));
+        }
+        for line in self.decided.iter().chain(&self.denied) {
+            for message in self.untimely(line, rule) {
+                report.find("rule.decision", &place(line), format!("{message} [{id}]"));
+            }
+        }
+        for line in &self.decided {
+            for message in wrongs(line, rule, tokens) {
+                report.find("rule.decision", &place(line), format!("{message} [{id}]"));
+            }
+        }
+        for line in self.denied.iter().filter(|_| rule.effect != Effect::Deny) {
+            let message = format!("a rule denied it that denies nothing [{id}]");
+            report.find("rule.decision", &place(line), message);
+        }
+    }
+
+    /// Why a rule could not say anything there and then.
+    fn untimely(&self, line: &AuditRecord, rule: &Rule) -> Vec<String> {
+        let entry = &line.entry;
+        let mut wrongs = Vec::new();
+        if self.made.is_some_and(|made| made.seq > line.seq) || rule.at_ms > entry.at_ms {
+            wrongs.push("a rule decided it before it was made".to_owned());
+        }
+        let ended = rule.ended.as_ref().map(|ended| ended.at_ms);
+        if self.ended.is_some_and(|ended| ended.seq < line.seq)
+            || ended.is_some_and(|ended| ended < entry.at_ms)
+        {
+            wrongs.push("a rule decided it after it had ended".to_owned());
+        }
+        if entry.document != rule.document {
+            wrongs.push("a rule for another document decided it".to_owned());
+        }
+        wrongs
+    }
+}
+
+/// Why a rule could not decide what it did.
+fn wrongs(line: &AuditRecord, rule: &Rule, tokens: &[TokenRecord]) -> Vec<String> {
+    let entry = &line.entry;
+    let by = &rule.by.user;
+    let mut wrongs = Vec::new();
+    if rule.effect != Effect::Allow {
+        wrongs.push("a rule decided it that allows nothing".to_owned());
+    }
+    if entry.actor != by.as_str() {
+        wrongs.push(format!("a rule of {by} decided it in the name of {}", entry.actor));
+    }
+    if !tokens.iter().any(|token| could_decide(token, rule, entry.at_ms)) {
+        wrongs.push(format!("a rule decided it when {by} could not"));
+    }
+    wrongs
+}
+
+/// Whether this token let the maker of a rule decide at that time.
+fn could_decide(token: &TokenRecord, rule: &Rule, at_ms: u64) -> bool {
+    let TokenRecord { user, name, role, document, .. } = token;
+    let holder = Principal {
+        user: user.clone(),
+        name: name.clone(),
+        role: *role,
+        document: document.clone(),
+    };
+    let before = |end: Option<u64>| end.is_none_or(|end| at_ms < end.saturating_add(MOMENT_MS));
+    *user == rule.by.user
+        && (token.created_ms <= at_ms || token.id.as_str() == OWNER_TOKEN)
+        && before(token.revoked_ms)
+        && before(token.expires_ms)
+        && holder.may(Action::Decide, rule.document.as_ref())
+}
+
+fn place(line: &AuditRecord) -> String {
+    format!("audit line {}", line.seq)
+}

@@ -1,0 +1,83 @@
+//! What owners say in advance: which rule of several counts, and what it speaks of.
+
+use super::*;
+
+/// A rule of ann's for work without a document.
+fn rule(effect: Effect, tool: &str, path: Option<&str>, over: Option<usize>) -> Rule {
+    let path = path.map(|path| PathPattern::parse(path).unwrap());
+    Rule {
+        remember: Remember { id: "rul_1".into(), scope: Scope::Workspace, path, max_units: None },
+        effect,
+        over,
+        tool: tool.into(),
+        session: "ses_1".into(),
+        document: None,
+        request: None,
+        by: Person::from(&ann()),
+        at_ms: 0,
+        ended: None,
+    }
+}
+
+fn writing(file: Option<&str>, units: Option<usize>) -> Matter<'_> {
+    Matter { tool: "Write", document: None, file, units }
+}
+
+#[test]
+fn of_several_rules_the_strictest_counts_in_whatever_order_they_were_made() {
+    let [allow, ask, deny] =
+        [Effect::Allow, Effect::Ask, Effect::Deny].map(|effect| rule(effect, "Write", None, None));
+    let matter = writing(Some("a.md"), Some(5));
+    let strictest = |rules: [&Rule; 3]| ruling(rules, &matter).map(|rule| rule.effect);
+    assert_eq!(strictest([&allow, &deny, &ask]), Some(Effect::Deny));
+    assert_eq!(strictest([&deny, &ask, &allow]), Some(Effect::Deny));
+    assert_eq!(strictest([&ask, &allow, &allow]), Some(Effect::Ask));
+    assert_eq!(strictest([&allow, &allow, &allow]), None);
+    let ended = Rule { ended: Some(Ended { by: None, at_ms: 1 }), ..deny };
+    assert_eq!(strictest([&ended, &ask, &allow]), Some(Effect::Ask));
+}
+
+#[test]
+fn a_denial_speaks_of_its_tool_its_size_and_its_document() {
+    let stops = |rule: &Rule, matter: Matter| rule.stops(&matter);
+    let any = rule(Effect::Deny, EVERY_TOOL, None, None);
+    assert!(stops(&any, writing(None, None)));
+    assert!(!stops(&rule(Effect::Deny, "Edit", None, None), writing(None, None)));
+    let large = rule(Effect::Deny, "Write", None, Some(5));
+    assert!(!stops(&large, writing(None, Some(5))) && stops(&large, writing(None, Some(6))));
+    assert!(stops(&large, writing(None, None)), "nobody can tell how large it is");
+    let document = "doc_1".into();
+    assert!(!stops(&any, Matter { document: Some(&document), ..writing(None, None) }));
+}
+
+#[test]
+fn to_deny_a_pattern_covers_rather_too_much() {
+    let stops = |pattern: &str, file: &str| {
+        rule(Effect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
+    };
+    assert!(stops("*.md", "a.md") && stops("*.md", "A.MD") && stops("**", ".env"));
+    assert!(stops("secrets/**", "../secrets/a") && stops("a", "/etc/passwd"));
+    assert!(!stops("secrets/**", "notes/a.md") && !stops("*.md", "notes/a.md"));
+    let named = rule(Effect::Deny, "Write", Some("**"), None);
+    assert!(!named.stops(&writing(None, None)), "a call that names no file");
+}
+
+#[test]
+fn what_an_owner_denied_its_maker_takes_back_only_as_an_owner() {
+    let [allow, deny] =
+        [Effect::Allow, Effect::Deny].map(|effect| rule(effect, "Write", None, None));
+    let owner = person("olga", Role::Owner);
+    assert!(allow.may_be_revoked_by(&ann()) && !deny.may_be_revoked_by(&ann()));
+    assert!(allow.may_be_revoked_by(&owner) && deny.may_be_revoked_by(&owner));
+}
+
+#[test]
+fn a_rule_as_it_was_kept_before_there_were_effects_allows() {
+    let kept = json!({
+        "id": "rul_1", "scope": "session", "tool": "Write", "session": "ses_1", "document": null,
+        "request": "req_1", "by": Person::from(&ann()), "at_ms": 5,
+    });
+    let read: Rule = serde_json::from_value(kept.clone()).unwrap();
+    assert_eq!((read.effect, read.request.clone()), (Effect::Allow, Some("req_1".into())));
+    assert_eq!(serde_json::to_value(read).unwrap(), kept);
+}

@@ -1,0 +1,247 @@
+//! Rules at the desk: files that a remembered rule lets through, and what owners deny, want to be asked about, or allow.
+
+use copydesk::store::{Access, AuditRecord, Store};
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Request, Script};
+
+/// A model that writes the file which the prompt names, whatever is asked.
+fn writing(files: &[&str]) -> Desk {
+    let write = |script: Script, file: &&str| {
+        let input = json!({"file_path": file, "content": format!("This is {file}.\n")});
+        script.answering(&regex(file), "Write", &input)
+    };
+    let script = files.iter().fold(Script::default(), write).closing("Done.");
+    Desk::plan().script(script).workspace(&[]).start()
+}
+
+fn regex(file: &str) -> String {
+    file.replace('.', "\\.")
+}
+
+fn runs(person: &Person, prompt: &str) -> String {
+    let ack = person.emit("run", &json!({"prompt": prompt})).ok();
+    ack["requestId"].as_str().expect("a run has a name").to_owned()
+}
+
+fn ends(person: &Person, run: &str) -> Value {
+    person.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result")
+}
+
+/// The request for a file, and whether it waits for people.
+fn asks(person: &Person, file: &str) -> (Request, bool) {
+    let run = runs(person, file);
+    let request = person.sees_request_of(&run);
+    let ack = person.emit("list_pending_approvals", &json!({})).ok();
+    let pending = ack["requests"].as_array().expect("requests");
+    let waits = pending.iter().any(|it| it["request_id"] == request.id());
+    if !waits {
+        ends(person, &run);
+    }
+    (request, waits)
+}
+
+fn rules(person: &Person) -> Vec<Value> {
+    person.emit("rules:list", &json!({})).ok()["rules"].as_array().unwrap().clone()
+}
+
+/// Ed has let the model write `a.txt`, and does not want to be asked about such files again.
+fn with_rule(remember: &Value) -> (Desk, Person) {
+    let desk = writing(&["a.txt", "b.txt", "c.md", "d.txt"]);
+    let ed = desk.editor("Ed");
+    let (first, waits) = asks(&ed, "a.txt");
+    assert!(waits);
+    ed.decides(&first, json!({"approved": true, "remember": remember})).ok();
+    ed.sees_where("agent_event", |it| it["type"] == "result");
+    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+    (desk, ed)
+}
+
+/// The whole audit log, newest first; its chain holds.
+fn log(desk: &mut Desk) -> Vec<AuditRecord> {
+    desk.stops();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&desk.data(), Access::Visit).await.unwrap();
+        store.verify_audit().await.unwrap();
+        store.audit(None, None, 100).await.unwrap()
+    })
+}
+
+#[test]
+fn a_remembered_rule_writes_the_next_file_and_everybody_sees_whose_rule_it_was() {
+    let (mut desk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
+    let owner = desk.owner();
+    let rule = rules(&ed).remove(0);
+    assert_eq!(
+        (&rule["tool"], &rule["documentId"], &rule["by"]),
+        (&json!("Write"), &Value::Null, &ed.user())
+    );
+    let run = runs(&ed, "b.txt");
+    let request = owner.sees_request_of(&run);
+    let resolved = owner.sees_resolved(&request);
+    assert_eq!((&resolved["status"], &resolved["by"]), (&json!("approved"), &ed.user()));
+    assert_eq!(resolved["rule"], rule["id"]);
+    ends(&ed, &run);
+    assert_eq!(ed.told(&run)[0]["content"], "Wrote 15 characters to b.txt");
+    assert_eq!(desk.file("b.txt").as_deref(), Some("This is b.txt.\n"));
+
+    let lines = log(&mut desk);
+    let decided = lines.iter().find(|it| it.entry.action == "request.decide").unwrap();
+    assert_eq!(decided.entry.request.as_ref().unwrap().as_str(), request.id());
+    assert_eq!(decided.entry.detail["decision"]["rule"], rule["id"]);
+    assert!(ed.user()["id"] == decided.entry.actor.as_str());
+}
+
+#[test]
+fn a_file_that_the_rule_does_not_name_waits_for_people() {
+    let (desk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
+    let (markdown, waits) = asks(&ed, "c.md");
+    assert!(waits && desk.file("c.md").is_none());
+    ed.rejects(&markdown, "");
+    let (_, waits) = asks(&ed, "b.txt");
+    assert!(!waits);
+}
+
+#[test]
+fn once_the_rule_is_revoked_people_are_asked_again() {
+    let (mut desk, ed) = with_rule(&json!({"scope": "session"}));
+    assert!(!asks(&ed, "b.txt").1);
+    let id = rules(&ed)[0]["id"].clone();
+    desk.editor("Eve").emit("rules:revoke", &json!({"id": id})).refused_with("not_allowed");
+    desk.owner().emit("rules:revoke", &json!({"id": id})).ok();
+    assert_eq!(rules(&ed), [Value::Null; 0]);
+    let (request, waits) = asks(&ed, "d.txt");
+    assert!(waits && desk.file("d.txt").is_none());
+    ed.accepts_all(&request);
+    ed.sees_where("agent_event", |it| it["type"] == "result");
+    assert_eq!(desk.file("d.txt").as_deref(), Some("This is d.txt.\n"));
+    assert!(log(&mut desk).iter().any(|it| it.entry.action == "rule.revoke"));
+}
+
+#[test]
+fn a_rule_of_the_desk_decides_after_a_power_cut_too_and_for_nobody_elses_session() {
+    let (mut desk, ed) = with_rule(&json!({"scope": "session"}));
+    desk.is_killed_and_restarted();
+    let ed = ed.comes_back(&desk);
+    assert!(!asks(&ed, "b.txt").1);
+    let (_, waits) = asks(&desk.editor("Eve"), "c.md");
+    assert!(waits, "the rule is for another session");
+}
+
+/// The owner makes a rule at the desk; the rule.
+fn adds(owner: &Person, rule: Value) -> Value {
+    let mut payload = rule;
+    payload["documentId"] = json!("desk");
+    owner.emit("rules:add", &payload).ok()["rule"].clone()
+}
+
+/// What the model is told of a call that nobody is asked about.
+fn told(person: &Person, prompt: &str) -> Value {
+    let run = runs(person, prompt);
+    ends(person, &run);
+    assert!(person.saw("tool_approval_request").iter().all(|it| it["requestId"] != run));
+    person.told(&run).remove(0)
+}
+
+#[test]
+fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
+    let mut desk = writing(&["a.txt", "b.txt", "c.md"]);
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let rule = adds(&owner, json!({"effect": "deny", "tool": "Write", "path": "*.TXT"}));
+    assert_eq!(
+        (&rule["effect"], &rule["remember"]["scope"]),
+        (&json!("deny"), &json!("workspace"))
+    );
+    let denied = told(&ed, "a.txt");
+    assert_eq!(denied["is_error"], true);
+    let reason = "Denied by a rule of this workspace: it does not allow Write on files like *.TXT";
+    assert!(denied["content"].as_str().unwrap().starts_with(reason), "{denied}");
+    assert_eq!(desk.file("a.txt"), None);
+    let (other, waits) = asks(&ed, "c.md");
+    assert!(waits, "another file is asked about");
+    ed.rejects(&other, "");
+
+    ed.emit("rules:revoke", &json!({"id": rule["id"]})).refused_with("not_allowed");
+    owner.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
+    assert!(asks(&ed, "b.txt").1);
+    let lines = log(&mut desk);
+    let denial = lines.iter().find(|it| it.entry.action == "rule.deny").unwrap();
+    assert_eq!(denial.entry.detail["rule"], rule["id"]);
+    assert_eq!(denial.entry.detail["file"], "a.txt");
+    assert!(ed.user()["id"] == denial.entry.actor.as_str());
+}
+
+#[test]
+fn a_denial_survives_a_power_cut_and_holds_where_approvals_are_off() {
+    let mut desk = writing(&["a.txt", "b.txt"]);
+    let owner = desk.owner();
+    adds(&owner, json!({"effect": "deny", "path": "a.*"}));
+    desk.is_killed_and_restarted();
+    let owner = desk.owner();
+    owner.emit("settings:set", &json!({"approvals": "off"})).ok();
+    assert_eq!(told(&owner, "a.txt")["is_error"], true);
+    let (_, waits) = asks(&owner, "b.txt");
+    assert!(!waits && desk.file("b.txt").is_some() && desk.file("a.txt").is_none());
+}
+
+#[test]
+fn people_are_asked_whatever_was_allowed_where_an_owner_wants_it() {
+    let (desk, ed) = with_rule(&json!({"scope": "session"}));
+    let owner = desk.owner();
+    let ask = adds(&owner, json!({"effect": "ask", "path": "b.*"}));
+    assert_eq!(adds(&owner, json!({"effect": "ask", "path": "b.*"}))["id"], ask["id"]);
+    let (request, waits) = asks(&ed, "b.txt");
+    assert!(waits && desk.file("b.txt").is_none());
+    ed.accepts_all(&request);
+    ed.sees_where("agent_event", |it| it["type"] == "result");
+    assert!(!asks(&ed, "d.txt").1, "elsewhere the remembered rule decides");
+    owner.emit("settings:set", &json!({"approvals": "off"})).ok();
+    adds(&owner, json!({"effect": "ask"}));
+    assert!(asks(&ed, "c.md").1);
+}
+
+#[test]
+fn what_an_owner_allows_is_done_in_the_owners_name_unless_it_is_larger() {
+    let desk = writing(&["a.txt", "long-file-name.txt"]);
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let allow = adds(&owner, json!({"effect": "allow", "tool": "Write", "max_units": 15}));
+    assert_eq!(allow["request_id"], Value::Null);
+    let run = runs(&ed, "a.txt");
+    let resolved = ed.sees_resolved(&ed.sees_request_of(&run));
+    assert_eq!((&resolved["by"], &resolved["rule"]), (&owner.user(), &allow["id"]));
+    ends(&ed, &run);
+    assert!(asks(&ed, "long-file-name.txt").1);
+    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+}
+
+#[test]
+fn a_file_may_not_be_read_where_an_owner_denied_it() {
+    let read = |file: &str| json!({"file_path": file});
+    let script = Script::default()
+        .answering("secret", "Read", &read("secret.txt"))
+        .answering("open", "Read", &read("open.txt"))
+        .closing("Done.");
+    let files = [("secret.txt", "hidden"), ("open.txt", "shown")];
+    let desk = Desk::plan().script(script).workspace(&files).start();
+    let owner = desk.owner();
+    adds(&owner, json!({"effect": "deny", "path": "secret*"}));
+    assert_eq!(told(&owner, "secret")["is_error"], true);
+    assert_eq!(told(&owner, "open")["content"], "shown");
+}
+
+#[test]
+fn what_waits_is_not_approved_once_an_owner_has_denied_it() {
+    let desk = writing(&["a.txt"]);
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let (request, waits) = asks(&ed, "a.txt");
+    assert!(waits);
+    let rule = adds(&owner, json!({"effect": "deny", "tool": "Write"}));
+    for person in [&owner, &ed] {
+        person.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    }
+    owner.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
+    ed.accepts_all(&request);
+    ed.sees_where("agent_event", |it| it["type"] == "result");
+    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+}

@@ -1,0 +1,48 @@
+/** In the review settings: for some tools and sizes somebody stricter decides. */
+import { useState } from 'react'
+import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
+import { configure, POLICIES } from '../review/settings.ts'
+import type { Policy, ToolPolicy } from '../wire/types.ts'
+import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
+
+const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
+
+export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[]; fixed: boolean }) {
+  const [choice, setChoice] = useState(NEW)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const more = withPolicy(policies, choice)
+  const change = (part: Partial<PolicyChoice>) => setChoice({ ...choice, ...part })
+  const put = async (wanted: ToolPolicy[]) => {
+    const said = await configure({ policies: wanted })
+    setRefusal(said)
+    return said === null
+  }
+  return (
+    <section>
+      <h3>Stricter for some tools and sizes</h3>
+      {policies.length === 0 && <p className="fate">None. The strictest that speaks of a change counts, and is on its card.</p>}
+      <ul className="passages" aria-label="Stricter policies">
+        {policies.map((policy) => (
+          <li key={policyWords(policy)}>
+            <span className="policy-words">{policyWords(policy)}</span>
+            {!fixed && <button type="button" className="button" aria-label={`Remove: ${policyWords(policy)}`} onClick={() => void put(policies.filter((other) => other !== policy))}>Remove</button>}
+          </li>
+        ))}
+      </ul>
+      {!fixed && (
+        <form className="policy-add" aria-label="New policy" onSubmit={(event) => { event.preventDefault(); if (more) void put(more).then((done) => done && setChoice(NEW)) }}>
+          <select className="field" aria-label="Tool" value={choice.tool} onChange={(event) => change({ tool: event.currentTarget.value })}>
+            <option value="">every tool</option>
+            {DOCUMENT_TOOLS.map((tool) => <option key={tool} value={tool}>{toolName(tool)}</option>)}
+          </select>
+          <label>above <input className="field" inputMode="numeric" size={7} placeholder="any" value={choice.over} onChange={(event) => change({ over: event.currentTarget.value })} /> characters:</label>
+          <select className="field" aria-label="Who decides" value={choice.policy} onChange={(event) => change({ policy: event.currentTarget.value as Policy })}>
+            {POLICIES.filter(({ policy }) => policy !== 'any').map(({ policy, name }) => <option key={policy} value={policy}>{name}</option>)}
+          </select>
+          <button type="submit" className="button" disabled={more === null}>Add</button>
+          {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+        </form>
+      )}
+    </section>
+  )
+}
