@@ -56,7 +56,12 @@ pub(super) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(Proposed::Frozen(told));
     }
-    if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
+    let unasked = match gate {
+        Gate::Ask => settings.approvals == Approvals::Off,
+        Gate::People => false,
+        Gate::Bypass => true,
+    };
+    if unasked && !waits {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);
