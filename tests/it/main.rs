@@ -26,6 +26,7 @@ mod injection;
 mod limits;
 mod models;
 mod offline;
+mod plans;
 mod presence;
 mod provenance;
 mod review_rules;
