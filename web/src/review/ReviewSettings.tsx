@@ -10,7 +10,8 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keys.ts'
 import type { Range } from '../wire/types.ts'
-import { configure, POLICIES, timeLimits } from './settings.ts'
+import { MODES } from '../chat/modes.ts'
+import { configure, configureServer, POLICIES, timeLimits } from './settings.ts'
 
 export function ReviewSettings() {
   const [open, setOpen] = useState(false)
@@ -60,8 +61,28 @@ function Settings({ onJump }: { onJump: () => void }) {
           </select>
         </label>
       </fieldset>
+      <OnThisServer />
       <Passages fixed={fixed} onJump={onJump} />
     </div>
+  )
+}
+
+/** How questions are approved that name no way of their own. */
+function OnThisServer() {
+  const me = useSession((session) => session.me)
+  const online = useSession((session) => session.link === 'online')
+  if (me?.role !== 'owner') return null
+  const offered = MODES.filter(({ mode }) => me.permission_modes.includes(mode))
+  return (
+    <fieldset disabled={!online}>
+      <legend>On this server</legend>
+      <label className="setting-row">
+        <span>Questions start in</span>
+        <select className="field" value={me.settings.permission_mode} onChange={(event) => void configureServer({ permission_mode: event.currentTarget.value })}>
+          {offered.map(({ mode, name }) => <option key={mode} value={mode}>{name}</option>)}
+        </select>
+      </label>
+    </fieldset>
   )
 }
 

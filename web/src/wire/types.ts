@@ -2,8 +2,8 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
-  SessionEnded, Told, Update, Warning, WireError,
+  AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
+  SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
