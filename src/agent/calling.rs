@@ -1,7 +1,5 @@
 //! Stories about calls that somebody else's agent makes.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -236,7 +234,7 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
     let mut ongoing = stage.calls(Outside { deadline_ms, ..rewrite("New.") }).await;
     let request = stage.request().await;
     assert_eq!(request.clock.ends_ms(), deadline_ms);
-    stage.clock.advance(Duration::from_millis(20_001));
+    stage.clock.advance_ms(20_001);
     // The room looks at its clock when it is asked something.
     stage.text().await;
     let called = over(&mut ongoing).await;

@@ -1,6 +1,7 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
 mod asking;
+mod places;
 mod planning;
 
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
-use crate::ids::{RequestId, RunId, Version};
+use crate::ids::{RequestId, RunId};
 use crate::room::command::{Gate, Reading, Sketches};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
@@ -25,7 +26,7 @@ use super::models::Chosen;
 use super::prompt::Briefing;
 use super::queue::Job;
 use super::record::{self, About, Run, State};
-use super::selection::{allowed, follow, locate};
+use super::selection::allowed;
 use super::session::Shared;
 use super::snapshots::Snapshot;
 use super::transcript::{self, Entry, Kept, Shown};
@@ -260,39 +261,6 @@ impl<'a> Driver<'a> {
         self.seen = seen;
         self.base = self.base_of_calls().await?;
         Ok(())
-    }
-
-    /// After a restart from where it was, because an accepted change may have replaced the words.
-    async fn find_selection(&mut self) -> Result<(), Failure> {
-        let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
-            return Ok(());
-        };
-        if let Some(base) = self.run.base {
-            self.base_selection = self.run.selection;
-            self.selection = self.moved(self.run.selection, base, known.version).await;
-            return Ok(());
-        }
-        self.selection = locate(known, selected);
-        if self.selection.is_none() && !selected.is_caret() {
-            return Err(Failure::Selection);
-        }
-        Ok(())
-    }
-
-    /// Where a range of version `from` is in version `to`; `None`: nobody knows any more.
-    async fn moved(
-        &self,
-        range: Option<(usize, usize)>,
-        from: Version,
-        to: Version,
-    ) -> Option<(usize, usize)> {
-        let range = range?;
-        if from == to {
-            return Some(range);
-        }
-        let updates = self.voice.room.catch_up(from).await.ok()?.missed;
-        let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
-        follow(range, updates.get(..count)?)
     }
 
     /// Brings the private document to the text that came with the request, once.
