@@ -39,10 +39,10 @@ impl Rooms {
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be kept.
     pub async fn found(&self, founding: Founding) -> Result<(), RoomError> {
-        let Founding { id, title, text, request, requester, approver, edited } = founding;
         let now_ms = self.now_ms();
-        let text = Text::new(&text);
+        let text = Text::new(&founding.text);
         check_length(text.len())?;
+        let Founding { id, title, request, requester, approver, .. } = &founding;
         let record = DocumentRecord {
             id: id.clone(),
             title: title.clone(),
@@ -63,39 +63,13 @@ impl Rooms {
                 detail: json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) }),
             }),
         );
-        if text.len() > 0 {
-            let edit = Edit { from: 0, to: 0, insert: text.to_string() };
-            let change = ChangeSet::of(0, &[edit])
-                .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-            let author = approver.as_ref().unwrap_or(&requester).user.clone();
-            let origin = if edited { Origin::Edited } else { Origin::Proposed };
-            let placements = Placements {
-                act: Act::Accepted,
-                requester: Some(requester.user),
-                unasked: approver.is_none(),
-                placed: vec![Placement { from: 0, to: text.len(), hunk: None, origin }],
-            };
-            batch.push(Op::AppendUpdates {
-                document: id.clone(),
-                from: Version(0),
-                updates: vec![UpdateRecord {
-                    client: writer(&request),
-                    changes: change.to_json().into(),
-                    author,
-                    at_ms: now_ms,
-                    origin: Some(request.as_str().into()),
-                }],
-            });
-            batch.push(Op::PutPlacements {
-                document: id.clone(),
-                version: Version(1),
-                // Names and numbers: nothing that cannot be written.
-                body: serde_json::to_value(placements).unwrap_or_default(),
-            });
+        if !text.is_empty() {
+            batch.extend(first_update(&founding, &text, now_ms)?);
         }
-        let version = Version(u64::from(text.len() > 0));
+        let version = Version(u64::from(!text.is_empty()));
         match self.store().commit(batch).await {
             Ok(()) => {
+                let Founding { id, title, .. } = founding;
                 self.announce(&Announcement::Created { id, title, version });
                 Ok(())
             }
@@ -103,4 +77,35 @@ impl Rooms {
             Err(error) => Err(RoomError::store(error)),
         }
     }
+}
+
+/// The update that puts the text in, and who wrote it.
+fn first_update(founding: &Founding, text: &Text, at_ms: u64) -> Result<[Op; 2], RoomError> {
+    let Founding { id, title: _, text: _, request, requester, approver, edited } = founding;
+    let edit = Edit { from: 0, to: 0, insert: text.to_string() };
+    let change =
+        ChangeSet::of(0, &[edit]).map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let origin = if *edited { Origin::Edited } else { Origin::Proposed };
+    let placements = Placements {
+        act: Act::Accepted,
+        requester: Some(requester.user.clone()),
+        unasked: approver.is_none(),
+        placed: vec![Placement { from: 0, to: text.len(), hunk: None, origin }],
+    };
+    let update = UpdateRecord {
+        client: writer(request),
+        changes: change.to_json().into(),
+        author: approver.as_ref().unwrap_or(requester).user.clone(),
+        at_ms,
+        origin: Some(request.as_str().into()),
+    };
+    let append =
+        Op::AppendUpdates { document: id.clone(), from: Version(0), updates: vec![update] };
+    let placed = Op::PutPlacements {
+        document: id.clone(),
+        version: Version(1),
+        // Names and numbers: nothing that cannot be written.
+        body: serde_json::to_value(placements).unwrap_or_default(),
+    };
+    Ok([append, placed])
 }
