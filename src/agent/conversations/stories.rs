@@ -7,6 +7,7 @@ use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::event::Saying;
 use crate::store::{Op, RunRecord};
 use crate::who::{Principal, Role};
+use crate::wire::messages::ContentBlock;
 
 /// A document about which these questions were asked, each answered with its number.
 async fn asked(prompts: &[&str]) -> Stage {
@@ -28,7 +29,8 @@ fn remembered(stage: &Stage) -> Vec<String> {
     let asked = stage.model.asked();
     let messages = &asked.last().unwrap().messages;
     let earlier = messages[..messages.len() - 1].iter();
-    let texts = earlier.flat_map(|message| message.content.iter().filter_map(|it| it.as_text()));
+    let texts =
+        earlier.flat_map(|message| message.content.iter().filter_map(ContentBlock::as_text));
     texts.filter(|text| !text.starts_with("Current Document")).map(str::to_owned).collect()
 }
 
