@@ -29,7 +29,7 @@ use crate::llm::harper::Harper;
 use crate::llm::scripted::Scripted;
 use crate::llm::{Model, Patience, anthropic, openai};
 use crate::room::clock::Clock;
-use crate::room::settings::{Approvals, ServerSettings};
+use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
@@ -152,16 +152,21 @@ impl House {
         let settings = ServerSettings {
             approvals: if config.approvals { Approvals::On } else { Approvals::Off },
             timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
+            permission_mode: PermissionMode::default(),
         };
         if !config.approvals {
             tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
         }
-        let sockets = Sockets::default();
+        let sockets = Sockets::new(store.clone(), clock.clone());
         let outlet = Arc::new(sockets.clone());
         let rooms = Rooms::new(store.clone(), outlet, settings.clone(), clock.clone());
         rooms.recall_settings().await?;
         if rooms.settings() != settings {
             tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
+        }
+        let skips = rooms.settings().permission_mode == PermissionMode::BypassPermissions;
+        if skips && !config.allow_bypass {
+            tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
         }
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
         let (models, tools) = (models(config)?, tools(config)?);

@@ -15,7 +15,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::room::RoomError;
 use crate::room::command::Gate;
 use crate::tools::registry::Offer;
-use crate::tools::{Allowed, Call, Context, Effect, Finished, Outcome, SafeTools};
+use crate::tools::{Allowed, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools};
 use crate::who::{Action, Principal};
 
 use super::record::Run;
@@ -151,7 +151,9 @@ impl Ears {
         let Some(ear) = ear else { return };
         let answers = said.iter().find_map(|entry| match &entry.kept {
             Kept::Results { answers } => answers.first().cloned(),
-            Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => None,
+            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
+                None
+            }
         });
         let outcome = answers.unwrap_or_else(|| Outcome::failed("", end.message.clone()));
         let read = ask.document.clone().zip(run.base);
@@ -262,6 +264,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: outside.deadline_ms,
             waits: None,
+            plan: PlanMode::Off,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             clock: self.shared.clock.clone(),
         };

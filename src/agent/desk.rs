@@ -7,7 +7,7 @@ use crate::ids::RequestId;
 use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
 use crate::room::command::Gate;
 use crate::room::{RoomError, RoomHandle};
-use crate::tools::{Allowed, Context, SafeTools};
+use crate::tools::{Allowed, Context, PlanMode, SafeTools};
 use crate::who::Principal;
 
 use super::Agents;
@@ -23,29 +23,45 @@ impl Agents {
         self.shared.tools.workspace().is_some()
     }
 
-    /// Decides a request at the desk. An approval is refused as stale if the call would do something else by now than
-    /// people were shown; an edited input must be one that the tool takes.
+    /// Decides a request at the desk.
+    ///
+    /// # Errors
+    /// As [`Agents::decide_in`].
     pub async fn decide(
         &self,
+        id: RequestId,
+        decision: Decision,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        let desk = self.desk().await?;
+        self.decide_in(&desk, id, decision, by).await
+    }
+
+    /// Decides a request in the room that owns it. Of one about a call as a whole, an approval is refused as stale if the call would do something else by now than
+    /// people were shown; an edited input must be one that the tool takes.
+    pub async fn decide_in(
+        &self,
+        room: &RoomHandle,
         id: RequestId,
         mut decision: Decision,
         by: Principal,
     ) -> Result<Arc<Request>, RoomError> {
-        let desk = self.desk().await?;
-        let open = desk.requests().await?;
+        let open = room.requests().await?;
         let approves = matches!(decision.verdict, Verdict::Approve | Verdict::Edit { .. });
-        if let Some(request) = open.into_iter().find(|request| *request.id() == id && approves) {
+        let whole = open.into_iter().find(|request| *request.id() == id && approves);
+        // Changes of a text are looked after by their room.
+        if let Some(request) = whole.filter(|request| request.hunks.is_empty()) {
             self.check(&request, &decision, &by)?;
-            let context = self.context(&request, &desk, &by);
+            let context = self.context(&request, &self.desk().await?, &by);
             if let Verdict::Edit { input } = &decision.verdict {
                 let revised = self.shared.tools.look_again(&context, &request, input).await;
                 decision.revised =
                     Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
             }
             let fresh = self.fresh(&context, &request).await;
-            desk.look_again(id.clone(), fresh).await?;
+            room.look_again(id.clone(), fresh).await?;
         }
-        desk.decide(id, decision, by).await
+        room.decide(id, decision, by).await
     }
 
     /// Refuses what the desk would refuse whatever the preview is, before files are looked at.
@@ -100,6 +116,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: None,
             waits: None,
+            plan: PlanMode::Off,
             tag: "".into(),
             clock: self.shared.clock.clone(),
         }

@@ -1,6 +1,8 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
 mod asking;
+mod places;
+mod planning;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
-use crate::ids::{RequestId, Version};
+use crate::ids::{RequestId, RunId};
 use crate::room::command::{Gate, Reading, Sketches};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::{AuditEntry, Batch, Op};
@@ -24,16 +26,13 @@ use super::models::Chosen;
 use super::prompt::Briefing;
 use super::queue::Job;
 use super::record::{self, About, Run, State};
-use super::selection::{allowed, follow, locate};
+use super::selection::allowed;
 use super::session::Shared;
 use super::snapshots::Snapshot;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
 use super::{AskError, AskKind, Conversation, PermissionMode};
-
-/// Earlier decisions that are looked at for news.
-const NEWS_LIMIT: usize = 20;
 
 /// Works on a run until it is over; the caller says how it ended.
 pub async fn drive(shared: &Shared, job: &mut Job) -> End {
@@ -214,9 +213,15 @@ impl<'a> Driver<'a> {
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
         let kept = Kept::Prompt { name, text, door };
         let mut batch = Batch::from(self.run.put(State::Running)?);
-        if ask.conversation == Conversation::Fresh {
-            let (session, document) = (ask.session.clone(), ask.document.clone());
-            batch.push(Op::ClearMessages { session, document });
+        if ask.conversation == Conversation::Fresh && !self.entries.is_empty() {
+            let cleared = Kept::Cleared { name: ask.principal.name.clone(), from: None };
+            let entry = Entry {
+                session: ask.session.clone(),
+                run: RunId::generate(),
+                at_ms: self.shared.clock.now_ms(),
+                kept: cleared,
+            };
+            batch.push(record::append(ask.document.as_ref(), &entry)?);
             self.entries.clear();
         }
         self.keep(kept, batch).await
@@ -237,7 +242,8 @@ impl<'a> Driver<'a> {
         self.find_selection().await?;
         let ask = &self.run.ask;
         let news = self.news().await?;
-        let tools = self.shared.tools.occasions(self.ground());
+        let mut tools = self.shared.tools.occasions(self.ground());
+        tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
         let seen = self.seen();
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
@@ -247,6 +253,7 @@ impl<'a> Driver<'a> {
             history: &ask.history,
             news: &news,
             prompt: &ask.prompt,
+            planning: ask.permission_mode == PermissionMode::ToolApproval,
             tools: &tools,
             tag: &self.tag,
         };
@@ -254,52 +261,6 @@ impl<'a> Driver<'a> {
         self.seen = seen;
         self.base = self.base_of_calls().await?;
         Ok(())
-    }
-
-    /// After a restart from where it was, because an accepted change may have replaced the words.
-    async fn find_selection(&mut self) -> Result<(), Failure> {
-        let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
-            return Ok(());
-        };
-        if let Some(base) = self.run.base {
-            self.base_selection = self.run.selection;
-            self.selection = self.moved(self.run.selection, base, known.version).await;
-            return Ok(());
-        }
-        self.selection = locate(known, selected);
-        if self.selection.is_none() && !selected.is_caret() {
-            return Err(Failure::Selection);
-        }
-        Ok(())
-    }
-
-    /// Where a range of version `from` is in version `to`; `None`: nobody knows any more.
-    async fn moved(
-        &self,
-        range: Option<(usize, usize)>,
-        from: Version,
-        to: Version,
-    ) -> Option<(usize, usize)> {
-        let range = range?;
-        if from == to {
-            return Some(range);
-        }
-        let updates = self.voice.room.catch_up(from).await.ok()?.missed;
-        let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
-        follow(range, updates.get(..count)?)
-    }
-
-    /// Decisions that were taken back, or taken at last, since the model was told of them.
-    async fn news(&self) -> Result<Vec<String>, Failure> {
-        let mut lines = Vec::new();
-        for (change, what) in transcript::changes(&self.entries).take(NEWS_LIMIT) {
-            let now = self.shared.store.request(&change.request).await.map_err(AskError::from)?;
-            if let Some(now) = now.filter(|now| now.status != change.status) {
-                let (id, then, now) = (&change.request, &change.status, now.status);
-                lines.push(format!("- {id} ({what}) was {then} and is {now} now"));
-            }
-        }
-        Ok(lines)
     }
 
     /// Brings the private document to the text that came with the request, once.
@@ -352,11 +313,11 @@ impl<'a> Driver<'a> {
                 let lines = std::mem::take(&mut self.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
             }
-            Kept::Prompt { .. } | Kept::End { .. } => {}
+            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => {}
         }
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
         failpoint::pass(match entry.kept {
-            Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
+            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
             Kept::Answer { .. } => "agent.answered",
             Kept::Results { .. } => "agent.reported",
         });
@@ -444,6 +405,7 @@ impl<'a> Driver<'a> {
                     Gate::Ask
                 }
             },
+            plan: self.plan_mode(),
             tag: Arc::clone(&self.tag),
             clock: self.shared.clock.clone(),
         }

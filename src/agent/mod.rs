@@ -6,6 +6,7 @@
 pub mod transcript;
 
 mod call;
+mod conversations;
 mod desk;
 mod driver;
 mod listen;
@@ -33,6 +34,8 @@ mod editing;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod restarts;
 #[cfg(test)]
 mod stage;
@@ -43,8 +46,6 @@ mod watching;
 #[cfg(test)]
 mod workspace;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, RunId, SessionId};
@@ -52,8 +53,10 @@ use crate::room::RoomError;
 use crate::store::StoreError;
 use crate::who::Principal;
 
+pub use crate::room::settings::PermissionMode;
 pub use crate::tools::SafeTools;
 pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
+pub use conversations::Fork;
 pub use models::Models;
 pub use session::Agents;
 pub use turn::Limits;
@@ -139,46 +142,6 @@ impl Ask {
     }
 }
 
-/// How the calls of a run are approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PermissionMode {
-    /// People are asked (as the document's settings say).
-    Sdk,
-    /// Everything is applied at once; for owners, on servers that allow it.
-    BypassPermissions,
-    /// The plan mode of the Claude CLI.
-    ToolApproval,
-    /// The Claude CLI with this server's tools.
-    McpProxy,
-}
-
-impl PermissionMode {
-    /// Every mode, in the order people are offered them.
-    pub const ALL: [Self; 4] =
-        [Self::BypassPermissions, Self::McpProxy, Self::ToolApproval, Self::Sdk];
-
-    /// The mode of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
-    }
-
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sdk => "sdk",
-            Self::BypassPermissions => "bypassPermissions",
-            Self::ToolApproval => "toolApproval",
-            Self::McpProxy => "mcpProxy",
-        }
-    }
-}
-
-impl fmt::Display for PermissionMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// Whether owners may switch approvals off for a run (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bypass {
@@ -246,6 +209,9 @@ pub enum AskError {
         /// The limit.
         limit: usize,
     },
+    /// A run of this conversation is at work or waits.
+    #[error("a run of this conversation is at work; wait for it or cancel it")]
+    Busy,
     /// There is no such run.
     #[error("there is no such run")]
     NoRun,

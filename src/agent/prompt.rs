@@ -20,6 +20,9 @@ pub fn rules(ground: Ground) -> &'static str {
     }
 }
 
+/// What a run in plan mode is told besides.
+const PLAN_MODE: &str = include_str!("prompts/plan.md");
+
 /// UTF-16 units of a document that are shown; of a longer one, the part around the selection (or its beginning).
 pub const DOCUMENT_LIMIT: usize = 200_000;
 
@@ -43,6 +46,8 @@ pub struct Briefing<'a> {
     pub news: &'a [String],
     /// What the person typed.
     pub prompt: &'a str,
+    /// Whether nothing may be changed before people have approved a plan.
+    pub planning: bool,
     /// The tools on offer: name, and when to use it.
     pub tools: &'a [(&'static str, &'static str)],
     /// Random, so that no document can contain the end of its own block.
@@ -95,6 +100,9 @@ impl Briefing<'_> {
         if !self.news.is_empty() {
             let lines = fenced_lines("decisions", self.tag, &self.news.join("\n"));
             text.push_str(&section(format!("Decisions people changed since:\n{lines}")));
+        }
+        if self.planning {
+            text.push_str(&section(PLAN_MODE.trim_end().to_owned()));
         }
         text.push_str(&section(format!("User Request: {}", self.prompt)));
         text.push_str("Available Tools:");
@@ -195,6 +203,7 @@ mod tests {
             history,
             news: &[],
             prompt: "Translate this",
+            planning: false,
             tools: &[("update_selection", "Use when request targets selected text only")],
             tag: "k9",
         }
@@ -243,6 +252,14 @@ mod tests {
     fn without_a_document_there_is_only_the_request() {
         let blocks = texts(&briefing(None, &[]));
         assert!(blocks[1].starts_with("User Request: Translate this"), "{blocks:?}");
+    }
+
+    #[test]
+    fn in_plan_mode_the_request_says_so() {
+        let planning = Briefing { planning: true, ..briefing(None, &[]) };
+        let blocks = texts(&planning);
+        assert!(blocks[1].starts_with("You are in plan mode."), "{blocks:?}");
+        assert!(blocks[1].contains("\n\nUser Request: Translate this"), "{blocks:?}");
     }
 
     #[test]

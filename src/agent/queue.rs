@@ -32,6 +32,11 @@ impl Key {
         let call = ask.outside().map(|_| ask.run.clone());
         Self { session: ask.session.clone(), document: ask.document.clone(), call }
     }
+
+    /// Whose turn the runs of a session's conversation wait for.
+    pub fn conversation(session: SessionId, document: Option<DocumentId>) -> Self {
+        Self { session, document, call: None }
+    }
 }
 
 /// A run that waits for its turn.
@@ -68,6 +73,7 @@ struct Lane {
 #[derive(Debug)]
 struct Live {
     requester: Principal,
+    key: Key,
     prompt: String,
     cancel: CancellationToken,
 }
@@ -81,6 +87,15 @@ pub enum Place {
     UnderWay,
 }
 
+/// Whether a conversation can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seized {
+    /// It can.
+    Now,
+    /// Its last run is over, and that is just being told.
+    NotYet,
+}
+
 /// Whether somebody must begin to work on a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
@@ -91,6 +106,22 @@ pub enum Worker {
 }
 
 impl Queues {
+    /// Keeps runs from beginning while the conversation itself is changed; the caller then employs a worker.
+    ///
+    /// # Errors
+    /// [`AskError::Busy`] if a run is at work or waits.
+    pub fn seize(&mut self, key: &Key) -> Result<Seized, AskError> {
+        if self.live.values().any(|live| live.key == *key) {
+            return Err(AskError::Busy);
+        }
+        let lane = self.lanes.entry(key.clone()).or_default();
+        if !lane.is_idle() {
+            return Ok(Seized::NotYet);
+        }
+        lane.working = true;
+        Ok(Seized::Now)
+    }
+
     /// Keeps a place for a run that is about to be stored.
     pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> Result<Place, AskError> {
         let ask = &run.ask;
@@ -178,19 +209,23 @@ impl Queues {
     fn introduce(&mut self, run: &Run, cancel: CancellationToken) {
         let ask = &run.ask;
         let (requester, prompt) = (ask.principal.clone(), ask.prompt.clone());
-        let live = Live { requester, prompt, cancel };
+        let key = Key::of(run);
+        let live = Live { requester, key, prompt, cancel };
         self.live.insert((ask.session.clone(), ask.run.clone()), live);
     }
 
     fn tidy(&mut self, key: &Key) {
-        let idle = |lane: &Lane| !lane.working && lane.reserved == 0 && lane.waiting.is_empty();
-        if self.lanes.get(key).is_some_and(idle) {
+        if self.lanes.get(key).is_some_and(Lane::is_idle) {
             self.lanes.remove(key);
         }
     }
 }
 
 impl Lane {
+    fn is_idle(&self) -> bool {
+        !self.working && self.reserved == 0 && self.waiting.is_empty()
+    }
+
     fn enter(&mut self, job: Job) -> Worker {
         self.waiting.push_back(job);
         if std::mem::replace(&mut self.working, true) { Worker::Busy } else { Worker::Needed }

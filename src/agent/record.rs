@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
-use crate::store::{MessageRecord, Op, RunRecord};
+use crate::store::{MessageRecord, Op, PAST, RunRecord};
 
 use super::Ask;
 use super::spent::Spent;
@@ -90,7 +90,7 @@ impl Run {
             State::Finished(subtype, at_ms) => (subtype, Some(at_ms)),
         };
         Ok(Op::PutRun(RunRecord {
-            id: key(session, run),
+            id: RunRecord::key(session, run),
             session: session.clone(),
             document: document.clone(),
             user: principal.user.clone(),
@@ -105,11 +105,6 @@ impl Run {
     pub fn read(record: RunRecord) -> Result<Self, serde_json::Error> {
         serde_json::from_value(record.body)
     }
-}
-
-/// Clients choose the names of runs, so they are unique within a session only.
-pub fn key(session: &SessionId, run: &RunId) -> RunId {
-    format!("{session}/{run}").into()
 }
 
 /// A transcript entry as a message of the store.
@@ -132,6 +127,23 @@ pub fn append(document: Option<&DocumentId>, entry: &Entry) -> Result<Op, serde_
             at_ms: entry.at_ms,
         }],
     })
+}
+
+/// The write that makes these entries the beginning of another conversation. Their runs get names that no run of its
+/// session has.
+pub fn past(
+    session: &SessionId,
+    document: Option<&DocumentId>,
+    said_in: &SessionId,
+    entries: &[Entry],
+) -> Result<Op, serde_json::Error> {
+    let message = |entry: &Entry| {
+        let body = Body { run: RunRecord::key(said_in, &entry.run), kept: entry.kept.clone() };
+        let (role, body) = (PAST.to_owned(), serde_json::to_value(body)?);
+        Ok(MessageRecord { role, body, at_ms: entry.at_ms })
+    };
+    let messages = entries.iter().map(message).collect::<Result<_, serde_json::Error>>()?;
+    Ok(Op::AppendMessages { session: session.clone(), document: document.cloned(), messages })
 }
 
 /// Reads a message back. What this program did not write is left out.

@@ -27,6 +27,7 @@ pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
         error: entries.iter().find_map(|entry| match &entry.kept {
             Kept::End { code: Some(code), message, .. } => Some((code.clone(), message.clone())),
             Kept::End { code: None, .. }
+            | Kept::Cleared { .. }
             | Kept::Prompt { .. }
             | Kept::Answer { .. }
             | Kept::Results { .. } => None,
@@ -54,7 +55,7 @@ fn spoken(entries: &[Entry]) -> Vec<String> {
 fn outcomes_of(entry: &Entry) -> impl Iterator<Item = &Outcome> {
     match &entry.kept {
         Kept::Results { answers } => answers.as_slice(),
-        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
     }
     .iter()
 }

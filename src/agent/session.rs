@@ -13,7 +13,7 @@ use crate::review::Request;
 use crate::room::clock::Clock;
 use crate::room::command::Sketches;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
-use crate::store::{Batch, MessageRecord, Scope, Store};
+use crate::store::{Batch, MessageRecord, RunRecord, Scope, Store};
 use crate::tools::Registry;
 use crate::who::{Action, Principal};
 
@@ -109,6 +109,26 @@ impl Agents {
     /// The names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
+    }
+
+    /// Whether a person's runs may have this permission mode.
+    ///
+    /// # Errors
+    /// As [`Agents::ask`] would refuse it.
+    pub fn check_mode(
+        &self,
+        mode: PermissionMode,
+        asker: &Principal,
+        document: Option<&DocumentId>,
+    ) -> Result<(), AskError> {
+        self.shared.check_mode(mode, asker, document)
+    }
+
+    /// The permission mode of a person's runs that name none: the server's, if they may have that.
+    pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
+        let mode = self.shared.rooms.settings().permission_mode;
+        let may = self.check_mode(mode, asker, document).is_ok();
+        if may { mode } else { PermissionMode::Sdk }
     }
 
     /// Asks the providers which models they have; takes as long as they do.
@@ -239,7 +259,7 @@ impl Agents {
         self.shared.tasks.wait().await;
     }
 
-    fn employ(&self, worker: Worker, key: Key) {
+    pub(super) fn employ(&self, worker: Worker, key: Key) {
         if worker == Worker::Needed {
             let shared = Arc::clone(&self.shared);
             self.shared.tasks.spawn(async move { shared.work(&key).await });
@@ -321,6 +341,7 @@ impl Shared {
             AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
             AskKind::Run | AskKind::Call(_) => {}
         }
+        voice.over().await;
     }
 
     /// The room of a run's document, shared or private.
@@ -360,7 +381,7 @@ impl Shared {
         if !ask.principal.may(Action::Ask, ask.document.as_ref()) {
             return Err(AskError::NotAllowed);
         }
-        self.check_mode(ask)?;
+        self.check_mode(ask.permission_mode, &ask.principal, ask.document.as_ref())?;
         if self.models.choose(ask.model.as_deref()).is_none() {
             let name = ask.model.clone().unwrap_or_default();
             return Err(AskError::UnknownModel { name, available: self.models.names().join(", ") });
@@ -368,26 +389,29 @@ impl Shared {
         Ok(())
     }
 
-    fn check_mode(&self, ask: &Ask) -> Result<(), AskError> {
-        match ask.permission_mode {
-            PermissionMode::Sdk => Ok(()),
+    fn check_mode(
+        &self,
+        mode: PermissionMode,
+        asker: &Principal,
+        document: Option<&DocumentId>,
+    ) -> Result<(), AskError> {
+        match mode {
+            PermissionMode::Sdk | PermissionMode::ToolApproval => Ok(()),
             PermissionMode::BypassPermissions => {
-                let may = ask.principal.may(Action::Bypass, ask.document.as_ref());
+                let may = asker.may(Action::Bypass, document);
                 if may && self.bypass == Bypass::Allowed {
                     Ok(())
                 } else {
                     Err(AskError::BypassNotAllowed)
                 }
             }
-            mode @ (PermissionMode::ToolApproval | PermissionMode::McpProxy) => {
-                Err(AskError::UnsupportedMode { mode })
-            }
+            PermissionMode::McpProxy => Err(AskError::UnsupportedMode { mode }),
         }
     }
 
     async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
         let Ask { session, run: name, document, .. } = &run.ask;
-        if self.store.run(&record::key(session, name)).await?.is_some() {
+        if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
             return Err(AskError::Duplicate { run: name.clone() });
         }
         if let Some(document) = document {
@@ -443,7 +467,7 @@ impl Shared {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn queues(&self) -> MutexGuard<'_, Queues> {
+    pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
         // The queues are consistent between any two statements.
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -452,6 +476,8 @@ impl Shared {
 fn run_state(entry: &Entry) -> &str {
     match &entry.kept {
         Kept::End { subtype, .. } => subtype,
-        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Results { .. } => "running",
+        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Results { .. } => {
+            "running"
+        }
     }
 }

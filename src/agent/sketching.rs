@@ -19,7 +19,7 @@ use crate::review::Person;
 use crate::room::RoomHandle;
 use crate::room::command::{Sketch, Sketches};
 use crate::tools::hooks::validate::CONTENT_LIMIT;
-use crate::tools::{Allowed, Call, Context, Growing, Registry, Writes};
+use crate::tools::{Allowed, Call, Context, Growing, PlanMode, Registry, Writes};
 
 /// People are shown more of a call this long after they were shown some, at the earliest.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -64,7 +64,9 @@ impl<'a> Sketching<'a> {
     /// A call begins.
     pub fn begin(&mut self, index: usize, id: String, tool: String) {
         let Some(writes) = self.tools.writes(&tool) else { return };
-        if self.context.base.is_none() || self.calls.len() >= MOST_SHOWN {
+        // In plan mode nothing will come of it.
+        let in_vain = self.context.base.is_none() || self.context.plan == PlanMode::Planning;
+        if in_vain || self.calls.len() >= MOST_SHOWN {
             return;
         }
         let (Writes::Document(field) | Writes::Range(field)) = writes;

@@ -536,7 +536,8 @@ impl Stage {
 
     /// What was said so far: one word for each thing.
     pub fn words(&self) -> Vec<String> {
-        self.said.iter().map(word).filter(|word| word != "text_delta").collect()
+        let shown = |word: &String| word != "text_delta" && word != "over";
+        self.said.iter().map(word).filter(shown).collect()
     }
 
     async fn hear(&mut self) -> Event {
@@ -557,6 +558,7 @@ fn word(said: &Said) -> String {
         Saying::Agent("result", subtype, _) => format!("result:{subtype}"),
         Saying::Agent(_, subtype, _) => (*subtype).into(),
         Saying::Response(_) => "response".into(),
+        Saying::Over => "over".into(),
     }
 }
 
@@ -572,7 +574,11 @@ fn open(
     folder: Option<&Path>,
 ) -> (Rooms, Agents, mpsc::UnboundedReceiver<Event>) {
     let (ears, heard) = mpsc::unbounded_channel();
-    let settings = ServerSettings { approvals: Approvals::On, timeout_ms: 300_000 };
+    let settings = ServerSettings {
+        approvals: Approvals::On,
+        timeout_ms: 300_000,
+        permission_mode: PermissionMode::Sdk,
+    };
     let rooms = Rooms::new(store.clone(), Arc::new(Ears(ears)), settings, clock.clone());
     let models = Models::new(Arc::clone(model) as Arc<dyn Model>, []);
     let (store, clock) = (store.clone(), clock.clone());

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ids::{RunId, SessionId};
+use crate::store::CLEAR;
 use crate::tools::{Call, Change, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
 
@@ -44,6 +45,14 @@ pub enum Kept {
         /// Why it stopped.
         stop: StopReason,
     },
+    /// The conversation begins anew here; nothing of this reaches the model.
+    Cleared {
+        /// The name of whoever wanted that, as others see it.
+        name: String,
+        /// The run from which it goes on, if it does not begin with nothing.
+        #[serde(default)]
+        from: Option<RunId>,
+    },
     /// Every call of the answer before was answered, in the same order.
     Results {
         /// One for each call.
@@ -70,6 +79,7 @@ impl Kept {
             Self::Prompt { .. } | Self::Results { .. } => "user",
             Self::Answer { .. } => "assistant",
             Self::End { .. } => "result",
+            Self::Cleared { .. } => CLEAR,
         }
     }
 }
@@ -79,15 +89,35 @@ pub fn of_run(entries: &[Entry], run: &RunId) -> Vec<Entry> {
     entries.iter().filter(|entry| entry.run == *run).cloned().collect()
 }
 
+/// The conversation that a run belongs to, up to its end; `None`: the run is not there.
+pub fn up_to(mut entries: Vec<Entry>, run: &RunId) -> Option<Vec<Entry>> {
+    let first = entries.iter().position(|entry| entry.run == *run)?;
+    let last = entries.iter().rposition(|entry| entry.run == *run)?;
+    entries.truncate(last + 1);
+    let clears = |entry: &Entry| matches!(entry.kept, Kept::Cleared { .. });
+    let began = entries[..first].iter().rposition(clears).map_or(0, |at| at + 1);
+    Some(entries.split_off(began))
+}
+
 /// What people decided about changes, newest first, and what the model said these changes do.
 pub fn changes(entries: &[Entry]) -> impl Iterator<Item = (&Change, &str)> {
     let outcomes = entries.iter().rev().flat_map(|entry| match &entry.kept {
         Kept::Results { answers } => answers.as_slice(),
-        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
     });
     outcomes.filter_map(|outcome| {
         let explanation = outcome.explanation.as_deref().unwrap_or("a change");
         Some((outcome.change.as_ref()?, explanation))
+    })
+}
+
+/// Whether people have approved a plan in these entries.
+pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a Entry>) -> bool {
+    entries.any(|entry| match &entry.kept {
+        Kept::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
+        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
+            false
+        }
     })
 }
 
@@ -126,7 +156,7 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
                 open.clear();
                 append(&mut messages, Role::User, answers.iter().map(result_block).collect());
             }
-            Kept::End { .. } => {}
+            Kept::Cleared { .. } | Kept::End { .. } => {}
         }
     }
     answer_open_calls(&mut messages, &mut open);
@@ -225,6 +255,11 @@ impl Shown {
         Self("user", "tool_result", Value::Object(content))
     }
 
+    /// Somebody began a conversation anew, or from an earlier run.
+    pub fn cleared(name: &str, from: Option<&RunId>) -> Self {
+        Self("user", "clear", json!({"name": name, "from": from}))
+    }
+
     /// The end of a run, and what it used: `{message, model?, usage?, cost_usd?}`.
     pub fn result(subtype: &str, message: &str, spent: &Spent) -> Self {
         // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
@@ -244,6 +279,7 @@ impl Entry {
             Kept::Prompt { name, text, .. } => vec![Shown::prompt(name, text)],
             Kept::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
             Kept::Results { answers } => answers.iter().map(Shown::tool_result).collect(),
+            Kept::Cleared { name, from } => vec![Shown::cleared(name, from.as_ref())],
             Kept::End { subtype, message, spent, .. } => {
                 vec![Shown::result(subtype, message, spent)]
             }

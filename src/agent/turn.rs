@@ -193,7 +193,9 @@ impl Turn {
         let effects = match said.last().map(|entry| &entry.kept) {
             Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
-            Some(Kept::Prompt { .. } | Kept::Results { .. }) | None => turn.call_again(Vec::new()),
+            Some(Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Results { .. }) | None => {
+                turn.call_again(Vec::new())
+            }
         };
         (turn, effects)
     }
@@ -206,7 +208,7 @@ impl Turn {
         let effects = match said.last().map(|entry| &entry.kept) {
             Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(Kept::Results { .. } | Kept::End { .. }) => turn.over(Vec::new(), End::called()),
-            Some(Kept::Prompt { .. }) | None => {
+            Some(Kept::Cleared { .. } | Kept::Prompt { .. }) | None => {
                 let mut effects = vec![Effect::Keep(Kept::Answer {
                     content: content.clone(),
                     stop: StopReason::ToolUse,

@@ -49,6 +49,11 @@ impl Voice {
         self.say(Saying::Response(response)).await;
     }
 
+    /// The run is over, and all of that has been said.
+    pub async fn over(&self) {
+        self.say(Saying::Over).await;
+    }
+
     async fn say(&self, saying: Saying) {
         let (session, run) = (self.session.clone(), self.run.clone());
         let document = self.document.clone();

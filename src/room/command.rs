@@ -323,6 +323,8 @@ pub enum Sketches {
 pub enum Gate {
     /// As the document's settings say.
     Ask,
+    /// Always, whatever the settings say (a rule counts as a person).
+    People,
     /// Applied at once: the run was started with `bypassPermissions`, which the server allows only to owners.
     Bypass,
 }

@@ -10,7 +10,7 @@ use crate::review::{Hunk, HunkStatus, Request, Rule};
 use crate::who::Principal;
 
 use super::command::Sketch;
-use super::settings::DocumentSettings;
+use super::settings::{DocumentSettings, ServerSettings};
 
 /// Everything that can be told.
 #[derive(Clone, Debug)]
@@ -111,6 +111,22 @@ pub enum News {
     Result,
 }
 
+/// News for everybody who is connected.
+#[derive(Clone, Debug)]
+pub enum Announcement {
+    /// There is a new document; for those who may read it.
+    Created {
+        /// Which one.
+        id: DocumentId,
+        /// Its title.
+        title: String,
+        /// The version of its first text.
+        version: Version,
+    },
+    /// An owner has changed the server's settings.
+    Settings(ServerSettings),
+}
+
 /// Something a run says to everyone in the document.
 #[derive(Clone, Debug)]
 pub struct Said {
@@ -139,6 +155,8 @@ pub enum Saying {
     Agent(&'static str, &'static str, Value),
     /// The answer to `askClaudeCode`, exactly once for each.
     Response(Response),
+    /// The run is over, and everything about it has been said. Nobody is told; it says who has heard the end.
+    Over,
 }
 
 /// The answer to `askClaudeCode`.

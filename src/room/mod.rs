@@ -18,6 +18,7 @@ mod desk;
 mod draft;
 mod driver;
 mod focus;
+mod founding;
 mod gate;
 mod loading;
 mod past;
@@ -54,19 +55,23 @@ use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Proposed, Push,
     Reading, Reply, Settled, Sketch, Sketches, Undo,
 };
-use event::{Caret, Event, Said};
+use event::{Announcement, Caret, Event, Said};
 use settings::DocumentSettings;
 
 pub use credits::{credits, placements};
 pub use desk::DESK;
 pub use draft::Draft;
+pub use founding::Founding;
 pub use past::{compare, text_at};
-pub use rooms::{NewDocument, Rooms};
+pub use rooms::{LONGEST_TITLE, NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
 pub trait Outlet: Send + Sync {
     /// Tell these members. A member that cannot keep up must be cut off rather than miss one event.
     fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event);
+
+    /// Tell everybody who is connected and may know it; nobody where there are no connections.
+    fn announce(&self, _news: &Announcement) {}
 }
 
 /// Why a room refused.

@@ -62,7 +62,12 @@ pub(super) fn propose(
         return Ok(Proposed::Denied(told));
     }
     let waits = waits || matches!(ruled, Ruled::Ask);
-    if !waits && (gate == Gate::Bypass || settings.approvals == Approvals::Off) {
+    let unasked = match gate {
+        Gate::Ask => settings.approvals == Approvals::Off,
+        Gate::People => false,
+        Gate::Bypass => true,
+    };
+    if unasked && !waits {
         return apply_at_once(state, request, now, step);
     }
     let request = Arc::new(request);

@@ -66,7 +66,8 @@ impl Driver {
     /// Tells those of `members` whom it concerns.
     pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
         let members = self.state.listeners(members, event);
-        if !members.is_empty() {
+        // What a run says may concern whoever asked, though they are not here.
+        if !members.is_empty() || matches!(event, Event::Said(_)) {
             self.shared.outlet.tell(self.state.id(), &members, event);
         }
     }

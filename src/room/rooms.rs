@@ -15,12 +15,13 @@ use crate::who::{Action, Principal};
 use super::clock::Clock;
 use super::command::Command;
 use super::driver::Driver;
+use super::event::Announcement;
 use super::settings::{Chosen, ServerSettings};
 use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle, desk};
 
 /// Longest title, in characters.
-pub(super) const LONGEST_TITLE: usize = 200;
+pub const LONGEST_TITLE: usize = 200;
 /// Where the store keeps what owners set.
 const SETTINGS: &str = "settings";
 
@@ -145,7 +146,8 @@ impl Rooms {
         };
         let text = Text::new(&new.text);
         check_length(text.len())?;
-        let id = record.id.clone();
+        let (id, title) = (record.id.clone(), record.title.clone());
+        let is_listed = record.unlisted_owner.is_none();
         let audit = AuditEntry {
             at_ms: now_ms,
             actor: by.user.to_string(),
@@ -158,7 +160,23 @@ impl Rooms {
             .with(Op::CreateDocument { record, text: text.to_string() })
             .with(Op::Audit(audit));
         self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        if is_listed {
+            self.announce(&Announcement::Created { id: id.clone(), title, version: Version(0) });
+        }
         self.open(&id).await
+    }
+
+    /// Tells everybody who is connected and may know it.
+    pub(super) fn announce(&self, news: &Announcement) {
+        self.0.outlet.announce(news);
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.0.clock.now_ms()
     }
 
     /// The server's settings.
@@ -197,7 +215,8 @@ impl Rooms {
         let kept = Op::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
         let batch = Batch::new().with(kept).with(Op::Audit(audit));
         self.0.store.commit(batch).await.map_err(RoomError::store)?;
-        self.0.put_settings(settings);
+        self.0.put_settings(settings.clone());
+        self.announce(&Announcement::Settings(settings));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();
         for room in rooms {
             // A room that is closing has nobody to tell.

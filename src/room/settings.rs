@@ -1,6 +1,6 @@
 //! A document's review settings, and the server's for documents that say nothing themselves.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct ServerSettings {
     pub approvals: Approvals,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
+    /// How the calls of a run are approved that says nothing about it, if its asker may have that.
+    #[serde(default)]
+    pub permission_mode: PermissionMode,
 }
 
 /// What an owner set while the server ran, to be kept over a restart.
@@ -32,8 +35,13 @@ impl Chosen {
     /// The settings of a server that is started with `now`: an option that was changed since is the newer choice.
     pub fn over(self, now: &ServerSettings) -> ServerSettings {
         let Self { set, started_with } = self;
-        let &ServerSettings { approvals, timeout_ms } = now;
+        let &ServerSettings { approvals, timeout_ms, permission_mode } = now;
         ServerSettings {
+            permission_mode: if permission_mode == started_with.permission_mode {
+                set.permission_mode
+            } else {
+                permission_mode
+            },
             approvals: if approvals == started_with.approvals { set.approvals } else { approvals },
             timeout_ms: if timeout_ms == started_with.timeout_ms {
                 set.timeout_ms
@@ -41,6 +49,47 @@ impl Chosen {
                 timeout_ms
             },
         }
+    }
+}
+
+/// How the calls of a run are approved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PermissionMode {
+    /// People are asked (as the document's settings say).
+    #[default]
+    Sdk,
+    /// Everything is applied at once; for owners, on servers that allow it.
+    BypassPermissions,
+    /// Nothing is changed before people have approved a plan; then they are asked about every change.
+    ToolApproval,
+    /// The Claude CLI with this server's tools.
+    McpProxy,
+}
+
+impl PermissionMode {
+    /// Every mode, in the order people are offered them.
+    pub const ALL: [Self; 4] =
+        [Self::BypassPermissions, Self::McpProxy, Self::ToolApproval, Self::Sdk];
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sdk => "sdk",
+            Self::BypassPermissions => "bypassPermissions",
+            Self::ToolApproval => "toolApproval",
+            Self::McpProxy => "mcpProxy",
+        }
+    }
+}
+
+impl fmt::Display for PermissionMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -165,8 +214,11 @@ mod tests {
 
     #[test]
     fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {
-        let with =
-            |approvals, seconds: u64| ServerSettings { approvals, timeout_ms: seconds * 1_000 };
+        let with = |approvals, seconds: u64| ServerSettings {
+            approvals,
+            timeout_ms: seconds * 1_000,
+            permission_mode: PermissionMode::Sdk,
+        };
         let chosen =
             Chosen { set: with(Approvals::Off, 7), started_with: with(Approvals::On, 300) };
         assert_eq!(chosen.clone().over(&with(Approvals::On, 300)), with(Approvals::Off, 7));

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::agent::{Ask, AskKind, Conversation, PermissionMode, SafeTools, Selected, Stop};
-use crate::ids::{DocumentId, RunId};
+use crate::agent::{Ask, AskKind, Conversation, Fork, PermissionMode, SafeTools, Selected, Stop};
+use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::command::Command;
 use crate::who::Action;
-use crate::wire::client::{AskClaudeCode, AskSelection, Cancel, ReadTranscript, Run};
+use crate::wire::client::{
+    AskClaudeCode, AskSelection, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
+};
 use crate::wire::convert;
 use crate::wire::server::{AgentEvent, ToolApprovalRequest};
 
@@ -37,6 +39,7 @@ pub(super) async fn ask(
         // A private document of somebody else is not there.
         connection.room(document.as_str(), Action::Ask).await?;
     }
+    let mode = mode_of_run(connection, payload.permission_mode.as_deref(), document.as_ref())?;
     let history = context.conversation_history.unwrap_or_default();
     start(
         connection,
@@ -54,7 +57,7 @@ pub(super) async fn ask(
             model: payload.model,
             kind: AskKind::Ask,
             safe_tools: SafeTools::AtOnce,
-            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+            permission_mode: mode,
         },
     )
     .await
@@ -64,6 +67,7 @@ pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Ask
     if !connection.principal.may(Action::Ask, None) {
         return Err(Refusal::not_allowed());
     }
+    let mode = mode_of_run(connection, payload.permission_mode.as_deref(), None)?;
     let at_once = payload.auto_approve_safe.unwrap_or(true);
     start(
         connection,
@@ -81,7 +85,7 @@ pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Ask
             model: payload.model,
             kind: AskKind::Run,
             safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
-            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+            permission_mode: mode,
         },
     )
     .await
@@ -130,14 +134,21 @@ fn conversation(goes_on: bool) -> Conversation {
     if goes_on { Conversation::Continue } else { Conversation::Fresh }
 }
 
-fn permission_mode(name: Option<&str>) -> Result<PermissionMode, Refusal> {
-    name.map_or(Ok(PermissionMode::Sdk), |name| {
-        PermissionMode::named(name).ok_or_else(|| {
-            Refusal::invalid(
-                "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy",
-            )
-        })
-    })
+/// The mode of this name, if one is named.
+pub(super) fn permission_mode(name: Option<&str>) -> Result<Option<PermissionMode>, Refusal> {
+    let unknown = "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy";
+    name.map(|name| PermissionMode::named(name).ok_or_else(|| Refusal::invalid(unknown)))
+        .transpose()
+}
+
+/// The mode of a run: as it says, or the server's.
+fn mode_of_run(
+    connection: &Connection,
+    name: Option<&str>,
+    document: Option<&DocumentId>,
+) -> Result<PermissionMode, Refusal> {
+    let default = || connection.door.agents.default_mode(&connection.principal, document);
+    Ok(permission_mode(name)?.unwrap_or_else(default))
 }
 
 pub(super) async fn cancel(connection: &mut Connection, payload: Cancel) -> Result<Done, Refusal> {
@@ -178,4 +189,49 @@ pub(super) async fn transcript(
     let requests = connection.door.agents.decided(&session, document.as_ref()).await?;
     let requests = requests.iter().map(convert::request).collect();
     Ok(Transcript { entries: entries.collect(), requests })
+}
+
+pub(super) async fn clear(
+    connection: &mut Connection,
+    payload: ClearTranscript,
+) -> Result<Done, Refusal> {
+    let ClearTranscript { session_id, document_id } = payload;
+    let (session, document) = own_conversation(connection, &session_id, document_id).await?;
+    let by = connection.principal.clone();
+    connection.door.agents.clear(&session, document.as_ref(), &by).await?;
+    Ok(Done {})
+}
+
+pub(super) async fn fork(
+    connection: &mut Connection,
+    payload: ForkTranscript,
+) -> Result<Done, Refusal> {
+    let ForkTranscript { session_id, document_id, request_id, from_session_id } = payload;
+    let (session, document) = own_conversation(connection, &session_id, document_id).await?;
+    let from = match from_session_id {
+        None => session.clone(),
+        // What was said about a document belongs to all its people, anything else to whoever said it.
+        Some(from) if document.is_some() => from.into(),
+        Some(from) => connection.own_session(&from).await?,
+    };
+    let by = connection.principal.clone();
+    let fork = Fork { session, document, from, run: request_id.into() };
+    connection.door.agents.fork(fork, &by).await?;
+    Ok(Done {})
+}
+
+/// A conversation of the person's own, about a document in which they may ask, or about none.
+async fn own_conversation(
+    connection: &mut Connection,
+    session: &str,
+    document: Option<String>,
+) -> Result<(SessionId, Option<DocumentId>), Refusal> {
+    let session = connection.own_session(session).await?;
+    let document = document.map(DocumentId::from);
+    match &document {
+        Some(id) => drop(connection.room(id.as_str(), Action::Ask).await?),
+        None if connection.principal.may(Action::Ask, None) => {}
+        None => return Err(Refusal::not_allowed()),
+    }
+    Ok((session, document))
 }

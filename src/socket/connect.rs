@@ -10,6 +10,7 @@ use socketioxide::handler::ConnectHandler;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::PermissionMode;
 use crate::auth::{Auth, Pass};
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
@@ -19,6 +20,7 @@ use crate::wire::convert;
 use crate::wire::server::{Person, SessionRegistered};
 
 use super::intake::{Enqueued, Intake};
+use super::outbound::Seat;
 use super::refusal::Refusal;
 use super::{Connection, Door};
 
@@ -70,7 +72,8 @@ async fn admit<E: std::fmt::Display>(
     let (intake, events) = Intake::new();
     socket.extensions.insert(intake);
     socket.on_fallback(async |_: Enqueued| {});
-    door.sockets.insert(member.clone(), socket.clone());
+    let seat = Seat::new(socket.clone(), principal.clone(), session.id.clone());
+    door.sockets.insert(member.clone(), seat);
     let left = CancellationToken::new();
     let gone = (Arc::clone(door), member.clone(), left.clone());
     socket.on_disconnect(async move |socket: SocketRef| {
@@ -184,13 +187,24 @@ fn capabilities(door: &Door) -> Vec<String> {
 }
 
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
+    let agents = &door.agents;
+    // Whose token is for one document asks about that one.
+    let document = principal.document.as_ref();
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.as_str().to_owned(),
         protocol: PROTOCOL,
         capabilities: capabilities(door),
-        permission_mode: session.permission_mode.clone().unwrap_or_else(|| "sdk".to_owned()),
+        permission_mode: session
+            .permission_mode
+            .clone()
+            .unwrap_or_else(|| agents.default_mode(principal, document).to_string()),
+        permission_modes: PermissionMode::ALL
+            .into_iter()
+            .filter(|mode| agents.check_mode(*mode, principal, document).is_ok())
+            .map(|mode| mode.to_string())
+            .collect(),
         models: door.agents.models(),
         settings: door.settings(),
     }

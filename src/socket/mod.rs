@@ -42,13 +42,14 @@ use refusal::Refusal;
 pub use outbound::Sockets;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
-const CAPABILITIES: [&str; 12] = [
+const CAPABILITIES: [&str; 13] = [
     "desk",
     "edit",
     "undo",
     "extend",
     "reopen",
     "transcript",
+    "conversations",
     "told",
     "export",
     "tokens",
@@ -110,6 +111,7 @@ async fn work(
 ) {
     if greeted.await.is_ok() {
         connection.come_to_the_desk().await;
+        connection.hear_what_ended().await;
     }
     while let Some(Incoming { event, ack }) = events.recv().await {
         match event {
@@ -163,6 +165,8 @@ impl Connection {
             "run" => run(self, payload, ack, agent::run).await,
             "cancel" => run(self, payload, ack, agent::cancel).await,
             "transcript:get" => run(self, payload, ack, agent::transcript).await,
+            "transcript:clear" => run(self, payload, ack, agent::clear).await,
+            "transcript:fork" => run(self, payload, ack, agent::fork).await,
             "tool_approval_response" => run(self, payload, ack, review::respond).await,
             "tool_approval_batch" => run(self, payload, ack, review::batch).await,
             "list_pending_approvals" => run(self, payload, ack, review::list).await,
@@ -214,6 +218,19 @@ impl Connection {
                 self.desk = Some(desk);
             }
             Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+        }
+    }
+
+    /// The session is told how its runs ended while it was away.
+    async fn hear_what_ended(&self) {
+        // Looked at first: what is kept meanwhile is not read again.
+        let noted = self.door.sockets.being_noted();
+        match self.door.agents.unheard(&self.session).await {
+            Ok(mut ended) => {
+                ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
+                self.door.sockets.catch_up(&self.member, &ended);
+            }
+            Err(error) => tracing::warn!(%error, "a session could not be told how its runs ended"),
         }
     }
 

@@ -149,6 +149,7 @@ impl From<AskError> for Refusal {
         let code = match error {
             AskError::NotAllowed | AskError::BypassNotAllowed => "not_allowed",
             AskError::UnsupportedMode { .. } => "unsupported",
+            AskError::Busy => "busy",
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt
             | AskError::TooLong { .. }

@@ -30,19 +30,9 @@ pub(super) async fn respond(
 ) -> Result<Decided, Refusal> {
     let decision = decision(&payload)?;
     let id = RequestId::from(payload.request_id);
-    let owner = owner_of(connection, &id, Action::Read).await?;
+    let room = room_of(connection, &id, Action::Read).await?;
     let by = connection.principal.clone();
-    let (room, decided) = match owner {
-        Owner::Document(room) => {
-            let decided = room.decide(id.clone(), decision, by).await;
-            (room, decided)
-        }
-        Owner::Desk(desk) => {
-            let decided = connection.door.agents.decide(id.clone(), decision, by).await;
-            (desk, decided)
-        }
-    };
-    match decided {
+    match connection.door.agents.decide_in(&room, id.clone(), decision, by).await {
         Ok(request) => Ok(convert::decision(&request)),
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             Err(stale(&room, &id, error).await)
@@ -319,27 +309,9 @@ async fn room_of(
     request: &RequestId,
     action: Action,
 ) -> Result<RoomHandle, Refusal> {
-    match owner_of(connection, request, action).await? {
-        Owner::Document(room) | Owner::Desk(room) => Ok(room),
-    }
-}
-
-/// Who decides about a request.
-enum Owner {
-    /// The room of its document.
-    Document(RoomHandle),
-    /// The desk.
-    Desk(RoomHandle),
-}
-
-async fn owner_of(
-    connection: &mut Connection,
-    request: &RequestId,
-    action: Action,
-) -> Result<Owner, Refusal> {
     let record = connection.door.store.request(request).await?;
     match record.ok_or_else(|| Refusal::not_found("request"))?.document {
-        Some(document) => Ok(Owner::Document(connection.room(document.as_str(), action).await?)),
-        None => Ok(Owner::Desk(connection.desk(action).await?)),
+        Some(document) => connection.room(document.as_str(), action).await,
+        None => connection.desk(action).await,
     }
 }

@@ -3,7 +3,7 @@
 use sqlx::sqlite::SqliteQueryResult;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
     DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
@@ -50,10 +50,8 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::AppendMessages { session, document, messages } => {
             append_messages(db, session, document.as_ref(), messages).await
         }
-        Op::ClearMessages { session, document } => {
-            clear_messages(db, session, document.as_ref()).await
-        }
         Op::PutRun(record) => put_run(db, record).await,
+        Op::RunHeard { session, run, at_ms } => run_heard(db, session, run, *at_ms).await,
         Op::Audit(entry) => audit::append(db, entry).await,
         Op::PutToken(record) => put_token(db, record).await,
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
@@ -265,14 +263,16 @@ async fn append_messages(
     Ok(())
 }
 
-async fn clear_messages(
+async fn run_heard(
     db: &mut SqliteConnection,
     session: &SessionId,
-    document: Option<&DocumentId>,
+    run: &RunId,
+    at_ms: u64,
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM messages WHERE session = $1 AND document = $2")
+    sqlx::query("UPDATE runs SET heard_ms = $3 WHERE session = $1 AND id = $2")
         .bind(session.as_str())
-        .bind(document.map_or("", DocumentId::as_str))
+        .bind(RunRecord::key(session, run).to_string())
+        .bind(int(at_ms))
         .execute(db)
         .await?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord,
@@ -86,15 +86,17 @@ pub enum Op {
         /// In order.
         messages: Vec<MessageRecord>,
     },
-    /// Forget a conversation.
-    ClearMessages {
-        /// The session.
-        session: SessionId,
-        /// Which of its transcripts.
-        document: Option<DocumentId>,
-    },
     /// A new run, or its new state.
     PutRun(RunRecord),
+    /// The session was told how one of its runs ended; one that is not there is no error.
+    RunHeard {
+        /// The session.
+        session: SessionId,
+        /// The run, as the session calls it.
+        run: RunId,
+        /// When.
+        at_ms: u64,
+    },
     /// One line of the audit log; place and hashes are added by the writer.
     Audit(AuditEntry),
     /// A new token, or its new state.

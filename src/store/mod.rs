@@ -36,8 +36,9 @@ pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
 pub use records::{
-    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
+    MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord,
+    UpdateRecord,
 };
 pub use writer::CommitCounts;
 

@@ -6,8 +6,9 @@ use sqlx::{Sqlite, SqliteConnection};
 use crate::ids::{ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
 use super::records::{
-    AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument, MessageRecord,
-    RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditRecord, CLEAR, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
+    MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord,
+    UpdateRecord,
 };
 use super::rows::{self, int};
 use super::{Scope, Store, StoreError};
@@ -242,8 +243,26 @@ impl Store {
         self.one(query, rows::session).await
     }
 
-    /// A transcript, in order.
+    /// A session's conversation since it began anew last, in order.
     pub async fn messages(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT role, body, at_ms FROM messages WHERE session = $1 AND document = $2
+             AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
+                        WHERE session = $1 AND document = $2 AND role = $3)
+             ORDER BY seq",
+        )
+        .bind(session.to_string())
+        .bind(document.map(ToString::to_string).unwrap_or_default())
+        .bind(CLEAR);
+        self.all(query, rows::message).await
+    }
+
+    /// All conversations of a session, one after the other, with where each began.
+    pub async fn all_messages(
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
@@ -257,16 +276,17 @@ impl Store {
         self.all(query, rows::message).await
     }
 
-    /// What all sessions said about a document, in the order in which it was said.
+    /// What all sessions said about a document, in the order in which it was said, each once.
     pub async fn conversations(
         &self,
         document: &DocumentId,
     ) -> Result<Vec<(SessionId, MessageRecord)>, StoreError> {
         let query = sqlx::query(
-            "SELECT session, role, body, at_ms FROM messages WHERE document = $1
+            "SELECT session, role, body, at_ms FROM messages WHERE document = $1 AND role <> $2
              ORDER BY at_ms, session, seq",
         )
-        .bind(document.to_string());
+        .bind(document.to_string())
+        .bind(PAST);
         self.all(query, rows::said).await
     }
 
@@ -280,6 +300,21 @@ impl Store {
     pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
+        self.all(query, rows::run).await
+    }
+
+    /// The oldest `limit` runs of a session whose end it has not been told, in the order in which they ended.
+    pub async fn unheard_runs(
+        &self,
+        session: &SessionId,
+        limit: u32,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM runs WHERE session = $1 AND finished_ms IS NOT NULL AND heard_ms IS NULL
+             ORDER BY finished_ms, id LIMIT $2",
+        )
+        .bind(session.to_string())
+        .bind(i64::from(limit));
         self.all(query, rows::run).await
     }
 

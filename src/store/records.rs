@@ -155,10 +155,15 @@ impl SessionRecord {
     }
 }
 
+/// The role of a message with which a session's conversation begins anew.
+pub const CLEAR: &str = "clear";
+/// The role of messages that were said in an earlier conversation, with which this one goes on.
+pub const PAST: &str = "past";
+
 /// One message of a transcript. The store numbers them in the order they were appended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageRecord {
-    /// `user`, `assistant`, or `result` for the end of a run.
+    /// `user`, `assistant`, or `result` for the end of a run; [`CLEAR`] and [`PAST`].
     pub role: String,
     /// What was said, as the agent writes it.
     pub body: Value,
@@ -185,6 +190,13 @@ pub struct RunRecord {
     pub created_ms: u64,
     /// When it ended; none: it has to be taken up again after a restart.
     pub finished_ms: Option<u64>,
+}
+
+impl RunRecord {
+    /// The store's name of a session's run: clients choose the names of runs, so they are unique within a session only.
+    pub fn key(session: &SessionId, run: &RunId) -> RunId {
+        format!("{session}/{run}").into()
+    }
 }
 
 /// An issued token. The secret itself is never kept.

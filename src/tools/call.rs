@@ -70,6 +70,9 @@ pub struct Outcome {
     /// What the model said the change does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// The plan that people approved with it, as they approved it: from now on the run may change things.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
     /// What people decided about a change of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,

@@ -3,17 +3,15 @@
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::document::Text;
-use crate::ids::Version;
 use crate::review::{
     Execution, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
 };
-use crate::room::command::{NewRequest, Proposed, Settled};
+use crate::room::command::{Gate, NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
 use super::hooks::approval;
-use super::{Call, Context, Finished, Intent, Outcome, ToolError};
+use super::{Call, Context, Effect, Finished, Intent, Outcome, ToolError};
 
 /// What is to be done about a request that has ended.
 #[derive(Debug, PartialEq)]
@@ -38,11 +36,15 @@ pub enum Asked {
 /// Asks people and waits for what they decide.
 pub async fn ask(
     context: &Context,
+    effect: Effect,
     call: &Call,
     intent: Intent,
     cancel: &CancellationToken,
 ) -> Result<Settled, ToolError> {
     let Intent { preview, touched } = intent;
+    let room = context.asks_in(effect);
+    // A document has a version, which the request follows though it changes nothing there.
+    let now = room.read().await?;
     let request = NewRequest {
         id: context.request.clone(),
         tool: call.name.clone(),
@@ -52,21 +54,22 @@ pub async fn ask(
         run: context.run.clone(),
         requester: context.requester.clone(),
         prompt: context.prompt.to_string(),
-        base_version: Version(0),
-        base: Text::default(),
+        base_version: now.version,
+        base: now.text,
         hunks: Vec::new(),
         scope: None,
         explanation: approval::explanation(call).unwrap_or_default().to_owned(),
         preview,
         touched,
         source: context.source.to_owned(),
-        gate: context.gate,
+        // Whoever wants a plan wants to see it, wherever changes land unasked.
+        gate: if effect == Effect::Plans { Gate::People } else { context.gate },
         deadline_ms: context.deadline_ms,
     };
-    match context.desk.propose(request).await? {
+    match room.propose(request).await? {
         Proposed::Waiting(_) => {
             context.say_that_it_waits();
-            Ok(approval::wait(&context.desk, &context.request, cancel).await?)
+            Ok(approval::wait(room, &context.request, cancel).await?)
         }
         Proposed::Resolved(settled) => Ok(*settled),
         Proposed::Conflicted(words) | Proposed::Frozen(words) | Proposed::Denied(words) => {
@@ -138,7 +141,7 @@ pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
     }
 }
 
-/// Tells the desk what came of an approved call, and the model what the desk makes of it.
+/// Tells the room that asked what came of an approved call, and the model what it makes of it.
 pub async fn done(desk: &RoomHandle, request: &Request, report: Report) -> Finished {
     match desk.done(request.id().clone(), report.clone()).await {
         Ok(request) => outcome(&request, request.report()),
@@ -163,9 +166,10 @@ pub fn outcome(request: &Request, report: Report) -> Finished {
 /// Waits again for a request that was made before a restart; `None`: it never was.
 pub async fn resume(
     context: &Context,
+    effect: Effect,
     cancel: &CancellationToken,
 ) -> Option<Result<Settled, ToolError>> {
-    match approval::wait(&context.desk, &context.request, cancel).await {
+    match approval::wait(context.asks_in(effect), &context.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         other => Some(other.map_err(Into::into)),
     }

@@ -7,12 +7,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::review::{Fresh, Report, Request, RequestStatus};
-use crate::room::command::Settled;
+use crate::room::command::{Gate, Settled};
+use crate::room::settings::Approvals;
 use crate::workspace::Workspace;
 
 use super::desk::{self, Asked, Next};
 use super::registry::{Entry, Registry, refused};
-use super::{Context, Effect, Errand, Finished, Intent, Prepared, ToolError, changes};
+use super::{
+    Approved, Concluded, Context, Effect, Errand, Finished, Intent, Prepared, ToolError, changes,
+};
 
 impl Registry {
     /// Does what people approved, once, and tells the desk what came of it.
@@ -24,6 +27,9 @@ impl Registry {
         asked: Asked,
         cancel: &CancellationToken,
     ) -> Finished {
+        if tool.effect.concludes() {
+            return conclude(tool, context, settled, cancel).await;
+        }
         let Settled { request, resolution, .. } = settled;
         let report = match (desk::next(&request, asked), &context.workspace) {
             (Next::Report(report), _) if request.status != RequestStatus::Approved => {
@@ -71,6 +77,68 @@ impl Registry {
             Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),
         }
     }
+}
+
+/// Does what people approved where no folder is needed. It may have been begun before a crash: concluding it again does
+/// nothing twice.
+async fn conclude(
+    tool: &Entry,
+    context: &Context,
+    settled: Settled,
+    cancel: &CancellationToken,
+) -> Finished {
+    let unasked = was_unasked(context, &settled);
+    let Settled { request, resolution, .. } = settled;
+    let room = context.asks_in(tool.effect);
+    let mut concluded = Concluded::default();
+    let report = match desk::next(&request, Asked::Now) {
+        Next::Report(report) if request.status != RequestStatus::Approved => {
+            return desk::outcome(&request, report);
+        }
+        Next::Report(report) => {
+            concluded.plan = plan(&request);
+            report
+        }
+        Next::Act if cancel.is_cancelled() => {
+            desk::failed("The run was cancelled; this call was not executed")
+        }
+        next @ (Next::Act | Next::LookBack) => {
+            if next == Next::Act
+                && let Err(error) = room.begin(request.id().clone()).await
+            {
+                return refused(context, &error.into()).await;
+            }
+            failpoint::pass("tools.begun");
+            let approved = Approved { request: Arc::clone(&request), unasked };
+            let done = (tool.conclude)(context.clone(), approved, resolution.input).await;
+            failpoint::pass("tools.acted");
+            match done {
+                Ok(done) => {
+                    concluded = done;
+                    Report { text: concluded.text.clone(), is_error: false }
+                }
+                Err(error) => desk::failed(&error.to_string()),
+            }
+        }
+    };
+    let mut finished = desk::done(room, &request, report).await;
+    finished.outcome.plan = concluded.plan;
+    finished.read = concluded.read;
+    finished
+}
+
+/// Whether it was approved in the name of the person who asked, because nobody is asked there.
+fn was_unasked(context: &Context, settled: &Settled) -> bool {
+    let off = settled.reading.settings.approvals == Approvals::Off;
+    let Some(closed) = &settled.request.closed else { return false };
+    let by_requester = closed.by.as_ref() == Some(&settled.request.proposal.requester);
+    by_requester && closed.rule.is_none() && (off || context.gate == Gate::Bypass)
+}
+
+/// The plan that a request was about, as it was approved.
+fn plan(request: &Request) -> Option<String> {
+    let input = request.edited_input.as_ref().unwrap_or(&request.proposal.input);
+    Some(input.get("plan")?.as_str()?.to_owned())
 }
 
 async fn look_back(request: &Arc<Request>, workspace: &Workspace) -> Report {

@@ -16,9 +16,11 @@ mod bash;
 mod call;
 mod caution;
 mod changes;
+mod create_new_document;
 mod edit;
 mod edits;
 mod errands;
+mod exit_plan_mode;
 mod find_and_replace;
 mod glob;
 mod grep;
@@ -50,7 +52,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
-use crate::review::{HunkDraft, Preview, Resolution};
+use crate::review::{HunkDraft, Preview, Request, Resolution};
 use crate::room::clock::Clock;
 use crate::room::command::{Gate, Reading};
 use crate::room::{RoomError, RoomHandle, Rooms};
@@ -102,6 +104,16 @@ pub trait Tool: 'static {
         std::future::ready(Err(ToolError::Effect(Self::NAME)))
     }
 
+    /// Does what was approved and needs no folder. After a crash it may be done again, so it must do nothing twice; only for
+    /// tools that plan or create.
+    fn conclude(
+        _context: Context,
+        _approved: Approved,
+        _input: Self::Input,
+    ) -> impl Future<Output = Result<Concluded, ToolError>> + Send {
+        std::future::ready(Err(ToolError::Effect(Self::NAME)))
+    }
+
     /// What came of it, for the model. Most tools have nothing left to do but to report.
     fn finish(context: &Context, verdict: &Verdict) -> Finished {
         told::report(context, verdict)
@@ -119,6 +131,10 @@ pub enum Effect {
     Proposes,
     /// It acts outside of documents once it is approved.
     Acts,
+    /// It asks people to approve a plan; nothing else happens.
+    Plans,
+    /// It makes a document once that is approved.
+    Creates,
 }
 
 impl Effect {
@@ -126,9 +142,36 @@ impl Effect {
     pub fn only_reads(self) -> bool {
         match self {
             Self::Safe | Self::Reads => true,
-            Self::Proposes | Self::Acts => false,
+            Self::Proposes | Self::Acts | Self::Plans | Self::Creates => false,
         }
     }
+
+    /// Whether it changes something that people can see: then it needs an approved plan in plan mode.
+    pub fn changes(self) -> bool {
+        match self {
+            Self::Safe | Self::Reads | Self::Plans => false,
+            Self::Proposes | Self::Acts | Self::Creates => true,
+        }
+    }
+
+    /// Whether people are asked about the call as a whole, and what they approve needs no folder.
+    pub fn concludes(self) -> bool {
+        match self {
+            Self::Plans | Self::Creates => true,
+            Self::Safe | Self::Reads | Self::Proposes | Self::Acts => false,
+        }
+    }
+}
+
+/// Whether a run may change anything yet (`permission_mode: toolApproval`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanMode {
+    /// It needs no plan.
+    Off,
+    /// Nothing before people have approved a plan.
+    Planning,
+    /// They have.
+    Approved,
 }
 
 /// The field of a call's input that people can watch while the model writes it, and where its text would go.
@@ -160,6 +203,26 @@ pub struct Errand {
     pub request: RequestId,
     /// Fires when the run is stopped.
     pub cancel: CancellationToken,
+}
+
+/// What people approved, to be concluded now.
+#[derive(Clone, Debug)]
+pub struct Approved {
+    /// The request.
+    pub request: Arc<Request>,
+    /// Whether nobody was asked.
+    pub unasked: bool,
+}
+
+/// An approved call that is concluded.
+#[derive(Clone, Debug, Default)]
+pub struct Concluded {
+    /// What the model and the people are told.
+    pub text: String,
+    /// The plan that was approved, if it was one.
+    pub plan: Option<String>,
+    /// Another document, if the model knows now how it reads.
+    pub read: Option<(DocumentId, Reading)>,
 }
 
 /// What a conversation is about.
@@ -216,6 +279,8 @@ pub struct Context {
     pub deadline_ms: Option<u64>,
     /// Who wants to hear that a request was made and waits for people.
     pub waits: Option<mpsc::UnboundedSender<RequestId>>,
+    /// Whether anything may be changed yet.
+    pub plan: PlanMode,
     /// Random; marks text of the document as data.
     pub tag: Arc<str>,
     /// What time it is.
@@ -255,6 +320,11 @@ impl Context {
         self.workspace.as_ref().ok_or(ToolError::NoWorkspace)
     }
 
+    /// The room that asks people about a call as a whole. A plan for a document is its people's business.
+    pub fn asks_in(&self, effect: Effect) -> &RoomHandle {
+        if effect == Effect::Plans && self.workspace.is_none() { &self.room } else { &self.desk }
+    }
+
     /// The document as it is at this moment.
     pub async fn read_now(&self) -> Result<Reading, ToolError> {
         // The room of a conversation without a document is not for models to read.
@@ -268,6 +338,17 @@ impl Context {
 /// The document that an input names as `document_id`.
 fn named_document(input: &Value) -> Option<DocumentId> {
     input.get("document_id")?.as_str().map(DocumentId::from)
+}
+
+/// Refuses a text of an input that is longer than `limit` Unicode scalars, or no text.
+fn named_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
+    if text.chars().count() > limit {
+        return Err(ToolError::Denied("Content too large".into()));
+    }
+    if text.contains('\0') {
+        return Err(ToolError::Denied(format!("The {what} contains NUL, which no text has")));
+    }
+    Ok(())
 }
 
 /// What a call would do.
@@ -391,6 +472,15 @@ pub enum ToolError {
         "The words this would change were changed meanwhile; nothing was proposed. They now read:\n{0}"
     )]
     Conflicted(String),
+    /// Nothing may be changed before people have approved a plan.
+    #[error(
+        "Plan mode: nothing may be changed before people have approved a plan, and {0} was not executed. Read what you need, \
+         then call ExitPlanMode with the complete plan"
+    )]
+    NoPlan(&'static str),
+    /// There is a plan already.
+    #[error("The plan is approved already; carry it out")]
+    PlanApproved,
     /// The tool did not keep to its declared effect.
     #[error("{0} tried to do more than it may; nothing was executed")]
     Effect(&'static str),

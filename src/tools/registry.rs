@@ -7,13 +7,16 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::DocumentId;
+use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
 #[cfg(unix)]
 use super::bash::Bash;
+use super::create_new_document::CreateNewDocument;
 use super::desk::{self, Asked};
 use super::edit::Edit;
+use super::exit_plan_mode::ExitPlanMode;
 use super::find_and_replace::FindAndReplace;
 use super::glob::Glob;
 use super::grep::Grep;
@@ -32,8 +35,8 @@ use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Errand, Finished, Ground, Intent, Outcome, Prepared, Proposal,
-    SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, told,
+    Answer, Approved, Call, Concluded, Context, Effect, Errand, Finished, Ground, Intent, Outcome,
+    PlanMode, Prepared, Proposal, SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, told,
 };
 
 /// Every tool there is, one line each.
@@ -48,6 +51,7 @@ fn all() -> Vec<Entry> {
         Entry::of::<ReadDocument>(),
         Entry::of::<ListDocuments>(),
         Entry::of::<UpdateDocumentById>(),
+        Entry::of::<CreateNewDocument>(),
         Entry::of::<RespondConversationOnly>(),
         Entry::of::<Read>(),
         Entry::of::<Glob>(),
@@ -55,6 +59,7 @@ fn all() -> Vec<Entry> {
         Entry::of::<Write>(),
         Entry::of::<Edit>(),
         Entry::of::<MultiEdit>(),
+        Entry::of::<ExitPlanMode>(),
     ]
 }
 
@@ -89,10 +94,13 @@ pub(super) struct Entry {
     pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
     check: fn(&Value) -> Result<(), ToolError>,
     pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
+    pub(super) conclude: Conclude,
     scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     target: fn(&Value) -> Option<DocumentId>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
+
+type Conclude = fn(Context, Approved, Value) -> BoxFuture<'static, Result<Concluded, ToolError>>;
 
 impl Default for Registry {
     fn default() -> Self {
@@ -128,14 +136,19 @@ impl Registry {
         self.workspace.as_ref()
     }
 
-    /// The tools that make sense, for the model; always in the same order, because the prompt cache depends on it.
+    /// The tools that make sense, for the model, where people need not approve a plan first; always in the same order,
+    /// because the prompt cache depends on it.
     pub fn definitions(&self, ground: Ground) -> Vec<ToolDefinition> {
         self.offered(ground).map(Entry::definition).collect()
     }
 
     /// Every tool that works on this server, for outside callers.
     pub fn offers(&self) -> Vec<Offer> {
-        let works = |tool: &&Entry| self.workspace.is_some() || tool.ground != Ground::Workspace;
+        // A plan is a run's own, and a caller has none.
+        let works = |tool: &&Entry| {
+            (self.workspace.is_some() || tool.ground != Ground::Workspace)
+                && tool.effect != Effect::Plans
+        };
         let offer = |tool: &Entry| Offer {
             definition: tool.definition(),
             effect: tool.effect,
@@ -149,13 +162,20 @@ impl Registry {
         self.tools.iter().find(|known| known.name == tool).map(|tool| tool.effect)
     }
 
+    /// The tool that proposes a plan, for runs in plan mode: what the model is sent of it, and its occasion.
+    pub fn planning(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
+        let tool = self.tools.iter().find(|tool| tool.effect == Effect::Plans)?;
+        Some((tool.definition(), (tool.name, tool.when)))
+    }
+
     /// Name and occasion of the same tools, for the prompt.
     pub fn occasions(&self, ground: Ground) -> Vec<(&'static str, &'static str)> {
         self.offered(ground).map(|tool| (tool.name, tool.when)).collect()
     }
 
     fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
-        self.tools.iter().filter(move |tool| match ground {
+        let tools = self.tools.iter().filter(|tool| tool.effect != Effect::Plans);
+        tools.filter(move |tool| match ground {
             Ground::Document => tool.ground != Ground::Workspace,
             Ground::Conversation => tool.ground == Ground::Conversation,
             Ground::Workspace => tool.ground != Ground::Document,
@@ -194,8 +214,26 @@ impl Registry {
     /// The call in the room of the document it names.
     async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
         let tool = self.tool(&call.name)?;
+        self.permit(tool, context)?;
         let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
         Ok(other.unwrap_or_else(|| context.clone()))
+    }
+
+    /// Whether a call of this tool may be made at all, whatever its input.
+    fn permit(&self, tool: &Entry, context: &Context) -> Result<(), ToolError> {
+        match (tool.effect, context.plan) {
+            (Effect::Plans, PlanMode::Off) => return Err(self.unknown(tool.name)),
+            (Effect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
+            (effect, PlanMode::Planning) if effect.changes() => {
+                return Err(ToolError::NoPlan(tool.name));
+            }
+            _ => {}
+        }
+        if tool.effect == Effect::Creates && !context.requester.may(Action::Create, None) {
+            let told = "The person who asks may not create documents";
+            return Err(ToolError::Denied(told.into()));
+        }
+        Ok(())
     }
 
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
@@ -206,8 +244,8 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        if tool.ground == Ground::Workspace {
-            let finished = match desk::resume(context, cancel).await? {
+        if tool.ground == Ground::Workspace || tool.effect.concludes() {
+            let finished = match desk::resume(context, tool.effect, cancel).await? {
                 Ok(settled) => {
                     self.carry_out(tool, context, settled, Asked::BeforeRestart, cancel).await
                 }
@@ -245,7 +283,7 @@ impl Registry {
         if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
             self.check(tool, context, &call.input)?;
             let intent = Intent { preview: desk::looking(&call.input), touched: None };
-            let settled = desk::ask(context, call, intent, cancel).await?;
+            let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
             return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
         }
         let prepared = self.prepare(tool, context, &call.input).await?;
@@ -254,8 +292,8 @@ impl Registry {
             (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
                 Ok(answer.into())
             }
-            (Effect::Acts, Prepared::Act(intent)) => {
-                let settled = desk::ask(context, call, intent, cancel).await?;
+            (Effect::Acts | Effect::Plans | Effect::Creates, Prepared::Act(intent)) => {
+                let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
                 Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
             }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
@@ -270,9 +308,11 @@ impl Registry {
                 .await?;
                 Ok((tool.finish)(context, &verdict))
             }
-            (Effect::Safe | Effect::Reads | Effect::Acts, Prepared::Propose(_))
+            (_, Prepared::Propose(_))
             | (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Act(_))
-            | (Effect::Acts, Prepared::Answer(_)) => Err(ToolError::Effect(tool.name)),
+            | (Effect::Acts | Effect::Plans | Effect::Creates, Prepared::Answer(_)) => {
+                Err(ToolError::Effect(tool.name))
+            }
         }
     }
 
@@ -315,7 +355,10 @@ impl Registry {
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let here = |tool: &&Entry| self.workspace.is_some() || tool.ground != Ground::Workspace;
+        let here = |tool: &&Entry| {
+            (self.workspace.is_some() || tool.ground != Ground::Workspace)
+                && tool.effect != Effect::Plans
+        };
         let names: Vec<_> = self.tools.iter().filter(here).map(|tool| tool.name).collect();
         ToolError::Unknown { name: name.into(), available: names.join(", ") }
     }
@@ -356,6 +399,7 @@ impl Entry {
             prepare: prepare::<T>,
             check: check::<T>,
             act: act::<T>,
+            conclude: conclude::<T>,
             scope: T::scope,
             target: T::target,
             finish: T::finish,
@@ -381,6 +425,14 @@ fn prepare<T: Tool>(
 
 fn act<T: Tool>(errand: Errand, input: Value) -> BoxFuture<'static, Result<String, ToolError>> {
     async move { T::act(errand, read::<T>(&input)?).await }.boxed()
+}
+
+fn conclude<T: Tool>(
+    context: Context,
+    approved: Approved,
+    input: Value,
+) -> BoxFuture<'static, Result<Concluded, ToolError>> {
+    async move { T::conclude(context, approved, read::<T>(&input)?).await }.boxed()
 }
 
 fn check<T: Tool>(input: &Value) -> Result<(), ToolError> {
@@ -430,6 +482,7 @@ mod tests {
                 "read_document",
                 "list_documents",
                 "update_document_by_id",
+                "create_new_document",
                 "respond_conversation_only",
             ]
         );
@@ -471,6 +524,7 @@ mod tests {
                 "read_document",
                 "list_documents",
                 "update_document_by_id",
+                "create_new_document",
                 "respond_conversation_only",
             ]
         );

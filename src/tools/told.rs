@@ -146,8 +146,12 @@ impl Difference {
 /// A document at version 0, for tests.
 #[cfg(test)]
 pub fn reading(text: &str) -> Reading {
-    use crate::room::settings::{Approvals, OwnSettings, ServerSettings};
-    let server = ServerSettings { approvals: Approvals::On, timeout_ms: 0 };
+    use crate::room::settings::{Approvals, OwnSettings, PermissionMode, ServerSettings};
+    let server = ServerSettings {
+        approvals: Approvals::On,
+        timeout_ms: 0,
+        permission_mode: PermissionMode::Sdk,
+    };
     let settings = OwnSettings::default().in_force(&server);
     Reading { title: "Draft".into(), version: Version(0), text: Text::new(text), settings }
 }

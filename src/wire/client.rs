@@ -247,7 +247,7 @@ pub struct AskClaudeCode {
     pub prompt: String,
     /// The client's own name for this request; made by the server if missing.
     pub request_id: Option<String>,
-    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the session's if missing.
+    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the server's if missing.
     #[serde(rename = "permission_mode")]
     pub permission_mode: Option<String>,
     /// The model to use; the server's if missing.
@@ -449,6 +449,32 @@ pub struct ReadTranscript {
     pub document_id: Option<String>,
 }
 
+/// `transcript:clear` (an addition): the conversation begins anew; what was said stays on record.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ClearTranscript {
+    /// The session; it must be the person's own.
+    pub session_id: String,
+    /// The document the conversation is about; missing: the work without a document.
+    pub document_id: Option<String>,
+}
+
+/// `transcript:fork` (an addition): the conversation goes on from where an earlier run ended.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ForkTranscript {
+    /// The session that goes on; it must be the person's own.
+    pub session_id: String,
+    /// The document the conversation is about; missing: the work without a document.
+    pub document_id: Option<String>,
+    /// The run.
+    pub request_id: String,
+    /// The session that asked for the run, if it is another; about a document it may be anybody's.
+    pub from_session_id: Option<String>,
+}
+
 /// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
@@ -481,7 +507,7 @@ pub struct RevokeToken {
 pub struct SetSettings {
     /// `on` or `off`, for documents that say nothing themselves.
     pub approvals: Option<String>,
-    /// The permission mode of new runs.
+    /// The permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each other.
     #[serde(rename = "permission_mode")]
     pub permission_mode: Option<String>,
     /// Seconds until a request expires; 0 waits for ever.

@@ -44,9 +44,12 @@ pub struct SessionRegistered {
     pub protocol: u32,
     /// Names of what this server can do beyond the protocol's core.
     pub capabilities: Vec<String>,
-    /// The session's permission mode.
+    /// The permission mode of this person's runs that name none.
     #[serde(rename = "permission_mode")]
     pub permission_mode: String,
+    /// The permission modes that this person's runs may name.
+    #[serde(rename = "permission_modes")]
+    pub permission_modes: Vec<String>,
     /// The models that can be asked, the default first.
     pub models: Vec<String>,
     /// The server's settings.
@@ -75,6 +78,14 @@ pub struct Settings {
     pub permission_mode: String,
     /// Seconds until a request expires; 0 waits for ever.
     pub timeout_seconds: u64,
+}
+
+/// `settings:changed`: an owner has changed the server's settings.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SettingsChanged {
+    /// All of them.
+    pub settings: Settings,
 }
 
 /// A document's own settings, as they are in force.
@@ -119,8 +130,16 @@ pub struct CreatedDocument {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Always 0.
+    /// The version of its first text: 0, or 1 if a request made it.
     pub version: u64,
+}
+
+/// `document:created`: there is a new document, for everybody who may open it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct DocumentCreated {
+    /// The document.
+    pub document: CreatedDocument,
 }
 
 /// The whole document, in the ack of `document:open`.

@@ -18,14 +18,14 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
             SetSettings, IssueToken, RevokeToken,
         }
         rules::{
             Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
-            WireError, SessionRegistered, Person, Settings, DocumentSettings, DocumentLine, CreatedDocument,
+            WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,

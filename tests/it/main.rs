@@ -29,6 +29,7 @@ mod injection;
 mod limits;
 mod models;
 mod offline;
+mod plans;
 mod presence;
 mod provenance;
 mod review_rules;

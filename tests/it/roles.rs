@@ -39,6 +39,8 @@ const EVENTS: &[(&str, &str, &str)] = &[
     // One's own runs only.
     ("cancel", r#"{"sessionId": "$session"}"#, "oervs"),
     ("transcript:get", r#"{"sessionId": "$session", "documentId": "$document"}"#, "oerv"),
+    ("transcript:clear", r#"{"sessionId": "$session", "documentId": "$document"}"#, "oe"),
+    ("transcript:fork", r#"{"sessionId": "$session", "documentId": "$document", "requestId": "none"}"#, "oe"),
     ("tool_approval_response", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("tool_approval_batch", r#"{"responses": [{"request_id": "$request", "approved": false}]}"#, "oer"),
     ("list_pending_approvals", r#"{"documentId": "$document"}"#, "oerv"),

@@ -78,6 +78,8 @@ fn the_servers_types_read_every_clients_sample() {
             "approval:undo" => reads::<UndoRequest>,
             "cancel" => reads::<Cancel>,
             "transcript:get" => reads::<ReadTranscript>,
+            "transcript:clear" => reads::<ClearTranscript>,
+            "transcript:fork" => reads::<ForkTranscript>,
             "rules:list" => reads::<ListRules>,
             "rules:add" => reads::<AddRule>,
             "rules:revoke" => reads::<RevokeRule>,
@@ -210,6 +212,11 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     owner.answer(&run);
     let transcript = json!({"sessionId": owner.session(), "documentId": owner.document()});
     owner.emit("transcript:get", &transcript).ok();
+    owner.emit("transcript:clear", &transcript).ok();
+    let fork =
+        json!({"sessionId": owner.session(), "documentId": owner.document(), "requestId": run});
+    owner.emit("transcript:fork", &fork).ok();
+    owner.sees_where("agent_event", |it| it["subtype"] == "clear" && it["content"]["from"] == run);
     owner.emit("approval:undo", &id).ok();
     owner.emit("approval:withdraw", &id).ok();
     owner.emit("approval:list", &json!({"documentId": owner.document()})).ok();

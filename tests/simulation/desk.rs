@@ -10,7 +10,7 @@ use copydesk::review::{Decision, Request};
 use copydesk::room::RoomError;
 use copydesk::room::command::{Command, Opened, Proposed, Push, Reply, Undo};
 use copydesk::room::rehearsal::{Rehearsal, Told};
-use copydesk::room::settings::{Approvals, ServerSettings};
+use copydesk::room::settings::{Approvals, PermissionMode, ServerSettings};
 use copydesk::store::StoreError;
 use copydesk::who::Principal;
 
@@ -59,7 +59,11 @@ impl Desk {
             room: disk.room().unwrap(),
             disk,
             now_ms: 1_000,
-            settings: ServerSettings { approvals: Approvals::On, timeout_ms: TIMEOUT_MS },
+            settings: ServerSettings {
+                approvals: Approvals::On,
+                timeout_ms: TIMEOUT_MS,
+                permission_mode: PermissionMode::Sdk,
+            },
             durable: Open::new(),
             wrong,
             answers: channel(),

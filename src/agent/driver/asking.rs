@@ -143,11 +143,13 @@ impl Driver<'_> {
             // A conversation begins with a prompt, however much of it was left out.
             first.content.insert(0, opening(seen));
         }
+        let mut tools = self.shared.tools.definitions(self.ground());
+        tools.extend(self.planning_tool().map(|(definition, _)| definition));
         Request {
             model: self.chosen.name.clone(),
             system: rules(self.ground()).to_owned(),
             messages,
-            tools: self.shared.tools.definitions(self.ground()),
+            tools,
             max_tokens: MAX_TOKENS,
             session: ask.session.to_string(),
             prompt: first.then(|| ask.prompt.clone()),

@@ -16,7 +16,7 @@ use crate::review::{
 use crate::room::clock::Clock;
 use crate::room::command::{Gate, NewRequest, Proposed, Push, Reading, Settled, Sketch, Undo};
 use crate::room::event::{Change, Event};
-use crate::room::settings::{Approvals, ServerSettings};
+use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
 use crate::store::Store;
 
@@ -236,7 +236,11 @@ pub(super) async fn time_passes(time: Duration) {
 
 fn open(store: &Store, clock: &Clock) -> (Rooms, Arc<Ears>) {
     let ears = Arc::new(Ears { store: store.clone(), heard: Mutex::default() });
-    let settings = ServerSettings { approvals: Approvals::On, timeout_ms: 300_000 };
+    let settings = ServerSettings {
+        approvals: Approvals::On,
+        timeout_ms: 300_000,
+        permission_mode: PermissionMode::Sdk,
+    };
     let rooms = Rooms::new(store.clone(), Arc::clone(&ears) as _, settings, clock.clone());
     (rooms, ears)
 }

@@ -187,9 +187,13 @@ async fn each_document_of_a_session_has_its_own_transcript() {
     let (session, document) = ("ses_1".into(), DocumentId::from("doc_a"));
     let kept = store.messages(&session, Some(&document)).await.unwrap();
     assert_eq!(kept, [said("one"), said("two"), said("three")]);
-    let clear = Op::ClearMessages { session: session.clone(), document: Some(document.clone()) };
-    store.commit(Batch::from(clear).with(append(Some("doc_a"), &["new"]))).await.unwrap();
+    let clear = MessageRecord { role: "clear".to_owned(), ..said("anew") };
+    let (messages, of) = (vec![clear.clone()], session.clone());
+    let clear_op = Op::AppendMessages { session: of, document: Some(document.clone()), messages };
+    store.commit(Batch::from(clear_op).with(append(Some("doc_a"), &["new"]))).await.unwrap();
     assert_eq!(store.messages(&session, Some(&document)).await.unwrap(), [said("new")]);
+    let all = store.all_messages(&session, Some(&document)).await.unwrap();
+    assert_eq!(all, [said("one"), said("two"), said("three"), clear, said("new")]);
     assert_eq!(store.messages(&session, None).await.unwrap(), [said("elsewhere")]);
 }
 

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::document::Update;
 use crate::ids::{DocumentId, MemberId};
 use crate::room::command::{self, Content, Reading};
-use crate::room::event::{Caret, Change, Event, Peer};
+use crate::room::event::{Announcement, Caret, Change, Event, Peer};
 use crate::room::settings::{self, ServerSettings};
 use crate::store::DocumentRecord;
 use crate::who::Principal;
@@ -27,7 +27,7 @@ pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
-pub use said::entry;
+pub use said::{entry, said};
 
 /// An event as it is sent.
 #[derive(Debug)]
@@ -36,6 +36,23 @@ pub struct Message {
     pub name: &'static str,
     /// Its payload, encoded once for everybody.
     pub payload: Box<RawValue>,
+}
+
+/// News for everybody, encoded.
+pub fn announcement(news: &Announcement) -> Option<Message> {
+    match news {
+        Announcement::Created { id, title, version } => {
+            let document = server::CreatedDocument {
+                id: id.to_string(),
+                title: title.clone(),
+                version: version.0,
+            };
+            message("document:created", &server::DocumentCreated { document })
+        }
+        Announcement::Settings(of) => {
+            message("settings:changed", &server::SettingsChanged { settings: settings(of) })
+        }
+    }
 }
 
 /// An event of a room, encoded.
@@ -218,10 +235,10 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
 
 /// The server's settings.
 pub fn settings(of: &ServerSettings) -> server::Settings {
-    let ServerSettings { approvals, timeout_ms } = of;
+    let ServerSettings { approvals, timeout_ms, permission_mode } = of;
     server::Settings {
         approvals: approvals.as_str().to_owned(),
-        permission_mode: "sdk".to_owned(),
+        permission_mode: permission_mode.as_str().to_owned(),
         timeout_seconds: timeout_ms / 1_000,
     }
 }

@@ -8,7 +8,7 @@ use super::super::server;
 use super::{Message, message, time};
 
 /// Something a run says.
-pub(super) fn said(said: &Said) -> Option<Message> {
+pub fn said(said: &Said) -> Option<Message> {
     let Said { session, run, document, at_ms, saying } = said;
     let (session_id, request_id) = (session.to_string(), run.to_string());
     let document_id = document.as_ref().map(ToString::to_string);
@@ -36,6 +36,7 @@ pub(super) fn said(said: &Said) -> Option<Message> {
         Saying::Response(answer) => {
             message("claudeResponse", &response(session_id, request_id, time(*at_ms), answer))
         }
+        Saying::Over => None,
     }
 }
 

@@ -1,7 +1,7 @@
 /** One document: the text, its outline, the panel and the review bar. */
 import { useEffect, useState } from 'react'
 import { Panel } from '../chat/Panel.tsx'
-import { useChat } from '../chat/store.ts'
+import { NO_CHAT, useChat } from '../chat/store.ts'
 import { getCurrent } from '../editor/current.ts'
 import { LiveDocument } from '../editor/live.ts'
 import { Outline } from '../editor/Outline.tsx'
@@ -78,7 +78,7 @@ function useLive(id: string): LiveDocument | null {
   useEffect(() => {
     useDocument.setState({ ...EMPTY, id })
     useReview.setState(NONE)
-    useChat.setState({ runs: [] })
+    useChat.setState(NO_CHAT)
     usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
     useDrafts.setState(NO_DRAFTS)
     useBin.setState(EMPTY_BIN)

@@ -25,7 +25,8 @@ export function Library() {
   useEffect(() => {
     document.title = 'Copydesk'
     if (link === 'online') void loadLibrary()
-    return wire.on('document:changed', () => void loadLibrary())
+    const stops = [wire.on('document:changed', () => void loadLibrary()), wire.on('document:created', () => void loadLibrary())]
+    return () => stops.forEach((stop) => stop())
   }, [link])
   const mayWrite = me !== null && canWrite(me.role)
   return (

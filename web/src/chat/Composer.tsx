@@ -6,6 +6,7 @@ import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { ask, cancelRun } from './ask.ts'
 import { choose, useModel } from './models.ts'
+import { chooseMode, MODES, type Mode, useMode } from './modes.ts'
 import { modelLabel } from './spent.ts'
 import { useWorking } from './working.ts'
 
@@ -40,6 +41,7 @@ export function Composer() {
         <button type="button" className="chip scope" disabled={!selection} aria-pressed={selection ? !whole : undefined} title={selection ? 'Switch between the selection and the whole document' : undefined} onClick={() => setWhole(!whole)}>
           {scope ? `Selection · ${many(selectedWords, 'word')}` : 'Whole document'}
         </button>
+        <ModeChoice />
         <ModelChoice />
         {running ? (
           <button type="button" className="button" onClick={() => cancelRun(running.id)}>
@@ -52,6 +54,20 @@ export function Composer() {
         )}
       </div>
     </form>
+  )
+}
+
+/** How it is approved; not there when there is nothing to choose. */
+function ModeChoice() {
+  const me = useSession((session) => session.me)
+  const chosen = useMode((mode) => mode.chosen)
+  const offered = MODES.filter(({ mode }) => me?.permission_modes.includes(mode))
+  if (me === null || offered.length < 2) return null
+  const value = offered.find(({ mode }) => mode === chosen) ?? offered.find(({ mode }) => mode === me.permission_mode) ?? offered[0]!
+  return (
+    <select className={`model mode is-${value.mode}`} aria-label="Approvals" title={value.what} value={value.mode} onChange={({ currentTarget }) => chooseMode(currentTarget.value as Mode, me.permission_mode)}>
+      {offered.map(({ mode, name }) => <option key={mode} value={mode}>{name}</option>)}
+    </select>
   )
 }
 

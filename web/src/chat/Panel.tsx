@@ -9,13 +9,14 @@ import { ReviewSettings } from '../review/ReviewSettings.tsx'
 import { usePanel } from '../review/panel.ts'
 import { isWaiting, useReview } from '../review/store.ts'
 import { Rules } from '../rules/Rules.tsx'
-import { useSession, wire } from '../session/store.ts'
+import { useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { ask } from './ask.ts'
 import { Composer } from './Composer.tsx'
+import { beginAnew } from './conversation.ts'
 import { RunCard } from './RunCard.tsx'
-import { answered, began, happened, type Run, streamed, useChat } from './store.ts'
+import { answered, began, happened, remembers, type Run, streamed, type Turn, useChat } from './store.ts'
 import { loadTranscript } from './transcript.ts'
 
 export function Panel() {
@@ -31,6 +32,7 @@ export function Panel() {
         <button type="button" className="icon-button" aria-label="Bin" title={isBin ? 'Back to the suggestions' : 'Bin: what was not accepted'} aria-pressed={isBin} onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}>
           <Icon name="trash" />
         </button>
+        {!isBin && <NewConversation />}
         <ReviewSettings />
         <Rules />
         <button type="button" className="icon-button close-sheet" aria-label="Close suggestions" onClick={() => usePanel.setState({ open: false })}>
@@ -54,17 +56,43 @@ export function arrange(runs: readonly Run[], requests: readonly ApprovalRequest
   return { now: newest.filter(needed), earlier: newest.filter((run, index) => !needed(run, index)) }
 }
 
+/** There is something to forget, and nobody at work on it. */
+function NewConversation() {
+  const can = useCapability('conversations')
+  const me = useSession((session) => session.me?.sessionId)
+  const online = useSession((session) => session.link === 'online')
+  const mayAsk = useDocument((state) => canWrite(state.role))
+  const said = useChat((chat) => remembers(chat, me))
+  if (!can || !mayAsk) return null
+  return (
+    <button type="button" className="icon-button" aria-label="New conversation" title="New conversation: the AI forgets what was said so far; the record stays" disabled={!online || !said} onClick={() => void beginAnew()}>
+      <Icon name="plus" />
+    </button>
+  )
+}
+
+/** What was said about whose conversation, where it was begun anew: at its place among the cards. */
+function TurnLine({ turn }: { turn: Turn }) {
+  const of = useChat((chat) => chat.runs.find((run) => run.id === turn.from)?.prompt)
+  const went = turn.from === null ? 'began a new conversation' : of ? `went on from “${of.length > 40 ? `${of.slice(0, 40).toWellFormed()}…` : of}”` : 'went on from an earlier question'
+  return <p className="turn">{turn.name || 'Somebody'} {went}</p>
+}
+
 function Conversation() {
   const runs = useChat((chat) => chat.runs)
+  const turns = useChat((chat) => chat.turns)
   const requests = Object.values(useReview((state) => state.requests))
   if (runs.length === 0) return <Calm />
   const { now, earlier } = arrange(runs, requests)
   const card = (run: Run) => <RunCard key={run.id} run={run} requests={requests.filter((request) => request.requestId === run.id)} />
+  const lines = (after: string, before: string) => turns.filter(({ at }) => at >= after && at < before).toReversed().map((turn) => <TurnLine key={turn.id} turn={turn} />)
+  const newest = earlier[0]?.at ?? ''
   return (
     <>
+      {lines(newest, '~')}
       {now.map(card)}
       {earlier.length > 0 && <h3 className="earlier">Earlier</h3>}
-      {earlier.map(card)}
+      {earlier.map((run, index) => [card(run), ...lines(earlier[index + 1]?.at ?? '', run.at)])}
     </>
   )
 }

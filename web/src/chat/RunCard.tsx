@@ -2,14 +2,17 @@
 import { memo } from 'react'
 import { Outcome } from '../review/Outcome.tsx'
 import { ProposalCard } from '../review/ProposalCard.tsx'
+import { isPlan, PlanCard, PlanOutcome } from '../review/PlanCard.tsx'
 import { Growing } from '../review/Growing.tsx'
 import { isWaiting, useReview } from '../review/store.ts'
-import { useSession } from '../session/store.ts'
+import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { canWrite, useDocument } from '../editor/store.ts'
+import { continueFrom } from './conversation.ts'
 import { spentLine, spentWords } from './spent.ts'
-import { type Entry, type Run, runAhead, useChat } from './store.ts'
+import { type Entry, goesOnFrom, type Run, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
 
 export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
@@ -35,10 +38,23 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
       {running && growing.map((one) => <Growing key={one.id} writing={one} mine={mine} />)}
       {running && !waiting && growing.length === 0 && <AtWork run={run} />}
       <Ending run={run} />
+      {!running && <Continue run={run} />}
       {run.spent && <p className="spent" title={spentWords(run.spent)}>{spentLine(run.spent)}</p>}
     </article>
   )
 })
+
+/** The way back to where this question was answered. */
+function Continue({ run }: { run: Run }) {
+  const can = useCapability('conversations')
+  const mayAsk = useDocument((state) => canWrite(state.role))
+  const online = useSession((session) => session.link === 'online')
+  const session = useSession((state) => state.me?.sessionId)
+  const goesOn = useChat((chat) => goesOnFrom(chat, session) === run.id)
+  // The next question goes on from there as it is.
+  if (!can || !mayAsk || !run.begun || goesOn) return null
+  return <button type="button" className="link continue" disabled={!online} onClick={() => void continueFrom(run)}>Continue from here</button>
+}
 
 /** What a run does that has nothing to show yet. */
 function AtWork({ run }: { run: Run }) {
@@ -52,6 +68,7 @@ function AtWork({ run }: { run: Run }) {
 function Step({ entry, request }: { entry: Entry; request: ApprovalRequest | undefined }) {
   if (entry.kind === 'text') return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>
   if (!request) return entry.result ? <Result words={entry.result} failed={entry.failed} /> : null
+  if (isPlan(request)) return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
   if (isWaiting(request)) return <ProposalCard request={request} />
   return <Outcome request={request} />
 }

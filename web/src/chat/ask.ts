@@ -9,6 +9,7 @@ import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { Hunk } from '../wire/types.ts'
 import { chosenModel } from './models.ts'
+import { chosenMode } from './modes.ts'
 import { asked, failed, useChat } from './store.ts'
 
 /** Sends the question; the selection goes along when `scoped`. */
@@ -21,8 +22,9 @@ export async function ask(prompt: string, scope: { from: number; to: number } | 
   useChat.setState((chat) => asked(chat, { id: requestId, sessionId: me.sessionId, prompt, author: me.user.name, at: new Date().toISOString() }))
   const selection = scope && { text: current.view.state.sliceDoc(scope.from, scope.to), start: scope.from, end: scope.to }
   const model = chosenModel()
+  const mode = chosenMode()
   try {
-    await wire.call('askClaudeCode', { sessionId: me.sessionId, prompt, requestId, ...(model && { model }), context: { documentId: current.id, ...(selection && { selection }) } })
+    await wire.call('askClaudeCode', { sessionId: me.sessionId, prompt, requestId, ...(model && { model }), ...(mode && { permission_mode: mode }), context: { documentId: current.id, ...(selection && { selection }) } })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     useChat.setState((chat) => failed(chat, requestId, error.message))

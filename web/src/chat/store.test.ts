@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../wire/types.ts'
-import { type Chat, answered, asked, began, happened, streamed, working } from './store.ts'
+import { type Chat, answered, asked, began, happened, remembers, streamed, working } from './store.ts'
 
-const NONE: Chat = { runs: [] }
+const NONE: Chat = { runs: [], turns: [] }
 const AT = '2026-01-01T00:00:00Z'
 const event = (type: string, subtype: string, content: Record<string, unknown> = {}): AgentEvent => ({ type, subtype, content, sessionId: 's', requestId: 'run', documentId: 'd', at: AT })
 const chunk = (text: string) => ({ sessionId: 's', requestId: 'run', text })
@@ -56,4 +56,17 @@ it('is at work only while it does not wait for people', () => {
   expect(working(chat, 's', new Set())?.id).toBe('run')
   expect(working(chat, 's', new Set(['run']))).toBeUndefined()
   expect(working(chat, 'other', new Set())).toBeUndefined()
+})
+
+it('shows where a conversation began anew, and whether there is anything to forget', () => {
+  const at = (chat: Chat, id: string, when: string) => happened(chat, { ...event('user', 'prompt', { text: 'Fix it' }), requestId: id, at: when })
+  const cleared = (chat: Chat, id: string, when: string, from: string | null) => happened(chat, { ...event('user', 'clear', { name: 'Ana', from }), requestId: id, at: when })
+  let chat = at(NONE, 'a', '2026-01-01T00:00:01Z')
+  expect(remembers(chat, 's')).toBe(true)
+  chat = cleared(chat, 'b', '2026-01-01T00:00:02Z', null)
+  expect(chat.turns).toEqual([{ id: 'b', sessionId: 's', at: '2026-01-01T00:00:02Z', name: 'Ana', from: null }])
+  expect(chat.runs).toHaveLength(1)
+  expect(remembers(chat, 's')).toBe(false)
+  expect(remembers(cleared(chat, 'c', '2026-01-01T00:00:03Z', 'a'), 's')).toBe(true)
+  expect(remembers(at(chat, 'd', '2026-01-01T00:00:04Z'), 's')).toBe(true)
 })

@@ -26,8 +26,12 @@ export interface Run {
 /** Tokens of a run, and what they cost in US dollars where that is known. */
 export interface Spent { model: string; input: number; cached: number; output: number; dollars: number | null }
 
-export interface Chat { runs: readonly Run[] }
-export const useChat = create<Chat>()(() => ({ runs: [] }))
+/** Somebody's conversation began anew, or goes on from an earlier run of theirs or anybody's. */
+export interface Turn { id: string; sessionId: string; name: string; at: string; from: string | null }
+
+export interface Chat { runs: readonly Run[]; turns: readonly Turn[] }
+export const NO_CHAT: Chat = { runs: [], turns: [] }
+export const useChat = create<Chat>()(() => NO_CHAT)
 
 const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, begun: false, status: 'running', problem: null, entries: [], spent: null })
 
@@ -51,7 +55,13 @@ export function streamed(chat: Chat, { requestId, sessionId, text = '' }: Claude
 
 /** Seed 1's objects, live or from the stored transcript. */
 export function happened(chat: Chat, event: AgentEvent): Chat {
+  if (event.type === 'user' && event.subtype === 'clear') return turned(chat, event)
   return change(chat, event.requestId, event.sessionId, event.at, (run) => ({ ...step(run, event), begun: true }))
+}
+
+function turned(chat: Chat, { requestId: id, sessionId, at, content }: AgentEvent): Chat {
+  if (chat.turns.some((turn) => turn.id === id)) return chat
+  return { ...chat, turns: [...chat.turns, { id, sessionId, at, name: words(content, 'name'), from: words(content, 'from') || null }] }
 }
 
 function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
@@ -107,7 +117,7 @@ export function answered(chat: Chat, { requestId, sessionId, conversationMessage
 
 /** Our question did not get through. */
 export function failed(chat: Chat, id: string, problem: string): Chat {
-  return { runs: chat.runs.map((run) => (run.id === id ? { ...run, status: 'error', problem } : run)) }
+  return { ...chat, runs: chat.runs.map((run) => (run.id === id ? { ...run, status: 'error', problem } : run)) }
 }
 
 /** A request tells who asked for what, also when the beginning was missed. */
@@ -126,14 +136,26 @@ export function runAhead(chat: Chat, run: Run): Run | undefined {
   return earlier.find((other) => other.begun) ?? earlier[0]
 }
 
+/** The run from which this session's next question goes on; none after a new beginning. */
+export function goesOnFrom({ runs, turns }: Chat, sessionId: string | undefined): string | null {
+  const turn = turns.findLast((other) => other.sessionId === sessionId)
+  const run = runs.findLast((other) => other.sessionId === sessionId && (turn === undefined || other.at > turn.at))
+  return run?.id ?? turn?.from ?? null
+}
+
+/** Whether the AI would go by anything that was said in this session's conversation. */
+export function remembers(chat: Chat, sessionId: string | undefined): boolean {
+  return goesOnFrom(chat, sessionId) !== null
+}
+
 /** A run of ours that is at work, not one that waits for people. */
 export function working(chat: Chat, sessionId: string | undefined, waiting: ReadonlySet<string>): Run | undefined {
   return chat.runs.find((run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id))
 }
 
 function change(chat: Chat, id: string, sessionId: string, at: string, make: (run: Run) => Run): Chat {
-  if (!chat.runs.some((run) => run.id === id)) return { runs: [...chat.runs, make(fresh(id, sessionId, at))] }
-  return { runs: chat.runs.map((run) => (run.id === id ? make(run) : run)) }
+  if (!chat.runs.some((run) => run.id === id)) return { ...chat, runs: [...chat.runs, make(fresh(id, sessionId, at))] }
+  return { ...chat, runs: chat.runs.map((run) => (run.id === id ? make(run) : run)) }
 }
 
 function words(content: Record<string, unknown>, field: string): string {

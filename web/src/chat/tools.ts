@@ -1,7 +1,7 @@
 /** What people call the tools. */
 const TOOLS: Record<string, string> = {
   update_full_document: 'Rewrite', update_selection: 'Rewrite of a selection', respond_conversation_only: 'Answer', insert_at_cursor: 'Insertion',
-  find_and_replace: 'Find and replace', suggest_improvements: 'Suggestions',
+  find_and_replace: 'Find and replace', suggest_improvements: 'Suggestions', ExitPlanMode: 'Plan', create_new_document: 'New document',
 }
 
 /** Tools that change the open document, as people choose them. */

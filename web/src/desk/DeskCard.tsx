@@ -1,6 +1,7 @@
 /** One request without a document: what would happen, what to look out for, and the decisions about it. */
 import { useState } from 'react'
 import { canDecide } from '../editor/store.ts'
+import { toolName } from '../chat/tools.ts'
 import { Countdown } from '../review/Countdown.tsx'
 import { useBusy } from '../review/decide.ts'
 import { ReasonForm } from '../review/ReasonForm.tsx'
@@ -24,9 +25,9 @@ export function DeskCard({ request }: { request: ApprovalRequest }) {
   return (
     <li className="desk-card" aria-label={`${request.tool_name}${file ? ` ${file}` : ''}`}>
       <div className="desk-card-head">
-        <strong>{visible(request.tool_name)}</strong>
+        <strong>{visible(toolName(request.tool_name))}</strong>
         {file && <code>{visible(file)}</code>}
-        {isNew && <span className="badge">new file</span>}
+        {isNew && <span className="badge">{request.tool_name === 'create_new_document' ? 'new document' : 'new file'}</span>}
         {request.approvals.need > 1 && waiting && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
         {!waiting && <span className={`desk-outcome is-${request.status}`}>{OUTCOMES[request.status] ?? request.status}</span>}
       </div>

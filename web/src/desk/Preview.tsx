@@ -1,4 +1,6 @@
 /** What a call would do, as the server worked it out: a diff, several, a command, or the plain input. */
+import { isPlan, planOf } from '../review/PlanCard.tsx'
+import { Markdown } from '../ui/Markdown.tsx'
 import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { diffLines, visible } from './shown.ts'
@@ -14,6 +16,7 @@ export function Preview({ request }: { request: ApprovalRequest }) {
     case 'command':
       return <Command request={request} />
     default:
+      if (isPlan(request)) return <Markdown text={planOf(request)} />
       return <pre className="desk-input">{visible(JSON.stringify(request.tool_input, null, 2))}</pre>
   }
 }

@@ -64,7 +64,7 @@ function Settings({ onJump }: { onJump: () => void }) {
       </fieldset>
       <Policies policies={settings.policies} fixed={fixed} />
       <Passages fixed={fixed} onJump={onJump} />
-      {role === 'owner' && <ServerSettings />}
+      <ServerSettings />
     </div>
   )
 }

@@ -3,7 +3,7 @@ import { getCurrent } from '../editor/current.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ChangeSettings, Policy } from '../wire/types.ts'
+import type { ChangeSettings, Policy, SetSettings } from '../wire/types.ts'
 
 export const POLICIES: readonly { policy: Policy; name: string; what: string }[] = [
   { policy: 'any', name: 'Anyone who may review', what: 'The first decision on a change counts.' },
@@ -32,5 +32,16 @@ export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promi
       : error.code === 'not_allowed' ? 'Only an owner changes these settings.' : error.message
     if (!wish.policy) toast(words)
     return words
+  }
+}
+
+/** The server's own settings; everybody is told. Answers what the server said against it, if it did. */
+export async function configureServer(wish: SetSettings): Promise<string | null> {
+  try {
+    await wire.call('settings:set', wish)
+    return null
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    return error.message
   }
 }

@@ -1,34 +1,24 @@
 /** In the review settings, for owners: what holds in every document that says nothing itself. */
-import { useEffect, useState } from 'react'
-import { timeLimits } from '../review/settings.ts'
-import { useSession, wire } from '../session/store.ts'
-import { CallError } from '../wire/socket.ts'
-import type { ServerSettings as Settings } from '../wire/types.ts'
+import { useState } from 'react'
+import { MODES } from '../chat/modes.ts'
+import { configureServer, timeLimits } from '../review/settings.ts'
+import { useSession } from '../session/store.ts'
+import type { SetSettings } from '../wire/types.ts'
 
 export function ServerSettings() {
+  const me = useSession((session) => session.me)
   const online = useSession((session) => session.link === 'online')
-  const [settings, setSettings] = useState<Settings | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
-  const take = async (asked: Promise<{ settings: Settings }>) => {
-    try {
-      setSettings((await asked).settings)
-      setRefusal(null)
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      setRefusal(error.message)
-    }
-  }
-  useEffect(() => {
-    if (online) void take(wire.call('settings:get', {}))
-  }, [online])
-  const set = (wish: Partial<Pick<Settings, 'approvals' | 'timeoutSeconds'>>) => void take(wire.call('settings:set', wish))
-  if (!settings) return refusal ? <p className="warn-note" role="alert">{refusal}</p> : null
+  if (me?.role !== 'owner') return null
+  const { settings } = me
+  const set = (wish: SetSettings) => void configureServer(wish).then(setRefusal)
+  const modes = MODES.filter(({ mode }) => me.permission_modes.includes(mode))
   return (
     <fieldset disabled={!online}>
       <legend>On this server, where a document says nothing itself</legend>
       <label className="setting">
         <input type="checkbox" checked={settings.approvals === 'on'} onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })} />
-        <span><b>Ask people first, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once.</span></span>
+        <span><b>Ask people first, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once. Everybody is told.</span></span>
       </label>
       <label className="setting-row">
         <span>Time to decide, everywhere</span>
@@ -36,7 +26,12 @@ export function ServerSettings() {
           {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => <option key={seconds} value={seconds}>{name}</option>)}
         </select>
       </label>
-      <p className="setting-row"><span>New runs start in mode</span> <code>{settings.permission_mode}</code></p>
+      <label className="setting-row">
+        <span>Questions start in</span>
+        <select className="field" value={settings.permission_mode} onChange={(event) => set({ permission_mode: event.currentTarget.value })}>
+          {modes.map(({ mode, name }) => <option key={mode} value={mode}>{name}</option>)}
+        </select>
+      </label>
       {refusal && <p className="warn-note" role="alert">{refusal}</p>}
     </fieldset>
   )

@@ -44,6 +44,7 @@ export function start(): void {
     settle(places, identity)
     useSession.setState({ link: 'online', me, refusal: null, guest: isGuest(places, identity) })
   })
+  wire.on('settings:changed', ({ settings }) => useSession.setState(({ me }) => ({ me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) } })))
   wire.on('sessionEnded', ({ code, message, at }) => refused({ code: 'unauthorized', message, details: { reason: code, at } }))
   wire.onDisconnect((byServer) => {
     useSession.setState(({ link }) => ({ link: link === 'refused' ? link : 'offline' }))
@@ -62,6 +63,11 @@ export function start(): void {
   window.addEventListener('online', () => useSession.getState().link === 'refused' || wire.connected || wire.connect())
   window.addEventListener('storage', (event) => followOtherTabs(meaning(event)))
   wire.connect()
+}
+
+/** The server's mode, if our questions may have it. */
+function modeFor(me: SessionRegistered, mode: string): string {
+  return me.permission_modes.includes(mode) ? mode : 'sdk'
 }
 
 /** We are not wanted, at least not like this. The connection goes first, so that open documents put unsent words aside before their page does. */

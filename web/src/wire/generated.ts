@@ -252,7 +252,7 @@ prompt: string,
  */
 requestId?: string, 
 /**
- * `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the session's if missing.
+ * `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the server's if missing.
  */
 permission_mode?: string, 
 /**
@@ -488,13 +488,41 @@ sessionId: string,
  */
 documentId?: string, };
 
+export type ClearTranscript = { 
+/**
+ * The session; it must be the person's own.
+ */
+sessionId: string, 
+/**
+ * The document the conversation is about; missing: the work without a document.
+ */
+documentId?: string, };
+
+export type ForkTranscript = { 
+/**
+ * The session that goes on; it must be the person's own.
+ */
+sessionId: string, 
+/**
+ * The document the conversation is about; missing: the work without a document.
+ */
+documentId?: string, 
+/**
+ * The run.
+ */
+requestId: string, 
+/**
+ * The session that asked for the run, if it is another; about a document it may be anybody's.
+ */
+fromSessionId?: string, };
+
 export type SetSettings = { 
 /**
  * `on` or `off`, for documents that say nothing themselves.
  */
 approvals?: string, 
 /**
- * The permission mode of new runs.
+ * The permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each other.
  */
 permission_mode?: string, 
 /**
@@ -696,9 +724,13 @@ protocol: number,
  */
 capabilities: Array<string>, 
 /**
- * The session's permission mode.
+ * The permission mode of this person's runs that name none.
  */
 permission_mode: string, 
+/**
+ * The permission modes that this person's runs may name.
+ */
+permission_modes: Array<string>, 
 /**
  * The models that can be asked, the default first.
  */
@@ -731,6 +763,12 @@ permission_mode: string,
  * Seconds until a request expires; 0 waits for ever.
  */
 timeoutSeconds: number, };
+
+export type SettingsChanged = { 
+/**
+ * All of them.
+ */
+settings: Settings, };
 
 export type DocumentSettings = { 
 /**
@@ -786,9 +824,15 @@ id: string,
  */
 title: string, 
 /**
- * Always 0.
+ * The version of its first text: 0, or 1 if a request made it.
  */
 version: number, };
+
+export type DocumentCreated = { 
+/**
+ * The document.
+ */
+document: CreatedDocument, };
 
 export type WholeDocument = { 
 /**

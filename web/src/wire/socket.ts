@@ -2,8 +2,8 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
-  Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, ServerSettings, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
+  Decided, Difference, DocumentChanged, DocumentCreated, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -12,6 +12,8 @@ export interface ServerEvents {
   sessionEnded: SessionEnded
   'document:updates': DocumentUpdates
   'document:changed': DocumentChanged
+  'document:created': DocumentCreated
+  'settings:changed': SettingsChanged
   'presence:peers': PresencePeers
   'presence:update': PresenceUpdate
   tool_approval_request: ApprovalRequest
@@ -42,7 +44,7 @@ export interface Calls {
   'document:restore': [{ documentId: string; version: number; onlyAt?: number }, { version: number }]
   'document:provenance': [{ documentId: string; from?: number; to?: number }, { version: number; spans: ProvenanceSpan[] }]
   askClaudeCode: [AskPayload, { requestId: string }]
-  run: [{ prompt: string; continue?: boolean; requestId?: string }, { requestId: string }]
+  run: [{ prompt: string; continue?: boolean; requestId?: string; permission_mode?: string }, { requestId: string }]
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
   tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
@@ -55,11 +57,12 @@ export interface Calls {
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]
-  'settings:get': [object, { settings: ServerSettings }]
-  'settings:set': [Partial<Pick<ServerSettings, 'approvals' | 'timeoutSeconds'>>, { settings: ServerSettings }]
   'token:issue': [IssueToken, IssuedToken]
   'token:list': [object, { tokens: TokenLine[] }]
   'token:revoke': [{ id: string }, object]
+  'transcript:clear': [{ sessionId: string; documentId?: string }, object]
+  'transcript:fork': [{ sessionId: string; documentId?: string; requestId: string; fromSessionId?: string }, object]
+  'settings:set': [SetSettings, { settings: SettingsChanged['settings'] }]
   'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
 }
 
@@ -67,6 +70,7 @@ export interface AskPayload {
   sessionId: string
   prompt: string
   requestId: string
+  permission_mode?: string
   context: { documentId: string; selection?: { text: string; start: number; end: number } }
 }
 

@@ -2,8 +2,8 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
-  SessionEnded, Told, Update, Warning, WireError,
+  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
+  SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
@@ -27,7 +27,6 @@ export type PresencePeers = With<wire.PresencePeers, { peers: Peer[] }>
 
 export type Policy = 'any' | 'not_requester' | 'two' | 'owner'
 export type ToolPolicy = With<wire.ToolPolicy, { policy: Policy }>
-export type ServerSettings = With<wire.Settings, { approvals: 'on' | 'off' }>
 export type DocumentSettings = With<wire.DocumentSettings, { policy: Policy; policies: ToolPolicy[]; approvals: 'on' | 'off' }>
 export type ChangeSettings = With<wire.ChangeSettings, { policy?: Policy; policies?: ToolPolicy[]; approvals?: 'on' | 'off' }>
 export type DocumentChanged = With<wire.DocumentChanged, { settings?: DocumentSettings }>

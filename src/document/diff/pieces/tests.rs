@@ -180,8 +180,7 @@ fn random_new_paragraphs_in_random_texts_can_be_taken_in_any_choice() {
             let at = random.usize(0..=new.len());
             new.insert(at, paragraph(&format!("New {n}"), random.usize(1..60)));
         }
-        let text =
-            |blocks: &[String]| blocks.iter().map(|it| format!("{it}\n\n")).collect::<String>();
+        let text = |blocks: &[String]| blocks.join("\n\n") + "\n\n";
         let (old, new) = (text(&old), text(&new));
         let hunks = diff(&old, &new, &DiffLimits::default());
         assert_eq!(taken(&old, &hunks, |_| true), new, "seed {seed}");

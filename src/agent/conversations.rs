@@ -1,0 +1,207 @@
+//! Conversations are begun anew, and continued from an earlier run; nothing that was said is lost for others. Also: how runs
+//! ended while their session was away.
+
+#[cfg(test)]
+mod stories;
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::room::event::{Said, Saying};
+use crate::store::{AuditEntry, Batch, MessageRecord, Op, RunRecord};
+use crate::who::{Action, Principal};
+
+use super::queue::{Key, Seized, Worker};
+use super::record::{self, Run};
+use super::response::response;
+use super::session::{Agents, Shared};
+use super::transcript::{self, Entry, Kept, Shown};
+use super::voice::Voice;
+use super::{AskError, AskKind};
+
+/// Bytes of an earlier conversation with which another one goes on; the newest runs are kept.
+const PAST_LIMIT: usize = 400_000;
+/// How long to wait for the end of a run to be told.
+const A_MOMENT: Duration = Duration::from_millis(5);
+/// Ends of runs that a session is told at a time when it comes back.
+const MOST_UNHEARD: u32 = 100;
+
+/// A session, and the document its conversation is about.
+type Conversation = (SessionId, Option<DocumentId>);
+
+/// An earlier run from which a conversation is to go on.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    /// The session whose conversation it becomes; the caller has checked that it is the person's own.
+    pub session: SessionId,
+    /// The document the conversation is about.
+    pub document: Option<DocumentId>,
+    /// The session that asked for the run; without a document the caller has checked that it is the person's own.
+    pub from: SessionId,
+    /// The run.
+    pub run: RunId,
+}
+
+impl Agents {
+    /// The session's conversation about a document, or about none, begins anew: the model forgets it, the record stays.
+    ///
+    /// # Errors
+    /// [`AskError::Busy`] while a run of it is at work or waits.
+    pub async fn clear(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        by: &Principal,
+    ) -> Result<(), AskError> {
+        let of = (session.clone(), document.cloned());
+        self.begin_anew(&of, by, None, Batch::new()).await
+    }
+
+    /// The session's conversation goes on from where an earlier run ended, whoever had asked for that.
+    ///
+    /// # Errors
+    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it, or a run of the
+    /// conversation that would be left, is at work or waits.
+    pub async fn fork(&self, fork: Fork, by: &Principal) -> Result<(), AskError> {
+        let Fork { session, document, from, run } = fork;
+        let store = &self.shared.store;
+        let record = store.run(&RunRecord::key(&from, &run)).await?.ok_or(AskError::NoRun)?;
+        if record.document != document {
+            return Err(AskError::NoRun);
+        }
+        if record.finished_ms.is_none() {
+            return Err(AskError::Busy);
+        }
+        let said = self.shared.all_said(&from, document.as_ref()).await?;
+        let said = transcript::up_to(said, &run).ok_or(AskError::NoRun)?;
+        let said = transcript::recent(said, &run, PAST_LIMIT);
+        let past = record::past(&session, document.as_ref(), &from, &said)?;
+        self.begin_anew(&(session, document), by, Some((from, run)), past.into()).await
+    }
+
+    async fn begin_anew(
+        &self,
+        of: &Conversation,
+        by: &Principal,
+        from: Option<(SessionId, RunId)>,
+        past: Batch,
+    ) -> Result<(), AskError> {
+        if !by.may(Action::Ask, of.1.as_ref()) {
+            return Err(AskError::NotAllowed);
+        }
+        let key = Key::conversation(of.0.clone(), of.1.clone());
+        while self.shared.queues().seize(&key)? == Seized::NotYet {
+            sleep(A_MOMENT).await;
+        }
+        let begun = self.shared.begin_anew(of, by, from, past).await;
+        // Whoever asked meanwhile goes on now.
+        self.employ(Worker::Needed, key);
+        begun
+    }
+
+    /// How runs of the session ended that it was not told of, as it would have been told.
+    pub async fn unheard(&self, session: &SessionId) -> Result<Vec<Said>, AskError> {
+        let mut unheard = Vec::new();
+        for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
+            let (state, at_ms) = (record.state.clone(), record.finished_ms.unwrap_or_default());
+            match Run::read(record) {
+                Ok(run) => unheard.extend(self.shared.end_of(&run, &state, at_ms).await?),
+                Err(error) => {
+                    tracing::error!(%error, "a stored run cannot be read; nobody is told of its end");
+                }
+            }
+        }
+        Ok(unheard)
+    }
+}
+
+impl Shared {
+    async fn begin_anew(
+        &self,
+        (session, document): &Conversation,
+        by: &Principal,
+        from: Option<(SessionId, RunId)>,
+        past: Batch,
+    ) -> Result<(), AskError> {
+        let room = match document {
+            Some(document) => self.rooms.open(document).await?,
+            None => self.private_room(session, by).await?,
+        };
+        let at_ms = self.clock.now_ms();
+        let run = from.as_ref().map(|(_, run)| run.clone());
+        let kept = Kept::Cleared { name: by.name.clone(), from: run };
+        let entry = Entry { session: session.clone(), run: RunId::generate(), at_ms, kept };
+        let mut batch = Batch::from(record::append(document.as_ref(), &entry)?);
+        batch.extend(past.ops().iter().cloned());
+        batch.push(Op::Audit(AuditEntry {
+            at_ms,
+            actor: by.user.to_string(),
+            action: if from.is_some() { "transcript.fork" } else { "transcript.clear" }.to_owned(),
+            document: document.clone(),
+            request: None,
+            detail: json!({ "session": session, "from": from }),
+        }));
+        self.store.commit(batch).await?;
+        let clock = self.clock.clone();
+        let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());
+        let voice = Voice { room, session, run, clock, document };
+        for shown in entry.shown() {
+            voice.show(shown).await;
+        }
+        Ok(())
+    }
+
+    /// Everything that a session said about a document, also in conversations that are over.
+    async fn all_said(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<Entry>, AskError> {
+        let messages = self.store.all_messages(session, document).await?;
+        let read = |it: MessageRecord| record::entry(session, it.at_ms, it.body);
+        Ok(messages.into_iter().filter_map(read).collect())
+    }
+
+    /// What is said at the end of a run that is over.
+    async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<Said>, AskError> {
+        let ask = &run.ask;
+        let said = self.all_said(&ask.session, ask.document.as_ref()).await?;
+        let said = transcript::of_run(&said, &ask.run);
+        // One that never began has no part in the conversation; how it ended is all there is.
+        let (subtype, message) = said
+            .iter()
+            .find_map(|entry| match &entry.kept {
+                Kept::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
+                Kept::Prompt { .. }
+                | Kept::Answer { .. }
+                | Kept::Cleared { .. }
+                | Kept::Results { .. } => None,
+            })
+            .unwrap_or((state, "The run ended before it began"));
+        let now = match self.room(run).await {
+            Ok(room) => room.read().await.ok(),
+            Err(_) => None,
+        };
+        let Shown(kind, subtype, content) = Shown::result(subtype, message, &run.spent);
+        let mut sayings = vec![Saying::Agent(kind, subtype, content)];
+        if ask.kind == AskKind::Ask {
+            let mut response = response(&said, now.as_ref());
+            if said.is_empty() && subtype != "success" {
+                response.error = Some((subtype.to_owned(), message.to_owned()));
+            }
+            sayings.push(Saying::Response(response));
+        }
+        sayings.push(Saying::Over);
+        let says = |saying| Said {
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            document: ask.document.clone(),
+            at_ms,
+            saying,
+        };
+        Ok(sayings.into_iter().map(says).collect())
+    }
+}

@@ -1,0 +1,61 @@
+//! Propose a plan: in plan mode nothing may be changed before people have approved one.
+//!
+//! Named as the Claude CLI names its own tool, which models know how to use.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::review::Preview;
+
+use super::hooks::validate::CONTENT_LIMIT;
+use super::{
+    Approved, Concluded, Context, Effect, Ground, Intent, Prepared, Tool, ToolError, named_text,
+};
+
+/// Propose a plan.
+pub struct ExitPlanMode;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The complete plan, in Markdown: what will be changed, where, and in which order.
+    plan: String,
+}
+
+impl Tool for ExitPlanMode {
+    const NAME: &'static str = "ExitPlanMode";
+    const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
+         Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
+    const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";
+    const EFFECT: Effect = Effect::Plans;
+    const GROUND: Ground = Ground::Conversation;
+    type Input = Input;
+
+    async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
+        let plan = checked(input)?;
+        let preview = Preview { new_content: Some(plan), ..Preview::generic() };
+        Ok(Prepared::Act(Intent { preview, touched: None }))
+    }
+
+    async fn conclude(
+        _context: Context,
+        _approved: Approved,
+        input: Input,
+    ) -> Result<Concluded, ToolError> {
+        let plan = checked(input)?;
+        let text = format!(
+            "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
+             called together with the plan were not made: call them now.\n\nThe approved plan:\n\n{plan}"
+        );
+        Ok(Concluded { text, plan: Some(plan), read: None })
+    }
+}
+
+fn checked(Input { plan }: Input) -> Result<String, ToolError> {
+    if plan.trim().is_empty() {
+        return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
+    }
+    named_text("plan", &plan, CONTENT_LIMIT)?;
+    Ok(plan)
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { markdown, type Shown } from './markdown.ts'
+
+/** As it would be read aloud, with what it is in brackets. */
+function flat(shown: readonly Shown[]): string {
+  return shown.map((one) => {
+    if (one.kind === 'text') return one.text
+    if ('text' in one) return `[${one.kind} ${one.text}]`
+    return 'inside' in one ? `[${one.kind} ${flat(one.inside)}]` : `[${one.kind}]`
+  }).join('')
+}
+
+const read = (source: string) => flat(markdown(source))
+
+test('a plan is read as headings, lists and words', () => {
+  expect(read('# Plan\n\n1. Cut the *first* line\n2. Keep `this`\n\nThen **stop**.')).toBe('[h3 Plan][ol [li [p Cut the [em first] line]][li [p Keep [code this]]]][p Then [strong stop].]')
+})
+
+test('code stands as it is', () => {
+  expect(read('```sh\nrm -rf *\n```')).toBe('[pre rm -rf *]')
+})
+
+test('only addresses of the web are links', () => {
+  expect(read('[a](https://example.org)')).toBe('[p [link a]]')
+  expect(read('[a](javascript:alert(1))')).toBe('[p [a](javascript:alert(1))]')
+})
+
+test('HTML and pictures are shown as they are written', () => {
+  expect(read('<img src=x onerror=alert(1)>')).toBe('<img src=x onerror=alert(1)>')
+  expect(read('![a](https://example.org/a.png)')).toBe('[p ![a](https://example.org/a.png)]')
+})

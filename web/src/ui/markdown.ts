@@ -1,0 +1,74 @@
+/** Markdown as a tree of what there is to show: no HTML, no pictures, nothing that could act. Pure. */
+import type { SyntaxNode } from '@lezer/common'
+import { parser } from '@lezer/markdown'
+
+export type Shown =
+  | { kind: 'text'; text: string }
+  | { kind: 'link'; href: string; inside: Shown[] }
+  | { kind: 'code' | 'pre'; text: string }
+  | { kind: 'rule' | 'break' }
+  | { kind: 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'; inside: Shown[] }
+
+const BLOCKS: Record<string, 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'> = {
+  Paragraph: 'p', BulletList: 'ul', OrderedList: 'ol', ListItem: 'li', Blockquote: 'blockquote', Emphasis: 'em', StrongEmphasis: 'strong',
+  ATXHeading1: 'h3', ATXHeading2: 'h4', ATXHeading3: 'h5', ATXHeading4: 'h5', ATXHeading5: 'h5', ATXHeading6: 'h5', SetextHeading1: 'h3', SetextHeading2: 'h4',
+}
+/** Marks that say how the words beside them are meant. */
+const MARKS = new Set(['HeaderMark', 'ListMark', 'QuoteMark', 'EmphasisMark', 'CodeMark', 'LinkMark', 'URL', 'LinkTitle', 'CodeInfo'])
+
+export function markdown(source: string): Shown[] {
+  return inside(parser.parse(source).topNode, source)
+}
+
+/** What a node holds: its children, and the words between them. */
+function inside(node: SyntaxNode, source: string): Shown[] {
+  const shown: Shown[] = []
+  let at = node.from
+  // Between blocks there are only line ends and marks of the blocks around them.
+  const holdsWords = !['Document', 'BulletList', 'OrderedList', 'ListItem', 'Blockquote'].includes(node.name)
+  const words = (to: number) => {
+    const text = source.slice(at, to)
+    if (holdsWords && text !== '') shown.push({ kind: 'text', text })
+  }
+  for (let child = node.firstChild; child; child = child.nextSibling) {
+    words(child.from)
+    shown.push(...one(child, source))
+    at = child.to
+  }
+  words(node.to)
+  return node.name.startsWith('ATXHeading') ? trimmed(shown) : shown
+}
+
+function one(node: SyntaxNode, source: string): Shown[] {
+  const text = source.slice(node.from, node.to)
+  const block = BLOCKS[node.name]
+  if (block) return [{ kind: block, inside: inside(node, source) }]
+  if (MARKS.has(node.name)) return []
+  switch (node.name) {
+    case 'InlineCode':
+      return [{ kind: 'code', text: text.replace(/^`+ ?|(?: )?`+$/g, '') }]
+    case 'FencedCode':
+    case 'CodeBlock':
+      return [{ kind: 'pre', text: node.getChildren('CodeText').map((code) => source.slice(code.from, code.to)).join('') }]
+    case 'HorizontalRule':
+      return [{ kind: 'rule' }]
+    case 'HardBreak':
+      return [{ kind: 'break' }]
+    case 'Escape':
+      return [{ kind: 'text', text: text.slice(1) }]
+    case 'Link': {
+      const url = node.getChild('URL')
+      const href = url ? source.slice(url.from, url.to) : ''
+      // Nothing but the web: an address may say anything.
+      return /^https?:\/\//i.test(href) ? [{ kind: 'link', href, inside: inside(node, source) }] : [{ kind: 'text', text }]
+    }
+    default:
+      // HTML, pictures and whatever else there is are shown as they are written.
+      return [{ kind: 'text', text }]
+  }
+}
+
+function trimmed(shown: Shown[]): Shown[] {
+  const [first] = shown
+  return first?.kind === 'text' ? [{ ...first, text: first.text.trimStart() }, ...shown.slice(1)] : shown
+}
