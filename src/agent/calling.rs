@@ -1,7 +1,5 @@
 //! Stories about calls that somebody else's agent makes.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -66,8 +64,10 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let proposal = &request.proposal;
     assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
-    stage.decide(Verdict::Approve).await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(waiting, approve, owner()).await.unwrap();
     let called = over(&mut ongoing).await;
+    assert_eq!(stage.result().await, "success");
     assert_eq!(called.outcome.text, "Applied: 1 accepted.");
     assert!(!called.outcome.is_error && called.text().contains("reads as you proposed"));
     assert_eq!(called.read, Some((stage.room.document().clone(), Version(1))));
@@ -82,7 +82,10 @@ async fn a_rejection_reaches_the_caller_with_its_feedback() {
     let mut ongoing = stage.calls(rewrite("New.")).await;
     stage.reject("Too new").await;
     let called = over(&mut ongoing).await;
-    assert_eq!((called.outcome.text.as_str(), called.outcome.is_error), ("User rejected: Too new", true));
+    assert_eq!(
+        (called.outcome.text.as_str(), called.outcome.is_error),
+        ("User rejected: Too new", true)
+    );
     assert_eq!(called.outcome.about["status"], "rejected");
     assert_eq!(stage.text().await, "Old.");
 }
@@ -152,7 +155,10 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     let mut stage = Stage::with("One. Two.").await;
     let at = |start: i64, text| {
         let range = json!({"start": start, "end": start + 4});
-        call("update_selection", json!({"new_text": text, "selection_range": range, "explanation": ""}))
+        call(
+            "update_selection",
+            json!({"new_text": text, "selection_range": range, "explanation": ""}),
+        )
     };
     let mut first = stage.calls(at(0, "Uno.")).await;
     let mut second = stage.calls(at(5, "Dos.")).await;
@@ -230,7 +236,7 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
     let mut ongoing = stage.calls(Outside { deadline_ms, ..rewrite("New.") }).await;
     let request = stage.request().await;
     assert_eq!(request.clock.ends_ms(), deadline_ms);
-    stage.clock.advance(Duration::from_millis(20_001));
+    stage.clock.advance_ms(20_001);
     // The room looks at its clock when it is asked something.
     stage.text().await;
     let called = over(&mut ongoing).await;
@@ -242,7 +248,8 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
 async fn roles_hold_for_calls_from_outside() {
     let stage = Stage::in_workspace(&[("a.txt", "Secret.")]).await;
     let id = stage.room.document().clone();
-    let viewer = Principal { user: "usr_vi".into(), name: "Vi".into(), role: Role::Viewer, document: None };
+    let viewer =
+        Principal { user: "usr_vi".into(), name: "Vi".into(), role: Role::Viewer, document: None };
     let bound = Principal { role: Role::Editor, document: Some(id.clone()), ..viewer.clone() };
     let tries = [
         (&viewer, Some(id.clone()), rewrite("New.")),
@@ -267,9 +274,18 @@ async fn roles_hold_for_calls_from_outside() {
 async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
     let mut stage = Stage::with("Old.").await;
     for (outside, words) in [
-        (call("update_full_document", json!({"content": 1})), "Invalid input for update_full_document"),
+        (
+            call("update_full_document", json!({"content": 1})),
+            "Invalid input for update_full_document",
+        ),
         (call("update_full_document", json!("text")), "invalid JSON arguments"),
-        (call("update_selection", json!({"new_text": "x", "selection_range": {"start": 9, "end": 3}})), "Invalid selection range"),
+        (
+            call(
+                "update_selection",
+                json!({"new_text": "x", "selection_range": {"start": 9, "end": 3}}),
+            ),
+            "Invalid selection range",
+        ),
         (call("no_such_tool", json!({})), "Unknown tool: no_such_tool"),
     ] {
         let called = over(&mut stage.calls(outside).await).await;
