@@ -205,9 +205,10 @@ impl Bridge {
 
     /// Sends what needs no answer.
     async fn tell(self: &Arc<Self>, message: &Value) {
-        let sent = match is_self_contained(message) {
-            true => self.post(message).await,
-            false => self.post_in_session(message).await,
+        let sent = if is_self_contained(message) {
+            self.post(message).await
+        } else {
+            self.post_in_session(message).await
         };
         if let Err(error) = sent {
             tracing::warn!(%error, "a message could not be passed on");

@@ -121,20 +121,15 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn refusal(error: &AuthError) -> Response {
-    match error {
-        AuthError::Store(_) => {
-            tracing::error!(%error, "a token could not be looked up");
-            let detail = "the token could not be looked up";
-            problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
-        }
-        _ => {
-            let detail = format!("{error}; send `Authorization: Bearer TOKEN`");
-            let mut response = problem(StatusCode::UNAUTHORIZED, "unauthorized", &detail);
-            let scheme = HeaderValue::from_static("Bearer");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            response
-        }
+    if let AuthError::Store(_) = error {
+        tracing::error!(%error, "a token could not be looked up");
+        let detail = "the token could not be looked up";
+        return problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
     }
+    let detail = format!("{error}; send `Authorization: Bearer TOKEN`");
+    let mut response = problem(StatusCode::UNAUTHORIZED, "unauthorized", &detail);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
 }
 
 /// A problem document (RFC 9457).

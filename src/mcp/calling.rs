@@ -97,11 +97,11 @@ async fn wait(
                     waiting = format!("Request {request} waits for people to decide");
                     progress.say(&waiting).await;
                 }
-                Heard::Over(called) => {
-                    if let Some((document, version)) = called.read.clone() {
+                Heard::Over(done) => {
+                    if let Some((document, version)) = done.read.clone() {
                         desk.note_read(session, document, version);
                     }
-                    let (words, is_error) = words::told(listed.noun, &called);
+                    let (words, is_error) = words::told(listed.noun, &done);
                     return result(words, is_error);
                 }
                 Heard::Parked => {

@@ -128,7 +128,7 @@ impl Desk {
     pub(super) async fn session_of(&self, caller: &Caller) -> Result<SessionId, StoreError> {
         let Caller { principal: Principal { user, .. }, client, .. } = caller;
         let name = Sha256::digest(format!("mcp\n{user}\n{client}"));
-        let name: String = name.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
         let (id, now_ms) = (SessionId::from(format!("ses_{name}")), self.door.clock.now_ms());
         let known = self.door.store.session(&id).await?;
         if let Some(known) = &known

@@ -81,13 +81,12 @@ pub(super) fn listed(offers: &[Offer]) -> Vec<Listed> {
 fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
     let mut schema = offer.definition.input_schema.as_object().cloned().unwrap_or_default();
     match (about, name) {
-        (About::Workspace, _) => {}
         (About::Document, _) => add_document(&mut schema),
         (About::Reading, "read_document") => {
             schema.insert("required".to_owned(), json!(["document_id"]));
             describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
         }
-        (About::Reading, _) => {}
+        (About::Workspace | About::Reading, _) => {}
     }
     if name == "insert_at_cursor" {
         // Nobody outside has a cursor here.
@@ -183,11 +182,10 @@ pub(super) struct Target {
 pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<Target, String> {
     let mut arguments = arguments;
     let document = match (about, arguments.get("document_id")) {
-        (About::Workspace, _) => None,
         (About::Reading, None | Some(Value::Null)) if name == "read_document" => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
-        (About::Reading, _) => None,
+        (About::Workspace | About::Reading, _) => None,
         (About::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
             Some(Value::String(id)) => Some(DocumentId::from(id)),
             _ => None,
