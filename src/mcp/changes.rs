@@ -119,9 +119,9 @@ mod tests {
             renamed(&changes, document);
         }
         changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()));
-        let changed = listener.next(|document| document.as_str() != "doc_3").await;
+        let told = listener.next(|document| document.as_str() != "doc_3").await;
         let expected = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
-        assert_eq!(changed, Some(Changed::Some(expected)));
+        assert_eq!(told, Some(Changed::Some(expected)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -131,8 +131,8 @@ mod tests {
         for _ in 0..=WAITING {
             renamed(&changes, "doc_1");
         }
-        let changed = listener.next(|_| true).await.unwrap();
-        assert!(changed.has(&"doc_9".into()));
+        let told = listener.next(|_| true).await.unwrap();
+        assert!(told.has(&"doc_9".into()));
         drop(changes);
         assert_eq!(listener.next(|_| true).await, None);
     }

@@ -58,11 +58,6 @@ impl Mcp {
         mcp
     }
 
-    /// The name of its session.
-    pub fn session(&self) -> &str {
-        self.session.as_deref().expect("a session")
-    }
-
     /// The same session with another token.
     pub fn with_token(&self, token: &str) -> Self {
         let (address, session) = (self.address.clone(), self.session.clone());
