@@ -64,8 +64,10 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let proposal = &request.proposal;
     assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
-    stage.decide(Verdict::Approve).await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(waiting, approve, owner()).await.unwrap();
     let called = over(&mut ongoing).await;
+    assert_eq!(stage.result().await, "success");
     assert_eq!(called.outcome.text, "Applied: 1 accepted.");
     assert!(!called.outcome.is_error && called.text().contains("reads as you proposed"));
     assert_eq!(called.read, Some((stage.room.document().clone(), Version(1))));

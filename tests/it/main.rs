@@ -27,6 +27,7 @@ mod durability;
 mod exports;
 mod injection;
 mod limits;
+mod mcp;
 mod models;
 mod offline;
 mod plans;

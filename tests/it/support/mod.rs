@@ -4,6 +4,7 @@ mod bridge;
 mod desk;
 pub mod http;
 mod log;
+pub mod mcp;
 mod mirror;
 mod person;
 mod provider;
