@@ -52,7 +52,7 @@ use crate::who::Principal;
 
 pub use crate::tools::SafeTools;
 pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
-pub use models::Models;
+pub use models::{Chosen, Models};
 pub use session::Agents;
 pub use turn::Limits;
 

@@ -19,7 +19,7 @@ use crate::who::{Action, Principal};
 
 use super::call::Ears;
 use super::driver;
-use super::models::Models;
+use super::models::{Chosen, Models};
 use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
@@ -109,6 +109,11 @@ impl Agents {
     /// The names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
+    }
+
+    /// The model of this name, or any `provider:NAME` of a provider that is here.
+    pub fn model(&self, name: &str) -> Option<Chosen> {
+        self.shared.models.choose(Some(name))
     }
 
     /// Asks the providers which models they have; takes as long as they do.
