@@ -135,6 +135,7 @@ struct House {
     sockets: Sockets,
     rooms: Rooms,
     agents: Agents,
+    conversations: http::Conversations,
     clock: Clock,
     workers: TaskTracker,
 }
@@ -167,8 +168,8 @@ impl House {
         let (models, tools) = (models(config)?, tools(config)?);
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
-        let workers = TaskTracker::new();
-        Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
+        let (conversations, workers) = (http::Conversations::new()?, TaskTracker::new());
+        Ok(Self { store, auth, secret, sockets, rooms, agents, conversations, clock, workers })
     }
 
     /// The first start puts a document on the desk, so that there is something to try.
@@ -218,6 +219,8 @@ impl House {
             store: self.store.clone(),
             auth: self.auth.clone(),
             rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
+            conversations: self.conversations.clone(),
             clock: self.clock.clone(),
             everyone: config.no_auth.then(Auth::owner),
         }

@@ -24,6 +24,8 @@ mod durability;
 mod exports;
 mod injection;
 mod limits;
+mod messages;
+mod messages_clients;
 mod models;
 mod offline;
 mod presence;
