@@ -146,6 +146,7 @@ struct House {
     changes: mcp::Changes,
     rooms: Rooms,
     agents: Agents,
+    conversations: http::Conversations,
     clock: Clock,
     workers: TaskTracker,
     /// Ends MCP sessions.
@@ -196,7 +197,8 @@ impl House {
         let (models, tools) = (models(config)?, tools(config)?);
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
-        let (workers, no_sessions) = (TaskTracker::new(), CancellationToken::new());
+        let (conversations, workers) = (http::Conversations::new()?, TaskTracker::new());
+        let no_sessions = CancellationToken::new();
         Ok(Self {
             store,
             auth,
@@ -205,6 +207,7 @@ impl House {
             changes,
             rooms,
             agents,
+            conversations,
             clock,
             workers,
             no_sessions,
@@ -259,6 +262,8 @@ impl House {
             store: self.store.clone(),
             auth: self.auth.clone(),
             rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
+            conversations: self.conversations.clone(),
             clock: self.clock.clone(),
             everyone: config.no_auth.then(Auth::owner),
         }

@@ -83,6 +83,8 @@ async fn until_end(
                 heard.size += partial_json.len();
                 sketching.grow(index, &partial_json);
             }
+            // Reasoning is for the model alone.
+            Some(Ok(Delta::Block(_))) => {}
             Some(Ok(Delta::Reset)) => {
                 sketching.start_again().await;
                 *heard = Heard::default();

@@ -57,7 +57,7 @@ pub use crate::room::settings::PermissionMode;
 pub use crate::tools::SafeTools;
 pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
 pub use conversations::Fork;
-pub use models::Models;
+pub use models::{Chosen, Models};
 pub use session::Agents;
 pub use turn::Limits;
 

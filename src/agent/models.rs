@@ -72,7 +72,7 @@ impl Models {
     }
 
     /// The model of this name, or any `provider:NAME` of a provider that is here; the default without a name.
-    pub(super) fn choose(&self, name: Option<&str>) -> Option<Chosen> {
+    pub fn choose(&self, name: Option<&str>) -> Option<Chosen> {
         let Some(name) = name else {
             let (_, model) = self.asked.first()?;
             return Some(Chosen { model: Arc::clone(model), name: String::new() });
@@ -90,7 +90,7 @@ impl Models {
 
 impl Chosen {
     /// The name that chooses it again.
-    pub(super) fn full_name(&self) -> String {
+    pub fn full_name(&self) -> String {
         let own = self.model.name();
         if self.name.is_empty() {
             own.to_owned()

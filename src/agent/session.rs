@@ -19,7 +19,7 @@ use crate::who::{Action, Principal};
 
 use super::call::Ears;
 use super::driver;
-use super::models::Models;
+use super::models::{Chosen, Models};
 use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
@@ -129,6 +129,11 @@ impl Agents {
         let mode = self.shared.rooms.settings().permission_mode;
         let may = self.check_mode(mode, asker, document).is_ok();
         if may { mode } else { PermissionMode::Sdk }
+    }
+
+    /// The model of this name, or any `provider:NAME` of a provider that is here.
+    pub fn model(&self, name: &str) -> Option<Chosen> {
+        self.shared.models.choose(Some(name))
     }
 
     /// Asks the providers which models they have; takes as long as they do.

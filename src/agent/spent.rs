@@ -77,6 +77,7 @@ mod tests {
         AssistantMessage {
             content: Vec::new(),
             stop_reason: StopReason::EndTurn,
+            stop_sequence: None,
             stop_details: None,
             usage: Usage { input_tokens, output_tokens, ..Usage::default() },
             model: model.into(),

@@ -182,8 +182,14 @@ impl Play {
                     .filter_map(|block| block.as_text().map(|text| Ok(Delta::Text(text.into()))))
                     .collect();
                 let model = "actor".into();
-                let stop_details = None;
-                let answer = AssistantMessage { content, stop_reason, stop_details, usage, model };
+                let answer = AssistantMessage {
+                    content,
+                    stop_reason,
+                    stop_sequence: None,
+                    stop_details: None,
+                    usage,
+                    model,
+                };
                 stream::iter(texts).chain(stream::iter([Ok(Delta::Done(answer))])).boxed()
             }
             Play::Fail(words, error) => {

@@ -380,8 +380,14 @@ mod tests {
         let mut content = vec![ContentBlock::text("Well."), ContentBlock::text("")];
         content
             .extend((0..calls).map(|n| ContentBlock::tool_use(n.to_string(), "tool", json!({}))));
-        let (usage, model, stop_details) = (Usage::default(), String::new(), None);
-        Event::Answered(AssistantMessage { content, stop_reason, stop_details, usage, model })
+        Event::Answered(AssistantMessage {
+            content,
+            stop_reason,
+            stop_sequence: None,
+            stop_details: None,
+            usage: Usage::default(),
+            model: String::new(),
+        })
     }
 
     fn ran(id: &str) -> Event {

@@ -6,6 +6,7 @@ pub mod problem;
 
 mod body;
 mod export;
+mod messages;
 mod past;
 mod principal;
 mod tokens;
@@ -15,12 +16,14 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
 
+use crate::agent::Agents;
 use crate::auth::Auth;
 use crate::room::Rooms;
 use crate::room::clock::Clock;
 use crate::store::Store;
 use crate::who::Principal;
 
+pub use messages::Conversations;
 use problem::Problem;
 
 /// The largest body of a request, in bytes.
@@ -35,6 +38,10 @@ pub struct Door {
     pub auth: Auth,
     /// The documents.
     pub rooms: Rooms,
+    /// The models, and the tools behind the gate.
+    pub agents: Agents,
+    /// The conversations of the Messages API.
+    pub conversations: Conversations,
     /// What time it is.
     pub clock: Clock,
     /// Under `--no-auth`: who everyone is.
@@ -56,8 +63,14 @@ pub fn router(door: Door) -> Router {
                 .layer(DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES)),
         )
         .route("/api/v1/tokens/{id}", delete(tokens::revoke))
+        .route("/api/v1/server-tools", get(messages::opted_in).put(messages::opt_in))
+        .route("/v1/messages", post(messages::answer).fallback(messages::no_method))
+        .route("/v1/messages/count_tokens", post(messages::count).fallback(messages::no_method))
+        .route("/v1/models", get(messages::list_models).fallback(messages::no_method))
+        .route("/v1/models/{*id}", get(messages::one_model).fallback(messages::no_method))
+        .route("/api/hello", get(messages::hello))
         .route("/api/{*rest}", any(no_route))
-        .route("/v1/{*rest}", any(no_route))
+        .route("/v1/{*rest}", any(messages::no_route))
         .fallback_service(assets::router())
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))

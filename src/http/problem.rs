@@ -30,6 +30,16 @@ impl Problem {
         Self { status, code, detail: detail.into(), challenge: None }
     }
 
+    /// The HTTP status.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The words for people.
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// Nobody said who they are.
     pub(super) fn token_needed() -> Self {
         let detail = "a token is needed, as `Authorization: Bearer …` or `x-api-key: …`";

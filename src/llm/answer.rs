@@ -135,7 +135,7 @@ pub(super) fn complete(
     if stop_reason != StopReason::ToolUse {
         content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
     }
-    AssistantMessage { content, stop_reason, stop_details: None, usage, model }
+    AssistantMessage { content, stop_reason, stop_sequence: None, stop_details: None, usage, model }
 }
 
 /// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.

@@ -100,7 +100,16 @@ impl Api {
     /// messages), so nothing that changes from call to call may stand before the conversation. There are at most three
     /// of the four breakpoints that are allowed: the rules, the document (which the prompt marks), and the last block.
     fn body(&self, request: Request) -> Value {
+        let mut request = request;
+        let stop_sequences = std::mem::take(&mut request.stop_sequences);
+        let more = std::mem::take(&mut request.more);
         let mut body = json!(self.request(request));
+        if let Some(body) = body.as_object_mut() {
+            body.extend(more);
+            if !stop_sequences.is_empty() {
+                body.insert("stop_sequences".into(), json!(stop_sequences));
+            }
+        }
         if self.eager.load(Ordering::Relaxed) {
             for tool in tools(&mut body) {
                 // People watch a change being written; without this it comes when it is done.
@@ -111,7 +120,7 @@ impl Api {
     }
 
     fn request(&self, request: Request) -> MessagesRequest {
-        let Request { model, system, messages, tools, max_tokens, .. } = request;
+        let Request { model, system, messages, tools, tool_choice, max_tokens, .. } = request;
         let system_block =
             ContentBlock::Text { text: system, cache_control: Some(CacheControl::one_hour()) };
         MessagesRequest {
@@ -123,7 +132,7 @@ impl Api {
                 .collect(),
             messages: messages.into_iter().filter_map(sendable).collect(),
             tools,
-            tool_choice: None,
+            tool_choice,
             // People take minutes to decide, and the conversation waits for them.
             cache_control: Some(CacheControl::one_hour()),
             stream: true,
@@ -143,7 +152,7 @@ impl Api {
     async fn count(&self, request: Request) -> Result<Option<u64>, ModelError> {
         let mut body = self.body(request);
         if let Some(body) = body.as_object_mut() {
-            for only_generating in ["max_tokens", "stream"] {
+            for only_generating in ["max_tokens", "stream", "stop_sequences"] {
                 body.remove(only_generating);
             }
         }

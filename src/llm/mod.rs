@@ -25,10 +25,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::messages::{ContentBlock, Message, StopReason, ToolDefinition, Usage};
+use crate::wire::messages::{ContentBlock, Message, StopReason, ToolChoice, ToolDefinition, Usage};
 
 /// A language model, or something that behaves like one.
 pub trait Model: Send + Sync {
@@ -68,6 +68,12 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// What the model may call, in a fixed order.
     pub tools: Vec<ToolDefinition>,
+    /// Whether the model must, may or must not call a tool; `None`: it may. Models inside this process do not know it.
+    pub tool_choice: Option<ToolChoice>,
+    /// Texts that end the answer where it comes to one, for providers over the network.
+    pub stop_sequences: Vec<String>,
+    /// Further fields of the Messages API (`thinking`, `output_config`), for providers of it; others do not know them.
+    pub more: Map<String, Value>,
     /// Upper bound of output tokens; 0 stands for [`DEFAULT_MAX_TOKENS`].
     pub max_tokens: u32,
     /// The conversation's identifier; scripted turns are used up per session.
@@ -144,6 +150,8 @@ pub enum Delta {
         /// To append.
         partial_json: String,
     },
+    /// A block that is not told in pieces, such as reasoning, complete.
+    Block(ContentBlock),
     /// Forget everything since the start of this stream: the turn starts again.
     Reset,
     /// The complete answer; the last item.
@@ -161,6 +169,9 @@ pub struct AssistantMessage {
     pub content: Vec<ContentBlock>,
     /// Why the model stopped.
     pub stop_reason: StopReason,
+    /// Which stop sequence of the request ended the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_sequence: Option<String>,
     /// For a refusal: `{category, …}` as the provider said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Value>,

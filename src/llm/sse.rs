@@ -110,9 +110,8 @@ impl Reader {
             }
             StreamEvent::MessageStop => self.finish().map(|message| Some(Delta::Done(message))),
             StreamEvent::Error { error } => Err(mid_stream(error)),
-            StreamEvent::ContentBlockStop { .. } | StreamEvent::Ping | StreamEvent::Unknown => {
-                Ok(None)
-            }
+            StreamEvent::ContentBlockStop { index } => Ok(self.complete(index)),
+            StreamEvent::Ping | StreamEvent::Unknown => Ok(None),
         }
     }
 
@@ -172,6 +171,18 @@ impl Reader {
         }
     }
 
+    /// A block that was not told in pieces is told when it is complete.
+    fn complete(&self, index: usize) -> Option<Delta> {
+        match self.blocks.get(&index)? {
+            Block::Thinking { thinking, signature } => {
+                let (thinking, signature) = (thinking.clone(), signature.clone());
+                Some(Delta::Block(ContentBlock::Thinking { thinking, signature }))
+            }
+            Block::Whole(block) => Some(Delta::Block(block.clone())),
+            Block::Text(_) | Block::Call { .. } => None,
+        }
+    }
+
     fn finish(&mut self) -> Result<AssistantMessage, ModelError> {
         let start = self.start.take().ok_or_else(|| malformed("an end without message_start"))?;
         let stop_reason =
@@ -181,6 +192,7 @@ impl Reader {
             content.extend(block.close(&stop_reason));
         }
         let mut message = answer::complete(content, stop_reason, self.usage, start.model);
+        message.stop_sequence = self.end.stop_sequence.take();
         message.stop_details = self.end.stop_details.take();
         Ok(message)
     }

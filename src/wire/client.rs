@@ -492,6 +492,24 @@ pub struct IssueToken {
     pub expires_in: Option<String>,
 }
 
+/// The body of `PUT /api/v1/server-tools`, and the answer of both its methods.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct UseServerTools {
+    /// What programs may use over the Messages API with a token of this person; at first nothing.
+    pub tools: Vec<ServerTool>,
+}
+
+/// A kind of tools that run on this server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerTool {
+    /// Those for the document that a request names (`x-copydesk-document`).
+    Document,
+    /// Those for the server's workspace.
+    Workspace,
+}
+
 /// `token:revoke`
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]

@@ -287,13 +287,16 @@ fn the_editor_is_served_and_programs_addresses_never_answer_with_it() {
     assert_eq!(page.status, 200);
     assert!(page.head.contains("content-type: text/html"), "{}", page.head);
     assert!(page.head.contains("content-security-policy"), "{}", page.head);
-    for path in ["/api/v1/nothing", "/v1/nothing"] {
+    for (path, kind) in
+        [("/api/v1/nothing", "application/problem+json"), ("/v1/nothing", "application/json")]
+    {
         let answer = get(desk.address(), path);
         assert_eq!(answer.status, 404, "{path}");
-        assert!(answer.head.contains("application/problem+json"), "{path}: {}", answer.head);
-        let problem: Value = serde_json::from_str(answer.body.trim())
+        assert!(answer.head.contains(&format!("content-type: {kind}")), "{path}: {}", answer.head);
+        let said: Value = serde_json::from_str(answer.body.trim())
             .unwrap_or_else(|error| panic!("{error}: {}", answer.body));
-        assert_eq!(problem["status"], 404);
+        let problem = said["status"] == 404 && said["code"] == "not_found";
+        assert!(problem || said["error"]["type"] == "not_found_error", "{path}: {said}");
     }
 }
 

@@ -28,6 +28,8 @@ mod exports;
 mod injection;
 mod limits;
 mod mcp;
+mod messages;
+mod messages_clients;
 mod models;
 mod offline;
 mod plans;

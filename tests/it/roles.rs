@@ -62,6 +62,10 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("token:revoke", r#"{"id": "none"}"#, "o"),
 ];
 
+/// Asks a model that is not there, which only those are told who may ask.
+const MESSAGE: &str =
+    r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
+
 /// (route as in `src/http/mod.rs`, request, body, who may); `-`: also who brings no token.
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/healthz", "GET /healthz", "", "oervs-"),
@@ -77,6 +81,13 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/tokens", "GET /api/v1/tokens", "", "o"),
     ("/api/v1/tokens", "POST /api/v1/tokens", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
+    ("/api/v1/server-tools", "GET /api/v1/server-tools", "", "oes"),
+    ("/api/v1/server-tools", "PUT /api/v1/server-tools", r#"{"tools": []}"#, "oes"),
+    ("/v1/messages", "POST /v1/messages", MESSAGE, "oe"),
+    ("/v1/messages/count_tokens", "POST /v1/messages/count_tokens", MESSAGE, "oe"),
+    ("/v1/models", "GET /v1/models", "", "oervs"),
+    ("/v1/models/{*id}", "GET /v1/models/harper", "", "oervs"),
+    ("/api/hello", "HEAD /api/hello", "", "oervs-"),
     // There is nothing there, for anybody.
     ("/api/{*rest}", "GET /api/v1/nothing", "", "oervs-"),
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),

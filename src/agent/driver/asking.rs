@@ -157,6 +157,7 @@ impl Driver<'_> {
                 text: document.text.to_string(),
                 selection: self.selection.map(|(from, to)| Selection { from, to }),
             }),
+            ..Request::default()
         }
     }
 }

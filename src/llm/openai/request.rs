@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::llm::{DEFAULT_MAX_TOKENS, Request};
-use crate::wire::messages::{ContentBlock, Message, Role, ToolDefinition};
+use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
 
 /// What a server takes, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,12 @@ pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
@@ -89,13 +95,16 @@ impl Body<'_> {
 
 /// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
 /// conversation: servers reuse what they have computed of an equal beginning.
-pub(super) fn body<'a>(request: &Request, model: &'a str, dialect: Dialect) -> Body<'a> {
+pub(super) fn body<'a>(request: &'a Request, model: &'a str, dialect: Dialect) -> Body<'a> {
     let limit = if request.max_tokens == 0 { DEFAULT_MAX_TOKENS } else { request.max_tokens };
     let usage = json!({"include_usage": true});
     Body {
         model,
         messages: messages(&request.system, &request.messages),
         tools: request.tools.iter().map(tool).collect(),
+        tool_choice: request.tool_choice.as_ref().map(choice),
+        parallel_tool_calls: request.tool_choice.as_ref().and_then(parallel),
+        stop: &request.stop_sequences,
         max_tokens: (dialect.limit == Limit::MaxTokens).then_some(limit),
         max_completion_tokens: (dialect.limit == Limit::MaxCompletionTokens).then_some(limit),
         stream: true,
@@ -111,6 +120,25 @@ fn tool(tool: &ToolDefinition) -> Value {
         function["strict"] = json!(strict);
     }
     json!({"type": "function", "function": function})
+}
+
+fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto { .. } => json!("auto"),
+        ToolChoice::Any { .. } => json!("required"),
+        ToolChoice::Tool { name, .. } => json!({"type": "function", "function": {"name": name}}),
+        ToolChoice::None => json!("none"),
+    }
+}
+
+/// `false` if at most one call is wanted; not said otherwise, since many servers do not know the field.
+fn parallel(choice: &ToolChoice) -> Option<bool> {
+    match choice {
+        ToolChoice::Auto { disable_parallel_tool_use: one }
+        | ToolChoice::Any { disable_parallel_tool_use: one }
+        | ToolChoice::Tool { disable_parallel_tool_use: one, .. } => one.then_some(false),
+        ToolChoice::None => None,
+    }
 }
 
 fn messages(system: &str, conversation: &[Message]) -> Vec<Value> {
@@ -212,6 +240,31 @@ mod tests {
             json!({"role": "user", "content": "And now?\n\nWell?"}),
         ];
         assert_eq!(messages("Rules.", &conversation), expected);
+    }
+
+    #[test]
+    fn what_the_caller_chose_is_said_in_the_servers_words() {
+        let said = |tool_choice| {
+            let stop_sequences = vec!["END".to_owned()];
+            let request = Request { tool_choice, stop_sequences, ..Request::default() };
+            let body = json!(body(&request, "m", Dialect::default()));
+            assert_eq!(body["stop"], json!(["END"]));
+            (body["tool_choice"].clone(), body["parallel_tool_calls"].clone())
+        };
+        let (many, one) = (false, true);
+        let function = json!({"type": "function", "function": {"name": "a"}});
+        let named = |disable_parallel_tool_use| ToolChoice::Tool {
+            name: "a".into(),
+            disable_parallel_tool_use,
+        };
+        assert_eq!(said(None), (Value::Null, Value::Null));
+        assert_eq!(said(Some(ToolChoice::None)), (json!("none"), Value::Null));
+        assert_eq!(said(Some(named(many))), (function.clone(), Value::Null));
+        assert_eq!(said(Some(named(one))), (function, json!(false)));
+        let any = ToolChoice::Any { disable_parallel_tool_use: one };
+        assert_eq!(said(Some(any)), (json!("required"), json!(false)));
+        let auto = ToolChoice::Auto { disable_parallel_tool_use: many };
+        assert_eq!(said(Some(auto)), (json!("auto"), Value::Null));
     }
 
     #[test]

@@ -48,6 +48,7 @@ fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessa
     AssistantMessage {
         content,
         stop_reason: StopReason::from(reason.to_owned()),
+        stop_sequence: None,
         stop_details: None,
         usage: Usage {
             input_tokens: 812,
@@ -118,13 +119,14 @@ async fn several_calls_keep_their_order_and_no_input_is_an_empty_object() {
 }
 
 #[tokio::test]
-async fn reasoning_is_kept_as_it_came_and_not_told() {
+async fn reasoning_is_told_when_it_is_complete() {
     let said = vec![
         ContentBlock::Thinking { thinking: "Two words too many.".into(), signature: "EqQB".into() },
         ContentBlock::RedactedThinking { data: "Zm9n".into() },
         ContentBlock::tool_use("toolu_01", "update_selection", json!({})),
     ];
-    let deltas = [call(2, "toolu_01", "update_selection"), input(2, "{}")];
+    let whole = |at: usize| Delta::Block(said[at].clone());
+    let deltas = [whole(0), whole(1), call(2, "toolu_01", "update_selection"), input(2, "{}")];
     ends_well("thinking", &deltas, done(said, "tool_use", 63)).await;
 }
 
@@ -132,7 +134,7 @@ async fn reasoning_is_kept_as_it_came_and_not_told() {
 async fn what_is_not_known_is_ignored_or_kept() {
     let hologram = json!({"type": "hologram", "rays": [1, 2]});
     let said = vec![ContentBlock::text("Still here."), ContentBlock::Other(hologram)];
-    let deltas = [text("Still "), text("here.")];
+    let deltas = [text("Still "), text("here."), Delta::Block(said[1].clone())];
     ends_well("unknown-everything", &deltas, done(said, "end_turn", 7)).await;
 }
 

@@ -1,5 +1,6 @@
 //! The harness: the real server, real socket.io clients, and a small vocabulary for stories.
 
+pub mod api;
 mod bridge;
 mod desk;
 pub mod http;

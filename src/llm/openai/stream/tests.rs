@@ -53,7 +53,7 @@ fn told(delta: &Delta) -> String {
         Delta::Text(text) => format!("say {text}"),
         Delta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
         Delta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
-        Delta::Reset | Delta::Done(_) => panic!("never told by a reader"),
+        Delta::Block(_) | Delta::Reset | Delta::Done(_) => panic!("never told by a reader"),
     }
 }
 

@@ -1,0 +1,237 @@
+//! Drives one answer: asks the model, runs the tools that are ours, tells the client, remembers what it was not told.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Chosen;
+use crate::http::Door;
+use crate::ids::{SessionId, Version};
+use crate::llm::{self, AssistantMessage, Delta, ModelError};
+use crate::messages::canonical::Conversation;
+use crate::messages::failure::Failure;
+use crate::messages::memory::{Hidden, Known};
+use crate::messages::mixing::{End, Next, Turn, unfold};
+use crate::messages::request::Asked;
+use crate::messages::telling::Telling;
+use crate::room::clock::Clock;
+use crate::who::Principal;
+use crate::wire::messages::{ContentBlock, Message, Role, StopReason, StreamEvent, Usage};
+
+use super::Conversations;
+use super::limits::Permit;
+use super::server_tools::ServerTools;
+
+/// Bytes of one answer of the model.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Everything one answer needs.
+pub(super) struct Work {
+    conversations: Conversations,
+    clock: Clock,
+    principal: Principal,
+    asked: Asked,
+    chosen: Chosen,
+    /// The conversation, for the key of what follows.
+    conversation: Conversation,
+    session: SessionId,
+    /// The conversation as it really was.
+    messages: Vec<Message>,
+    tools: Option<ServerTools>,
+    _permit: Permit,
+}
+
+impl Work {
+    /// Finds the conversation again, as far as it is known.
+    pub(super) fn prepare(
+        door: &Door,
+        principal: Principal,
+        asked: Asked,
+        chosen: Chosen,
+        mut tools: Option<ServerTools>,
+        permit: Permit,
+    ) -> Result<Self, Failure> {
+        let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
+        let scope = [principal.user.as_str(), &chosen.full_name(), &about];
+        let begun = door.conversations.begin(&scope);
+        let mut conversation = begun.ok_or_else(|| Failure::new(500, "no key could be made"))?;
+        let now_ms = door.clock.now_ms();
+        let mut hidden: Vec<Option<Arc<Hidden>>> = Vec::with_capacity(asked.messages.len());
+        let mut latest: Option<Known> = None;
+        {
+            let mut memory = door.conversations.memory();
+            for message in &asked.messages {
+                conversation.say(message);
+                let answer = message.role == Role::Assistant;
+                let known = answer.then(|| conversation.key());
+                let known = known.and_then(|key| memory.recall(&principal.user, &key, now_ms));
+                hidden.push(known.as_ref().and_then(|known| known.hidden.clone()));
+                if answer {
+                    latest = known;
+                }
+            }
+        }
+        let messages = unfold(&asked.messages, |index| hidden.get(index).cloned().flatten());
+        let paused = messages.last().is_some_and(|last| last.role == Role::User);
+        if asked.ends_with_answer() && !paused {
+            let words = "this model does not support assistant message prefill: the conversation must end with a user message";
+            return Err(Failure::invalid(format!("messages: {words}")));
+        }
+        let read: Option<Version> = latest.as_ref().and_then(|known| known.read);
+        let session = latest.map_or_else(SessionId::generate, |known| known.session);
+        if let Some(tools) = &mut tools {
+            tools.take_up(session.clone(), read);
+        }
+        let (conversations, clock) = (door.conversations.clone(), door.clock.clone());
+        Ok(Self {
+            conversations,
+            clock,
+            principal,
+            asked,
+            chosen,
+            conversation,
+            session,
+            messages,
+            tools,
+            _permit: permit,
+        })
+    }
+
+    /// Answers. Each event goes to `told`, where a client reads them; the whole message is returned. Dropping the work
+    /// stops whatever it waits for.
+    pub(super) async fn go(
+        mut self,
+        told: Option<mpsc::Sender<StreamEvent>>,
+    ) -> Result<Value, Failure> {
+        let id = format!("msg_{}", uuid::Uuid::now_v7().simple());
+        let mut telling = Telling::new(id, self.asked.model.clone());
+        tell(told.as_ref(), telling.start()).await;
+        if self.asked.max_tokens == 0 {
+            // Only to warm a cache, which is the provider's affair.
+            let end = nothing(StopReason::MaxTokens);
+            tell(told.as_ref(), telling.end(&end)).await;
+            return Ok(telling.message(&end));
+        }
+        let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default();
+        let mut turn =
+            Turn::new(ours.into_iter().collect::<HashSet<_>>(), self.asked.choice.clone());
+        loop {
+            let answer = self.ask_model(&turn, &mut telling, told.as_ref()).await?;
+            let mut next = turn.answered(answer);
+            if let Next::Run(calls) = next {
+                tell(told.as_ref(), telling.pause()).await;
+                next = turn.ran(self.run(&calls).await?);
+            }
+            if let Next::End(end) = next {
+                let events = telling.end(&end);
+                // First remembered, then told: the client may go on at once.
+                self.remember(telling.content(), end.hidden.clone());
+                tell(told.as_ref(), events).await;
+                return Ok(telling.message(&end));
+            }
+        }
+    }
+
+    async fn ask_model(
+        &mut self,
+        turn: &Turn,
+        telling: &mut Telling,
+        told: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> Result<AssistantMessage, Failure> {
+        let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
+        request.messages = [self.messages.as_slice(), turn.said()].concat();
+        // Providers refuse a choice where there is nothing to choose.
+        request.tool_choice = turn.choice().filter(|_| !request.tools.is_empty());
+        request.session = self.session.to_string();
+        if turn.said().is_empty() {
+            request.prompt = self.asked.prompt().map(str::to_owned);
+        }
+        if let Some(tools) = &mut self.tools {
+            request.document = tools.view(self.chosen.model.name()).await;
+        }
+        let cancel = CancellationToken::new();
+        let _hang_up = cancel.clone().drop_guard();
+        let mut stream = self.chosen.model.stream(request, cancel);
+        let mut size = 0;
+        while let Some(delta) = stream.next().await {
+            match delta.map_err(|error| Failure::of_model(&error))? {
+                Delta::Done(answer) => return Ok(answer),
+                Delta::Reset => telling.begin_again(told.is_some())?,
+                delta => {
+                    size += match &delta {
+                        Delta::Text(text) => text.len(),
+                        Delta::ToolInput { partial_json, .. } => partial_json.len(),
+                        _ => 0,
+                    };
+                    if size > ANSWER_LIMIT {
+                        return Err(Failure::new(500, "the model's answer was too long"));
+                    }
+                    tell(told, telling.hear(delta)).await;
+                }
+            }
+        }
+        Err(Failure::of_model(&ModelError::CutOff))
+    }
+
+    /// Runs our tools, one after the other as the model called them.
+    async fn run(&mut self, calls: &[ContentBlock]) -> Result<Vec<ContentBlock>, Failure> {
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
+            if let Some(tools) = &mut self.tools {
+                results.push(tools.call(call).await?);
+                tools.check_asker().await?;
+            }
+        }
+        Ok(results)
+    }
+
+    fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<Hidden>>) {
+        self.conversation.say(&Message::assistant(content.to_vec()));
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        let known = Known { session: self.session.clone(), hidden, read };
+        let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
+        self.conversations.memory().keep(&self.principal.user, key, known, now_ms);
+    }
+}
+
+/// What the model is sent, but for what was said in this answer.
+pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools>) -> llm::Request {
+    let mut system = asked.system.clone();
+    let mut definitions = asked.tools.clone();
+    if let Some(tools) = tools {
+        if !system.is_empty() {
+            system.push_str("\n\n");
+        }
+        system.push_str(&tools.rules());
+        definitions.extend(tools.definitions().iter().cloned());
+    }
+    llm::Request {
+        model: chosen.name.clone(),
+        system,
+        messages: asked.messages.clone(),
+        tool_choice: asked.choice.clone().filter(|_| !definitions.is_empty()),
+        tools: definitions,
+        stop_sequences: asked.stop_sequences.clone(),
+        more: asked.more.clone(),
+        max_tokens: asked.max_tokens,
+        ..llm::Request::default()
+    }
+}
+
+fn nothing(stop_reason: StopReason) -> End {
+    let (stop_sequence, stop_details, hidden) = (None, None, None);
+    let usage = Usage::default();
+    End { calls: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
+}
+
+/// A client that does not read any more is no error: the work is about to be dropped.
+async fn tell(told: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
+    let Some(told) = told else { return };
+    for event in events {
+        told.send(event).await.ok();
+    }
+}

@@ -1,0 +1,133 @@
+//! Coming in and going out: who asks, in which version of the API, with which body; and the name each request has.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, Request};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use futures_util::StreamExt as _;
+use serde_json::Value;
+
+use crate::http::Door;
+use crate::http::body::is_json;
+use crate::http::principal::Caller;
+use crate::http::problem::Problem;
+use crate::messages::failure::Failure;
+
+/// The largest body, in bytes: the API's own limit.
+const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+/// The versions of the API. What changed between them, this server does not look at.
+const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
+
+/// Somebody who was let in.
+pub(super) struct Entered {
+    /// Who it is.
+    pub(super) caller: Caller,
+    /// The header lines they sent.
+    pub(super) headers: HeaderMap,
+}
+
+/// The caller and the body of a request.
+pub(super) async fn come_in(door: &Door, request: Request) -> Result<(Entered, Value), Failure> {
+    let headers = request.headers().clone();
+    let caller = let_in(door, &headers).await?;
+    check_version(&headers)?;
+    if !is_json(&headers) {
+        return Err(Failure::invalid("content-type: is to be application/json"));
+    }
+    let bytes = read(request.into_body()).await?;
+    let body = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::invalid(format!("the body is not valid JSON: {error}")))?;
+    Ok((Entered { caller, headers }, body))
+}
+
+/// The body, if it is not too long. One that is somewhat too long is read to its end all the same: a client that is
+/// still writing would not hear why it is refused.
+async fn read(body: Body) -> Result<Vec<u8>, Failure> {
+    let mut pieces = body.into_data_stream();
+    let (mut bytes, mut size) = (Vec::new(), 0_usize);
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Failure::invalid("the body could not be read to its end"))?;
+        size = size.saturating_add(piece.len());
+        if size <= BODY_LIMIT_BYTES {
+            bytes.extend_from_slice(&piece);
+        } else if size > 2 * BODY_LIMIT_BYTES {
+            break;
+        }
+    }
+    if size > BODY_LIMIT_BYTES {
+        return Err(Failure::new(413, "Request exceeds the maximum size"));
+    }
+    Ok(bytes)
+}
+
+/// Who asks, if they do not ask too often.
+pub(super) async fn let_in(door: &Door, headers: &HeaderMap) -> Result<Caller, Failure> {
+    let mut bare = Request::new(Body::empty());
+    bare.headers_mut().clone_from(headers);
+    let (mut parts, _) = bare.into_parts();
+    let caller = Caller::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
+    door.conversations.limits().count(&caller.principal.user)?;
+    Ok(caller)
+}
+
+/// A missing version is forgiven.
+fn check_version(headers: &HeaderMap) -> Result<(), Failure> {
+    let Some(version) = headers.get("anthropic-version") else { return Ok(()) };
+    if VERSIONS.iter().any(|known| version == known) {
+        return Ok(());
+    }
+    let known = VERSIONS.join(" and ");
+    Err(Failure::invalid(format!("anthropic-version: is not a known version; there are {known}")))
+}
+
+/// The same as this API says it.
+pub(super) fn failure(problem: &Problem) -> Failure {
+    let status = match problem.status().as_u16() {
+        status @ (400 | 401 | 403 | 404 | 409 | 413 | 429) => status,
+        422 => 400,
+        503 => 529,
+        _ => 500,
+    };
+    Failure::new(status, problem.detail())
+}
+
+/// The name of a request, told with every answer.
+pub(super) struct RequestName(String);
+
+impl RequestName {
+    pub(super) fn generate() -> Self {
+        Self(format!("req_{}", uuid::Uuid::now_v7().simple()))
+    }
+
+    /// The answer, or the error in the API's shape, with the request's name.
+    pub(super) fn sign(&self, answered: Result<Response, Failure>) -> Response {
+        let mut response = answered.unwrap_or_else(|failure| {
+            if failure.status >= 500 {
+                tracing::warn!(
+                    request = self.0,
+                    status = failure.status,
+                    message = failure.error.message,
+                    "a request to the Messages API failed"
+                );
+            }
+            refused(&failure, &self.0)
+        });
+        if let Ok(name) = HeaderValue::try_from(&self.0) {
+            response.headers_mut().insert("request-id", name);
+        }
+        response
+    }
+}
+
+fn refused(failure: &Failure, name: &str) -> Response {
+    let mut response = Response::new(Body::from(failure.body(name).to_string()));
+    let status = StatusCode::from_u16(failure.status);
+    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(seconds) = failure.retry_after_s {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}

@@ -1,0 +1,140 @@
+//! The Messages API: other programs talk to this server's models as they would to Anthropic's.
+//!
+//! `POST /v1/messages`, `POST /v1/messages/count_tokens`, `GET /v1/models`. What a request says and what an answer looks like
+//! is in [`crate::messages`]; here is who may ask, which model answers, and the waiting.
+
+mod conversations;
+mod driver;
+mod entry;
+mod limits;
+mod models;
+mod server_tools;
+mod stream;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::agent::Chosen;
+use crate::llm;
+use crate::messages::failure::Failure;
+use crate::messages::request::{Asked, Purpose};
+
+use super::Door;
+pub use conversations::Conversations;
+use driver::Work;
+use entry::{RequestName, come_in};
+use server_tools::ServerTools;
+pub(super) use server_tools::{opt_in, opted_in};
+
+/// Bytes of a token, where the model's provider does not count.
+const TOKEN_BYTES: usize = 4;
+
+/// An answer, as events or in one piece.
+pub(super) async fn answer(State(door): State<Door>, request: Request) -> Response {
+    let name = RequestName::generate();
+    let answered = async {
+        let (entered, body) = come_in(&door, request).await?;
+        let asked = Asked::read(&body, Purpose::Answer)?;
+        let permit = door.conversations.limits().begin(&entered.caller.principal.user)?;
+        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        let chosen = choose(&door, &asked)?;
+        let streamed = asked.stream;
+        let work = Work::prepare(&door, entered.caller.principal, asked, chosen, tools, permit)?;
+        if streamed {
+            stream::answer(work).await
+        } else {
+            Ok(Json(work.go(None).await?).into_response())
+        }
+    };
+    name.sign(answered.await)
+}
+
+/// How many tokens a request is; where the provider does not say, an estimate.
+pub(super) async fn count(State(door): State<Door>, request: Request) -> Response {
+    let name = RequestName::generate();
+    let counted = async {
+        let (entered, body) = come_in(&door, request).await?;
+        let asked = Asked::read(&body, Purpose::Count)?;
+        let _permit = door.conversations.limits().begin(&entered.caller.principal.user)?;
+        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        let chosen = choose(&door, &asked)?;
+        let request = driver::request(&asked, &chosen, tools.as_ref());
+        let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
+        let counted = chosen.model.count(request).await;
+        let tokens = counted.map_err(|error| Failure::of_model(&error))?;
+        Ok(Json(json!({"input_tokens": tokens.unwrap_or(estimate as u64)})).into_response())
+    };
+    name.sign(counted.await)
+}
+
+/// The models there are, page by page.
+pub(super) async fn list_models(
+    State(door): State<Door>,
+    page: Result<Query<models::Page>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let name = RequestName::generate();
+    let listed = async {
+        entry::let_in(&door, &headers).await?;
+        let Ok(Query(page)) = page else {
+            return Err(Failure::invalid("limit: is a number from 1 to 1000"));
+        };
+        Ok(Json(page.of(&door.agents.models())?).into_response())
+    };
+    name.sign(listed.await)
+}
+
+/// One model.
+pub(super) async fn one_model(
+    State(door): State<Door>,
+    Path(model): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let name = RequestName::generate();
+    let found = async {
+        entry::let_in(&door, &headers).await?;
+        models::choose(&door.agents, &model)?;
+        Ok(Json(models::described(&model)).into_response())
+    };
+    name.sign(found.await)
+}
+
+/// What the Claude CLI asks first, without a key.
+pub(super) async fn hello() -> StatusCode {
+    StatusCode::OK
+}
+
+/// There is no such route below `/v1`, said in the API's words.
+pub(super) async fn no_route() -> Response {
+    RequestName::generate().sign(Err(Failure::new(404, "there is no such route")))
+}
+
+/// The route is there, and cannot be asked that way.
+pub(super) async fn no_method() -> Response {
+    RequestName::generate().sign(Err(Failure::new(405, "this route does not take that method")))
+}
+
+/// The model, if it can do what is asked.
+fn choose(door: &Door, asked: &Asked) -> Result<Chosen, Failure> {
+    let chosen = models::choose(&door.agents, &asked.model)?;
+    let whole = chosen.model.name().starts_with("anthropic");
+    if let Some(kind) = asked.media().filter(|_| !whole) {
+        return Err(Failure::invalid(format!("messages: this model cannot read `{kind}` blocks")));
+    }
+    let format = asked.more.get("output_config").and_then(|config| config.get("format"));
+    if !whole && format.is_some_and(|format| !format.is_null()) {
+        return Err(Failure::invalid("output_config.format: this model cannot promise a format"));
+    }
+    Ok(chosen)
+}
+
+/// Bytes of text in a request, near enough.
+fn size(request: &llm::Request) -> usize {
+    let messages = request.messages.iter().map(|message| json!(message.content).to_string().len());
+    let tools = request.tools.iter().map(|tool| json!(tool).to_string().len());
+    request.system.len() + messages.sum::<usize>() + tools.sum::<usize>()
+}

@@ -1,0 +1,12 @@
+//! **pure**: the Messages API as a server speaks it: requests read, conversations recognised, tools mixed, answers told.
+//!
+//! A client sends the whole conversation each time, and each client writes it down differently. [`canonical`] makes one
+//! key of it, [`memory`] keeps what the client was not shown under that key, [`mixing`] decides which calls are whose,
+//! and [`telling`] says what came of it in the API's own events.
+
+pub mod canonical;
+pub mod failure;
+pub mod memory;
+pub mod mixing;
+pub mod request;
+pub mod telling;

@@ -1,0 +1,624 @@
+//! A request as clients send it, read tolerantly, and refused in the API's words where it makes no sense.
+//!
+//! Fields that are not known here are ignored, sampling parameters among them: they mean nothing to current models.
+
+use std::collections::HashSet;
+
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+
+use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
+
+use super::failure::Failure;
+
+/// Messages of one request.
+const MOST_MESSAGES: usize = 100_000;
+/// Characters of a tool's name; the CLI makes long ones of the names of servers.
+const LONGEST_TOOL_NAME: usize = 128;
+/// Characters of a complaint that quotes what it complains about.
+const LONGEST_COMPLAINT: usize = 300;
+
+/// A request that makes sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The model, as the client calls it.
+    pub model: String,
+    /// Upper bound of output tokens; 0: nothing is to be said.
+    pub max_tokens: u32,
+    /// The system text.
+    pub system: String,
+    /// The conversation, without cache breakpoints: those are set where it is sent on.
+    pub messages: Vec<Message>,
+    /// The client's own tools.
+    pub tools: Vec<ToolDefinition>,
+    /// Whether one of them must, may or must not be called.
+    pub choice: Option<ToolChoice>,
+    /// Texts that end the answer.
+    pub stop_sequences: Vec<String>,
+    /// Fields that only a provider of this API understands.
+    pub more: Map<String, Value>,
+    /// Answer as events.
+    pub stream: bool,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// An answer.
+    Answer,
+    /// How many tokens it is.
+    Count,
+}
+
+impl Asked {
+    /// Reads a body.
+    pub fn read(body: &Value, purpose: Purpose) -> Result<Self, Failure> {
+        let Some(body) = body.as_object() else { return Err(wrong("the body", "is an object")) };
+        if there(body, "thread").is_some() {
+            return Err(Failure::thread());
+        }
+        let max_tokens = match (there(body, "max_tokens"), purpose) {
+            (None, Purpose::Answer) => return Err(wrong("max_tokens", "is required")),
+            (None, Purpose::Count) => 0,
+            (Some(count), _) => {
+                let count = count
+                    .as_u64()
+                    .ok_or_else(|| wrong("max_tokens", "is a whole number of at least 0"))?;
+                u32::try_from(count).unwrap_or(u32::MAX)
+            }
+        };
+        let tools = tools(body)?;
+        let asked = Self {
+            model: text(body, "model")?.ok_or_else(|| wrong("model", "is required"))?,
+            max_tokens,
+            system: system(body)?,
+            messages: messages(body)?,
+            choice: choice(body, &tools)?,
+            tools,
+            stop_sequences: stop_sequences(body)?,
+            more: more(body)?,
+            stream: match there(body, "stream") {
+                None => false,
+                Some(flag) => flag.as_bool().ok_or_else(|| wrong("stream", "is true or false"))?,
+            },
+        };
+        check_results(&asked.messages)?;
+        Ok(asked)
+    }
+
+    /// What the person typed last, if the last message is that and no tool result.
+    pub fn prompt(&self) -> Option<&str> {
+        let last = self.messages.iter().rev().find(|message| message.role != Role::System)?;
+        let result = |block: &ContentBlock| matches!(block, ContentBlock::ToolResult { .. });
+        if last.role != Role::User || last.content.iter().any(result) {
+            return None;
+        }
+        last.content.iter().rev().find_map(ContentBlock::as_text)
+    }
+
+    /// Whether the last word is the model's: then it is to be continued, which only works for an answer that was paused.
+    pub fn ends_with_answer(&self) -> bool {
+        let last = self.messages.iter().rev().find(|message| message.role != Role::System);
+        last.is_some_and(|message| message.role == Role::Assistant)
+    }
+
+    /// The kinds of blocks that are more than text.
+    pub fn media(&self) -> Option<&str> {
+        fn kind(block: &ContentBlock) -> Option<&str> {
+            match block {
+                ContentBlock::Other(value) => {
+                    value["type"].as_str().filter(|kind| ["image", "document"].contains(kind))
+                }
+                ContentBlock::ToolResult { content, .. } => content.iter().find_map(kind),
+                ContentBlock::Text { .. }
+                | ContentBlock::ToolUse { .. }
+                | ContentBlock::Thinking { .. }
+                | ContentBlock::RedactedThinking { .. } => None,
+            }
+        }
+        self.messages.iter().flat_map(|message| &message.content).find_map(kind)
+    }
+}
+
+fn wrong(place: &str, what: &str) -> Failure {
+    Failure::invalid(format!("{place}: {what}"))
+}
+
+/// A field that is there; null is not.
+fn there<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fields.get(name).filter(|value| !value.is_null())
+}
+
+fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+    match there(fields, name) {
+        None => Ok(None),
+        Some(Value::String(text)) if !text.is_empty() => Ok(Some(text.clone())),
+        Some(_) => Err(wrong(name, "is a string that is not empty")),
+    }
+}
+
+fn system(body: &Map<String, Value>) -> Result<String, Failure> {
+    let Some(system) = there(body, "system") else { return Ok(String::new()) };
+    let blocks = blocks(system, "system")?;
+    let texts: Option<Vec<_>> = blocks.iter().map(ContentBlock::as_text).collect();
+    let texts = texts.ok_or_else(|| wrong("system", "takes only text blocks"))?;
+    Ok(texts.join("\n\n"))
+}
+
+fn messages(body: &Map<String, Value>) -> Result<Vec<Message>, Failure> {
+    let list = there(body, "messages").ok_or_else(|| wrong("messages", "is required"))?;
+    let list = list.as_array().ok_or_else(|| wrong("messages", "is a list"))?;
+    if list.len() > MOST_MESSAGES {
+        return Err(wrong("messages", "has more than 100000 messages"));
+    }
+    let mut messages: Vec<Message> = Vec::new();
+    for (index, message) in list.iter().enumerate() {
+        let place = format!("messages.{index}");
+        let Message { role, content } = read_message(message, &place)?;
+        match messages.last_mut() {
+            Some(before) if before.role == role => before.content.extend(content),
+            _ => messages.push(Message { role, content }),
+        }
+    }
+    let mut said = messages.iter().filter(|message| message.role != Role::System);
+    match said.next() {
+        None => return Err(wrong("messages", "at least one message of the user is required")),
+        Some(first) if first.role == Role::Assistant => {
+            return Err(wrong("messages", "the first message is the user's"));
+        }
+        Some(_) => {}
+    }
+    let newest = messages.iter().rev().find(|message| message.role != Role::System);
+    if newest.is_some_and(|it| it.role == Role::User && it.content.is_empty()) {
+        return Err(wrong("messages", "the last message must not be empty"));
+    }
+    Ok(messages)
+}
+
+fn read_message(message: &Value, place: &str) -> Result<Message, Failure> {
+    let role = match message["role"].as_str() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        _ => return Err(wrong(&format!("{place}.role"), "is user, assistant or system")),
+    };
+    let place = format!("{place}.content");
+    let content = message.get("content").ok_or_else(|| wrong(&place, "is required"))?;
+    let mut content = blocks(content, &place)?;
+    for (index, block) in content.iter().enumerate() {
+        let fits = match block {
+            ContentBlock::Text { .. } => true,
+            ContentBlock::ToolUse { .. }
+            | ContentBlock::Thinking { .. }
+            | ContentBlock::RedactedThinking { .. } => role == Role::Assistant,
+            ContentBlock::ToolResult { .. } => role == Role::User,
+            ContentBlock::Other(_) => role != Role::System,
+        };
+        if !fits {
+            let what = "a block of this type does not belong into a message of this role";
+            return Err(wrong(&format!("{place}.{index}"), what));
+        }
+    }
+    // Providers refuse empty texts, which some clients leave behind.
+    content.retain(|block| block.as_text() != Some(""));
+    Ok(Message { role, content })
+}
+
+fn blocks(content: &Value, place: &str) -> Result<Vec<ContentBlock>, Failure> {
+    match content {
+        Value::String(text) => Ok(vec![ContentBlock::text(text)]),
+        Value::Array(list) => {
+            let read = |(index, block)| read_block(block, &format!("{place}.{index}"));
+            list.iter().enumerate().map(read).collect()
+        }
+        _ => Err(wrong(place, "is a string or a list of blocks")),
+    }
+}
+
+/// A block without its cache breakpoint.
+fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
+    let Some(kind) = value["type"].as_str() else {
+        return Err(wrong(&format!("{place}.type"), "is required"));
+    };
+    let block =
+        ContentBlock::deserialize(value).map_err(|error| wrong(place, &complaint(&error)))?;
+    match block {
+        ContentBlock::Text { text, .. } => Ok(ContentBlock::text(text)),
+        ContentBlock::ToolUse { input, .. } if !input.is_object() => {
+            Err(wrong(&format!("{place}.input"), "is an object"))
+        }
+        ContentBlock::ToolResult { tool_use_id, is_error, .. } => {
+            let inner = match there_in(value, "content") {
+                None => Vec::new(),
+                Some(content) => blocks(content, &format!("{place}.content"))?,
+            };
+            let plain = |block: &ContentBlock| {
+                matches!(block, ContentBlock::Text { .. } | ContentBlock::Other(_))
+            };
+            if !inner.iter().all(plain) {
+                return Err(wrong(
+                    &format!("{place}.content"),
+                    "takes texts, images and documents",
+                ));
+            }
+            let content = inner.into_iter().filter(|block| block.as_text() != Some("")).collect();
+            Ok(ContentBlock::ToolResult { tool_use_id, content, is_error })
+        }
+        ContentBlock::Other(mut value) => {
+            // A kind that is known, but could not be read as such.
+            let known = ["text", "tool_use", "tool_result", "thinking", "redacted_thinking"];
+            if known.contains(&kind) {
+                return Err(wrong(
+                    place,
+                    &format!("a `{kind}` block lacks a field, or has one of another type"),
+                ));
+            }
+            if let Some(fields) = value.as_object_mut() {
+                fields.remove("cache_control");
+            }
+            Ok(ContentBlock::Other(value))
+        }
+        whole @ (ContentBlock::ToolUse { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }) => Ok(whole),
+    }
+}
+
+fn there_in<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    there(value.as_object()?, name)
+}
+
+fn complaint(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(LONGEST_COMPLAINT).collect()
+}
+
+/// Calls and their results belong together: right after a message with calls the user brings a result for each of them,
+/// before anything else, and none without a call.
+fn check_results(messages: &[Message]) -> Result<(), Failure> {
+    let mut calls: Vec<&str> = Vec::new();
+    let said = messages.iter().enumerate().filter(|(_, message)| message.role != Role::System);
+    for (index, message) in said {
+        let place = format!("messages.{index}");
+        let leading = message.content.iter().map_while(|block| match block {
+            ContentBlock::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            _ => None,
+        });
+        let mut results: Vec<&str> = leading.collect();
+        let all =
+            message.content.iter().filter(|block| matches!(block, ContentBlock::ToolResult { .. }));
+        if all.count() != results.len() {
+            return Err(wrong(&place, "`tool_result` blocks come first"));
+        }
+        if message.role == Role::User {
+            for call in std::mem::take(&mut calls) {
+                let Some(at) = results.iter().position(|result| *result == call) else {
+                    let what =
+                        "`tool_use` ids were found without `tool_result` blocks immediately after";
+                    return Err(wrong(&place, &format!("{what}: {call}")));
+                };
+                results.swap_remove(at);
+            }
+            if let Some(result) = results.first() {
+                let what = "unexpected `tool_use_id` found in `tool_result` blocks";
+                return Err(wrong(&place, &format!("{what}: {result}")));
+            }
+        }
+        for block in &message.content {
+            let ContentBlock::ToolUse { id, .. } = block else { continue };
+            if calls.contains(&id.as_str()) {
+                return Err(wrong(&place, &format!("`tool_use` ids must be unique: {id}")));
+            }
+            calls.push(id);
+        }
+    }
+    match calls.first() {
+        None => Ok(()),
+        Some(call) => {
+            let what = "`tool_use` ids were found without `tool_result` blocks";
+            Err(wrong("messages", &format!("{what}: {call}")))
+        }
+    }
+}
+
+fn tools(body: &Map<String, Value>) -> Result<Vec<ToolDefinition>, Failure> {
+    let Some(list) = there(body, "tools") else { return Ok(Vec::new()) };
+    let list = list.as_array().ok_or_else(|| wrong("tools", "is a list"))?;
+    let mut names = HashSet::new();
+    let mut tools = Vec::with_capacity(list.len());
+    for (index, value) in list.iter().enumerate() {
+        let place = format!("tools.{index}");
+        if let Some(kind) = there_in(value, "type").filter(|kind| *kind != "custom") {
+            let what =
+                format!("tools of type {kind} are not known here; describe it as a custom tool");
+            return Err(wrong(&place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>()));
+        }
+        let tool = ToolDefinition::deserialize(value)
+            .map_err(|error| wrong(&place, &complaint(&error)))?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if tool.name.is_empty()
+            || tool.name.len() > LONGEST_TOOL_NAME
+            || !tool.name.chars().all(plain)
+        {
+            return Err(wrong(
+                &format!("{place}.name"),
+                "is 1 to 128 letters, digits, `_` and `-`",
+            ));
+        }
+        if tool.input_schema["type"] != "object" {
+            return Err(wrong(&format!("{place}.input_schema.type"), "is `object`"));
+        }
+        if !names.insert(tool.name.clone()) {
+            return Err(wrong("tools", "tool names must be unique"));
+        }
+        tools.push(tool);
+    }
+    Ok(tools)
+}
+
+fn choice(
+    body: &Map<String, Value>,
+    tools: &[ToolDefinition],
+) -> Result<Option<ToolChoice>, Failure> {
+    let Some(value) = there(body, "tool_choice") else { return Ok(None) };
+    let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
+    let choice = ToolChoice::deserialize(value).map_err(|_| wrong("tool_choice", what))?;
+    match &choice {
+        ToolChoice::Tool { name, .. } if tools.iter().all(|tool| tool.name != *name) => {
+            Err(wrong("tool_choice", "there is no tool of this name in `tools`"))
+        }
+        ToolChoice::Any { .. } if tools.is_empty() => {
+            Err(wrong("tool_choice", "may be `any` only where there are tools"))
+        }
+        _ => Ok(Some(choice)),
+    }
+}
+
+fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, Failure> {
+    let Some(value) = there(body, "stop_sequences") else { return Ok(Vec::new()) };
+    Vec::deserialize(value).map_err(|_| wrong("stop_sequences", "is a list of strings"))
+}
+
+/// What only a provider of this API understands, as far as it is not part of a beta that it would have to be told of.
+fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    let mut more = Map::new();
+    for name in ["thinking", "output_config"] {
+        let Some(value) = there(body, name) else { continue };
+        let mut value = value.clone();
+        let fields = value.as_object_mut().ok_or_else(|| wrong(name, "is an object"))?;
+        let shown = fields.get("display").and_then(Value::as_str);
+        if name == "thinking" && shown.is_some_and(|it| !["summarized", "omitted"].contains(&it)) {
+            fields.remove("display");
+        }
+        more.insert(name.to_owned(), value);
+    }
+    Ok(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A request with one field replaced, or left out for null.
+    fn request(name: &str, value: Value) -> Value {
+        let mut body = json!({"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi"}]});
+        body[name] = value;
+        body
+    }
+
+    fn read(body: &Value) -> Asked {
+        Asked::read(body, Purpose::Answer).unwrap_or_else(|failure| panic!("{failure:?}"))
+    }
+
+    fn refused(body: &Value) -> String {
+        match Asked::read(body, Purpose::Answer) {
+            Err(failure) => {
+                assert_eq!(
+                    (failure.status, failure.error.kind.as_str()),
+                    (400, "invalid_request_error")
+                );
+                failure.error.message
+            }
+            Ok(asked) => panic!("{asked:?}"),
+        }
+    }
+
+    fn all_refused(cases: &[(Value, &str)]) {
+        for (body, words) in cases {
+            let message = refused(body);
+            assert!(message.starts_with(words), "{body}: {message}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_and_sampling_parameters_are_ignored() {
+        let plain = read(&request("x", Value::Null));
+        for (name, value) in [
+            ("temperature", json!(1)),
+            ("context_management", json!({"edits": []})),
+            ("metadata", json!({"user_id": "x"})),
+            ("system", Value::Null),
+            ("thread", Value::Null),
+        ] {
+            assert_eq!(read(&request(name, value)), plain, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_its_place() {
+        let user = |content: Value| json!([{"role": "user", "content": content}]);
+        let cases = [
+            (json!([]), "the body: "),
+            (request("model", Value::Null), "model: "),
+            (request("model", json!(7)), "model: "),
+            (request("max_tokens", Value::Null), "max_tokens: "),
+            (request("max_tokens", json!(-1)), "max_tokens: "),
+            (request("max_tokens", json!("10")), "max_tokens: "),
+            (request("messages", Value::Null), "messages: "),
+            (request("messages", json!({})), "messages: "),
+            (request("messages", json!([])), "messages: at least one"),
+            (
+                request("messages", json!([{"role": "system", "content": "x"}])),
+                "messages: at least one",
+            ),
+            (request("messages", json!(["Hi"])), "messages.0.role: "),
+            (request("messages", json!([{"role": "tool", "content": "x"}])), "messages.0.role: "),
+            (request("messages", json!([{"role": "user"}])), "messages.0.content: "),
+            (
+                request("messages", json!([{"role": "assistant", "content": "x"}])),
+                "messages: the first",
+            ),
+            (request("messages", user(json!(7))), "messages.0.content: "),
+            (request("messages", user(json!(""))), "messages: the last"),
+            (request("messages", user(json!([{"text": "x"}]))), "messages.0.content.0.type: "),
+            (
+                request("messages", user(json!([{"type": "text"}]))),
+                "messages.0.content.0: a `text`",
+            ),
+            (
+                request(
+                    "messages",
+                    user(
+                        json!([{"type": "text", "text": "x"}, {"type": "tool_use", "id": "1", "name": "a", "input": {}}]),
+                    ),
+                ),
+                "messages.0.content.1: a block",
+            ),
+            (
+                request(
+                    "messages",
+                    user(
+                        json!([{"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text"}]}]),
+                    ),
+                ),
+                "messages.0.content.0.content.0: ",
+            ),
+        ];
+        all_refused(&cases);
+    }
+
+    #[test]
+    fn so_is_what_makes_no_sense_beside_the_conversation() {
+        let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});
+        let cases = [
+            (request("system", json!(7)), "system: "),
+            (request("system", json!([{"type": "image"}])), "system: "),
+            (request("tools", json!({})), "tools: "),
+            (request("tools", json!([{"name": "a"}])), "tools.0: missing field `input_schema`"),
+            (request("tools", json!([tool("a b")])), "tools.0.name: "),
+            (request("tools", json!([tool("a"), tool("a")])), "tools: "),
+            (
+                request("tools", json!([{"name": "a", "input_schema": {}}])),
+                "tools.0.input_schema.type: ",
+            ),
+            (
+                request("tools", json!([{"type": "bash_20250124", "name": "bash"}])),
+                "tools.0: tools of type \"bash_20250124\"",
+            ),
+            (request("tool_choice", json!("auto")), "tool_choice: "),
+            (request("tool_choice", json!({"type": "some"})), "tool_choice: "),
+            (request("tool_choice", json!({"type": "any"})), "tool_choice: "),
+            (
+                request("tool_choice", json!({"type": "tool", "name": "a"})),
+                "tool_choice: there is no tool",
+            ),
+            (request("stop_sequences", json!("x")), "stop_sequences: "),
+            (request("thinking", json!(true)), "thinking: "),
+            (request("stream", json!("yes")), "stream: "),
+        ];
+        all_refused(&cases);
+    }
+
+    #[test]
+    fn threads_are_refused_so_that_sdks_go_on_without() {
+        let failure = Asked::read(&request("thread", json!({"type": "create"})), Purpose::Answer);
+        assert_eq!(failure, Err(Failure::thread()));
+        // The next call of a thread has no history at all.
+        let body = json!({"thread": {"type": "continue"}});
+        assert_eq!(Asked::read(&body, Purpose::Answer), Err(Failure::thread()));
+    }
+
+    fn calls(ids: &[&str]) -> Value {
+        let call = |id: &&str| json!({"type": "tool_use", "id": id, "name": "a", "input": {}});
+        json!({"role": "assistant", "content": ids.iter().map(call).collect::<Vec<_>>()})
+    }
+
+    fn results(ids: &[&str], text: Option<&str>) -> Value {
+        let result = |id: &&str| json!({"type": "tool_result", "tool_use_id": id, "content": "x"});
+        let mut content: Vec<_> = ids.iter().map(result).collect();
+        content.extend(text.map(|text| json!({"type": "text", "text": text})));
+        json!({"role": "user", "content": content})
+    }
+
+    #[test]
+    fn calls_and_results_belong_together() {
+        let hello = json!({"role": "user", "content": "Hi"});
+        let system = json!({"role": "system", "content": []});
+        let told = |rest: &[Value]| {
+            request("messages", json!([std::slice::from_ref(&hello), rest].concat()))
+        };
+        read(&told(&[calls(&["1", "2"]), results(&["2", "1"], Some("Well?"))]));
+        read(&told(&[calls(&["1"]), system, results(&["1"], None)]));
+        // Two messages of the user are one.
+        read(&told(&[calls(&["1", "2"]), results(&["1"], None), results(&["2"], None)]));
+        for (rest, words) in [
+            (vec![calls(&["1"])], "messages: `tool_use` ids were found without"),
+            (vec![calls(&["1"]), hello.clone()], "messages.2: `tool_use` ids were found without"),
+            (vec![calls(&["1", "2"]), results(&["1"], None)], "messages.2: `tool_use` ids"),
+            (
+                vec![calls(&["1"]), results(&["1", "9"], None)],
+                "messages.2: unexpected `tool_use_id`",
+            ),
+            (
+                vec![calls(&["1"]), results(&["1", "1"], None)],
+                "messages.2: unexpected `tool_use_id`",
+            ),
+            (vec![results(&["1"], None)], "messages.0: `tool_result` blocks come first"),
+            (
+                vec![calls(&["1", "1"]), results(&["1"], None)],
+                "messages.1: `tool_use` ids must be unique",
+            ),
+        ] {
+            let message = refused(&told(&rest));
+            assert!(message.starts_with(words), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_conversation_is_read_without_what_is_an_accident() {
+        let body = request(
+            "messages",
+            json!([
+                {"role": "system", "content": []},
+                {"role": "user", "content": [{"type": "text", "text": "One", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": ""}]},
+                {"role": "user", "content": [{"type": "image", "source": {}, "cache_control": {"type": "ephemeral"}}]},
+            ]),
+        );
+        let asked = read(&body);
+        let image = ContentBlock::Other(json!({"type": "image", "source": {}}));
+        let user = Message { role: Role::User, content: vec![ContentBlock::text("One"), image] };
+        assert_eq!(asked.messages[1..], [user]);
+        assert_eq!((asked.media(), asked.prompt()), (Some("image"), Some("One")));
+    }
+
+    #[test]
+    fn what_is_passed_on_asks_for_no_beta() {
+        let thinking = json!({"type": "adaptive", "display": "updates"});
+        let more = read(&request("thinking", thinking)).more;
+        assert_eq!(Value::Object(more), json!({"thinking": {"type": "adaptive"}}));
+    }
+
+    #[test]
+    fn to_count_tokens_no_limit_is_needed() {
+        assert!(Asked::read(&request("max_tokens", Value::Null), Purpose::Count).is_ok());
+    }
+
+    #[test]
+    fn an_answer_at_the_end_is_noticed() {
+        let said =
+            json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hel"}]);
+        assert!(read(&request("messages", said)).ends_with_answer());
+        assert!(!read(&request("x", Value::Null)).ends_with_answer());
+    }
+}

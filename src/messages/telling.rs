@@ -1,0 +1,311 @@
+//! An answer in the API's own events, and the message that they add up to.
+//!
+//! Calls are told when the model's answer is complete: until then they may be cut off or taken back, and which of them are
+//! the client's is only known of all together.
+
+use serde_json::{Map, Value, json};
+
+use crate::llm::Delta;
+use crate::wire::messages::{
+    BlockDelta, ContentBlock, MessageDelta, ResponseMessage, Role, StreamEvent, Usage, UsageDelta,
+};
+
+use super::failure::Failure;
+use super::mixing::End;
+
+/// One answer being told.
+#[derive(Debug)]
+pub struct Telling {
+    id: String,
+    model: String,
+    content: Vec<ContentBlock>,
+    /// The last block is text that may grow.
+    open: bool,
+    /// Blocks that were complete when the model was asked last.
+    before: usize,
+}
+
+impl Telling {
+    /// An answer under this name, by the model as the client called it.
+    pub fn new(id: String, model: String) -> Self {
+        Self { id, model, content: Vec::new(), open: false, before: 0 }
+    }
+
+    /// The first events.
+    pub fn start(&self) -> Vec<StreamEvent> {
+        let message = ResponseMessage {
+            id: self.id.clone(),
+            kind: "message".into(),
+            role: Role::Assistant,
+            model: self.model.clone(),
+            content: Vec::new(),
+            stop_reason: None,
+            stop_sequence: None,
+            // Not known before the model is done; the last counts replace them.
+            usage: Usage::default(),
+        };
+        vec![StreamEvent::MessageStart { message }, StreamEvent::Ping]
+    }
+
+    /// What the client was told so far.
+    pub fn content(&self) -> &[ContentBlock] {
+        &self.content
+    }
+
+    /// The model says something.
+    pub fn hear(&mut self, delta: Delta) -> Vec<StreamEvent> {
+        match delta {
+            Delta::Text(text) if text.is_empty() => Vec::new(),
+            Delta::Text(text) => self.text(text),
+            Delta::Block(block) => self.whole(block),
+            Delta::ToolUse { .. } | Delta::ToolInput { .. } | Delta::Reset | Delta::Done(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// The model begins its answer anew. What a streaming client has read cannot be taken back.
+    pub fn begin_again(&mut self, streamed: bool) -> Result<(), Failure> {
+        if self.content.len() == self.before {
+            return Ok(());
+        }
+        if streamed {
+            return Err(Failure::new(529, "the model broke off; send the request again"));
+        }
+        self.content.truncate(self.before);
+        self.open = false;
+        Ok(())
+    }
+
+    /// The model's answer is complete, and it will be asked again.
+    pub fn pause(&mut self) -> Vec<StreamEvent> {
+        let events = self.close();
+        self.before = self.content.len();
+        events
+    }
+
+    /// The last events.
+    pub fn end(&mut self, end: &End) -> Vec<StreamEvent> {
+        let mut events = self.close();
+        for call in &end.calls {
+            events.extend(self.call(call));
+        }
+        let delta = MessageDelta {
+            stop_reason: Some(end.stop_reason.clone()),
+            stop_sequence: end.stop_sequence.clone(),
+            stop_details: end.stop_details.clone(),
+        };
+        events.push(StreamEvent::MessageDelta { delta, usage: counts(end.usage) });
+        events.push(StreamEvent::MessageStop);
+        events
+    }
+
+    /// The whole answer, for a client that did not ask for a stream.
+    pub fn message(&self, end: &End) -> Value {
+        let mut message = json!(ResponseMessage {
+            id: self.id.clone(),
+            kind: "message".into(),
+            role: Role::Assistant,
+            model: self.model.clone(),
+            content: self.content.clone(),
+            stop_reason: Some(end.stop_reason.clone()),
+            stop_sequence: end.stop_sequence.clone(),
+            usage: end.usage,
+        });
+        if let Some(details) = &end.stop_details {
+            message["stop_details"] = details.clone();
+        }
+        message
+    }
+
+    fn text(&mut self, text: String) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        if !self.open {
+            self.open = true;
+            self.content.push(ContentBlock::text(""));
+            events.push(self.begun(ContentBlock::text("")));
+        }
+        if let Some(ContentBlock::Text { text: whole, .. }) = self.content.last_mut() {
+            whole.push_str(&text);
+        }
+        events.push(self.grown(BlockDelta::TextDelta { text }));
+        events
+    }
+
+    fn whole(&mut self, block: ContentBlock) -> Vec<StreamEvent> {
+        let mut events = self.close();
+        self.content.push(block.clone());
+        match block {
+            ContentBlock::Thinking { thinking, signature } => {
+                let empty =
+                    ContentBlock::Thinking { thinking: String::new(), signature: String::new() };
+                events.push(self.begun(empty));
+                events.push(self.grown(BlockDelta::ThinkingDelta { thinking }));
+                events.push(self.grown(BlockDelta::SignatureDelta { signature }));
+            }
+            other => events.push(self.begun(other)),
+        }
+        events.push(self.ended());
+        events
+    }
+
+    fn call(&mut self, call: &ContentBlock) -> Vec<StreamEvent> {
+        let ContentBlock::ToolUse { id, name, input } = call else { return Vec::new() };
+        // What a model wrote as arguments may be no JSON; the API has objects only.
+        let input = if input.is_object() { input.clone() } else { json!({"invalid_json": input}) };
+        let partial_json = input.to_string();
+        self.content.push(ContentBlock::tool_use(id, name, input));
+        let empty = ContentBlock::tool_use(id, name, Value::Object(Map::new()));
+        vec![
+            self.begun(empty),
+            self.grown(BlockDelta::InputJsonDelta { partial_json }),
+            self.ended(),
+        ]
+    }
+
+    fn close(&mut self) -> Vec<StreamEvent> {
+        if std::mem::take(&mut self.open) { vec![self.ended()] } else { Vec::new() }
+    }
+
+    fn index(&self) -> usize {
+        self.content.len() - 1
+    }
+
+    fn begun(&self, content_block: ContentBlock) -> StreamEvent {
+        StreamEvent::ContentBlockStart { index: self.index(), content_block }
+    }
+
+    fn grown(&self, delta: BlockDelta) -> StreamEvent {
+        StreamEvent::ContentBlockDelta { index: self.index(), delta }
+    }
+
+    fn ended(&self) -> StreamEvent {
+        StreamEvent::ContentBlockStop { index: self.index() }
+    }
+}
+
+fn counts(usage: Usage) -> UsageDelta {
+    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
+        usage;
+    UsageDelta {
+        input_tokens: Some(input_tokens),
+        cache_creation_input_tokens: Some(cache_creation_input_tokens),
+        cache_read_input_tokens: Some(cache_read_input_tokens),
+        output_tokens: Some(output_tokens),
+    }
+}
+
+/// An event as it stands on the wire.
+pub fn frame(event: &StreamEvent) -> String {
+    let data = json!(event);
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::messages::StopReason;
+
+    fn telling() -> Telling {
+        Telling::new("msg_1".into(), "actor".into())
+    }
+
+    fn end(calls: Vec<ContentBlock>) -> End {
+        let stop_reason = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+        let usage = Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() };
+        End { calls, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
+    }
+
+    /// The types of events, deltas as `type/delta`.
+    fn names(events: &[StreamEvent]) -> Vec<String> {
+        let name = |event: &StreamEvent| {
+            let event = json!(event);
+            let kind = event["type"].as_str().unwrap_or_default().to_owned();
+            let index =
+                event["index"].as_u64().map(|index| format!(" {index}")).unwrap_or_default();
+            let delta = event["delta"]["type"].as_str().map(|delta| format!("/{delta}"));
+            kind + &delta.unwrap_or_default() + &index
+        };
+        events.iter().map(name).collect()
+    }
+
+    #[test]
+    fn an_answer_is_told_in_the_apis_order() {
+        let mut telling = telling();
+        let mut events = telling.start();
+        let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
+        events.extend(telling.hear(Delta::Block(thinking.clone())));
+        for text in ["Let ", "", "me see."] {
+            events.extend(telling.hear(Delta::Text(text.into())));
+        }
+        let call = ContentBlock::tool_use("toolu_1", "weather", json!({"city": "Paris"}));
+        let end = end(vec![call.clone()]);
+        events.extend(telling.end(&end));
+        let expected = [
+            "message_start",
+            "ping",
+            "content_block_start 0",
+            "content_block_delta/thinking_delta 0",
+            "content_block_delta/signature_delta 0",
+            "content_block_stop 0",
+            "content_block_start 1",
+            "content_block_delta/text_delta 1",
+            "content_block_delta/text_delta 1",
+            "content_block_stop 1",
+            "content_block_start 2",
+            "content_block_delta/input_json_delta 2",
+            "content_block_stop 2",
+            "message_delta",
+            "message_stop",
+        ];
+        assert_eq!(names(&events), expected);
+        assert_eq!(telling.content(), [thinking, ContentBlock::text("Let me see."), call]);
+        let message = telling.message(&end);
+        assert_eq!(
+            (&message["stop_reason"], &message["model"]),
+            (&json!("tool_use"), &json!("actor"))
+        );
+    }
+
+    #[test]
+    fn what_the_model_says_after_a_call_of_ours_is_a_block_of_its_own() {
+        let mut telling = telling();
+        telling.hear(Delta::Text("Wait.".into()));
+        assert_eq!(names(&telling.pause()), ["content_block_stop 0"]);
+        let more = telling.hear(Delta::Text("Done.".into()));
+        assert_eq!(names(&more), ["content_block_start 1", "content_block_delta/text_delta 1"]);
+    }
+
+    #[test]
+    fn what_was_streamed_is_not_taken_back() {
+        let mut telling = telling();
+        assert_eq!(telling.begin_again(true), Ok(()));
+        telling.hear(Delta::Text("Wait.".into()));
+        telling.pause();
+        assert_eq!(telling.begin_again(true), Ok(()), "that was an answer before");
+        telling.hear(Delta::Text("Do".into()));
+        assert_eq!(telling.begin_again(true).map_err(|failure| failure.status), Err(529));
+        assert_eq!(telling.begin_again(false), Ok(()));
+        telling.hear(Delta::Text("Done.".into()));
+        assert_eq!(telling.content(), [ContentBlock::text("Wait."), ContentBlock::text("Done.")]);
+    }
+
+    #[test]
+    fn a_call_whose_input_is_no_json_is_still_one() {
+        let mut telling = telling();
+        let end = end(vec![ContentBlock::tool_use("toolu_1", "a", json!("{oops"))]);
+        telling.end(&end);
+        let input = &telling.message(&end)["content"][0]["input"];
+        assert_eq!(input, &json!({"invalid_json": "{oops"}));
+    }
+
+    #[test]
+    fn a_frame_is_one_event() {
+        assert_eq!(frame(&StreamEvent::Ping), "event: ping\ndata: {\"type\":\"ping\"}\n\n");
+        let text = frame(&StreamEvent::ContentBlockDelta {
+            index: 0,
+            delta: BlockDelta::TextDelta { text: "a\n\nb".into() },
+        });
+        assert_eq!(text.matches("\n\n").count(), 1, "{text}");
+    }
+}
