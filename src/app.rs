@@ -23,6 +23,7 @@ use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::{Config, ModelChoice, Provider};
 use crate::export::{Format, Manuscript};
+use crate::files::Files;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::llm::harper::Harper;
@@ -135,6 +136,7 @@ struct House {
     sockets: Sockets,
     rooms: Rooms,
     agents: Agents,
+    files: Option<Files>,
     clock: Clock,
     workers: TaskTracker,
 }
@@ -164,11 +166,17 @@ impl House {
             tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
         }
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
-        let (models, tools) = (models(config)?, tools(config)?);
+        let (models, mut tools) = (models(config)?, tools(config)?);
+        let mut files = None;
+        if let Some(workspace) = tools.workspace().cloned() {
+            let started = Files::start(store.clone(), rooms.clone(), workspace).await?;
+            tools = tools.with_files(started.clone());
+            files = Some(started);
+        }
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
         let workers = TaskTracker::new();
-        Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
+        Ok(Self { store, auth, secret, sockets, rooms, agents, files, clock, workers })
     }
 
     /// The first start puts a document on the desk, so that there is something to try.
@@ -200,6 +208,7 @@ impl House {
                 auth: self.auth.clone(),
                 rooms: self.rooms.clone(),
                 agents: self.agents.clone(),
+                files: self.files.clone(),
                 sockets: self.sockets.clone(),
                 clock: self.clock.clone(),
                 everyone: config.no_auth.then(Auth::owner),
@@ -228,6 +237,9 @@ impl House {
     async fn close(&self, io: &SocketIo) {
         self.agents.shutdown().await;
         self.rooms.close().await;
+        if let Some(files) = &self.files {
+            files.close().await;
+        }
         io.close().await;
         self.store.close().await;
     }

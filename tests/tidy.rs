@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 22] = [
+const ROOMS: [(&str, &str); 23] = [
     ("failpoint", ""),
     ("ids", ""),
     ("who", "ids"),
@@ -23,9 +23,10 @@ const ROOMS: [(&str, &str); 22] = [
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint"),
     ("workspace", ""),
+    ("files", "ids who document room store workspace failpoint"),
     ("check", "ids who document review store"),
     ("llm", "wire::messages"),
-    ("tools", "ids who document review room workspace wire::messages failpoint"),
+    ("tools", "ids who document review room workspace files wire::messages failpoint"),
     (
         "agent",
         "ids who document review store auth room workspace llm tools wire::messages failpoint",

@@ -423,6 +423,7 @@ impl<'a> Driver<'a> {
             safe_tools: ask.safe_tools,
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
+            live: None,
             read: Arc::clone(&self.read),
             base: self.base.clone(),
             shown: self.known.clone(),

@@ -14,6 +14,7 @@ mod batch;
 mod error;
 mod files;
 mod inspect;
+mod live;
 mod provenance;
 mod read;
 mod records;
@@ -36,8 +37,8 @@ pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use inspect::{Accounted, Found, Inspection};
 pub use records::{
-    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
+    LoadedDocument, MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 pub use writer::CommitCounts;
 

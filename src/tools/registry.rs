@@ -6,6 +6,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::files::Files;
 use crate::ids::DocumentId;
 use crate::review::Preview;
 use crate::wire::messages::ToolDefinition;
@@ -34,7 +35,7 @@ use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
     Answer, Call, Context, Effect, Errand, Finished, Ground, Intent, Outcome, Prepared, Proposal,
-    SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, told,
+    SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, live, told,
 };
 
 /// Every tool there is, one line each.
@@ -76,6 +77,7 @@ pub struct Registry {
     tools: Vec<Entry>,
     hooks: Hooks,
     workspace: Option<Workspace>,
+    pub(super) files: Option<Files>,
 }
 
 #[derive(Debug)]
@@ -92,12 +94,13 @@ pub(super) struct Entry {
     pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
     scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     target: fn(&Value) -> Option<DocumentId>,
+    file: fn(&Value) -> Option<String>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { tools: all(), hooks: HOOKS, workspace: None }
+        Self { tools: all(), hooks: HOOKS, workspace: None, files: None }
     }
 }
 
@@ -113,6 +116,13 @@ impl Registry {
     #[must_use]
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = Some(workspace);
+        self
+    }
+
+    /// Whose files may be documents that people have open.
+    #[must_use]
+    pub fn with_files(mut self, files: Files) -> Self {
+        self.files = Some(files);
         self
     }
 
@@ -185,7 +195,10 @@ impl Registry {
         let finished = match self.enter(context, call).await {
             Ok(context) => match self.gate(&context, call, cancel).await {
                 Ok(finished) => elsewhere::discreet(&context, finished),
-                Err(error) => elsewhere::discreet(&context, refused(&context, &error).await),
+                Err(error) => {
+                    let refused = live::told(&context, refused(&context, &error).await, None);
+                    elsewhere::discreet(&context, refused)
+                }
             },
             Err(error) => refused(context, &error).await,
         };
@@ -195,8 +208,43 @@ impl Registry {
     /// The call in the room of the document it names.
     async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
         let tool = self.tool(&call.name)?;
+        if let Some((files, path)) = self.named_file(tool, context, call)
+            && let Some(room) = files.live(&path).await
+        {
+            return live::enter(context, files, &path, room).await;
+        }
         let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
         Ok(other.unwrap_or_else(|| context.clone()))
+    }
+
+    /// The file that a call names, where it may be a document.
+    fn named_file(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+    ) -> Option<(&Files, String)> {
+        let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
+        Some((files, (tool.file)(&call.input)?))
+    }
+
+    /// A call that may have become a request in the room of its file, taken up again there.
+    async fn resume_live(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+        cancel: &CancellationToken,
+    ) -> Option<Finished> {
+        let (files, path) = self.named_file(tool, context, call)?;
+        let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
+        let entered = live::enter(context, files, &path, room).await.ok()?;
+        Some(match approval::resume(&entered, call, None, cancel).await? {
+            Ok(verdict) => {
+                live::told(&entered, (tool.finish)(&entered, &verdict), Some((&verdict, None)))
+            }
+            Err(error) => live::told(&entered, refused(&entered, &error).await, None),
+        })
     }
 
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
@@ -207,6 +255,9 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
+        if let Some(finished) = self.resume_live(tool, context, call, cancel).await {
+            return Some(self.sign_off(context, call, finished));
+        }
         if tool.ground == Ground::Workspace {
             let finished = match desk::resume(context, cancel).await? {
                 Ok(settled) => {
@@ -252,7 +303,14 @@ impl Registry {
         match (tool.effect, prepared) {
             // To answer is less than to propose.
             (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
-                Ok(answer.into())
+                Ok(live::told(context, answer.into(), None))
+            }
+            (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
+                let told = proposal.told.take();
+                self.look_over(context, &proposal).await?;
+                let verdict = approval::ask(context, call, None, proposal, cancel).await?;
+                let finished = (tool.finish)(context, &verdict);
+                Ok(live::told(context, finished, Some((&verdict, told))))
             }
             (Effect::Acts, Prepared::Act(intent)) => {
                 let settled = desk::ask(context, call, intent, cancel).await?;
@@ -358,6 +416,7 @@ impl Entry {
             act: act::<T>,
             scope: T::scope,
             target: T::target,
+            file: T::file,
             finish: T::finish,
         }
     }

@@ -14,6 +14,7 @@ mod path;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -27,8 +28,9 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(unix)]
 pub use command::{Ended, Ran, Wanted};
-pub use files::{ABSENT, File, LARGEST_FILE, stamp};
+pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
+pub use path::plain_path;
 pub use grep::{Grep, Grepped};
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
