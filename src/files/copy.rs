@@ -212,7 +212,6 @@ impl Copy {
             Err(RoomError::Resync) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        failpoint::pass("files.merged");
         state.record = came.record;
         state.text = Some(disk);
         if came.is_changed || !came.kept.is_empty() {
@@ -320,13 +319,8 @@ impl Copy {
 impl State {
     /// The file has the text of this version.
     fn agree_on(&mut self, version: Version, stamp: String) {
-        self.record = FileRecord {
-            version,
-            stamp,
-            disk: None,
-            writing: None,
-            ..self.record.clone()
-        };
+        self.record =
+            FileRecord { version, stamp, disk: None, writing: None, ..self.record.clone() };
         self.text = None;
     }
 }

@@ -261,14 +261,18 @@ mod tests {
 
     fn text(paragraphs: &[Vec<u16>]) -> String {
         let line = |(at, words): (usize, &Vec<u16>)| {
-            let words: Vec<_> = words.iter().enumerate().map(|(i, w)| format!("w{at}x{i}x{w}"));
+            let words = words.iter().enumerate().map(|(i, w)| format!("w{at}x{i}x{w}"));
             words.collect::<Vec<_>>().join(" ") + ".\n"
         };
         paragraphs.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// A change of some words: at the paragraph and the word, with a word of the side's own or nothing.
-    fn edited(base: &[Vec<u16>], side: char, edits: &[(usize, usize, u8)]) -> (String, Vec<String>) {
+    fn edited(
+        base: &[Vec<u16>],
+        side: char,
+        edits: &[(usize, usize, u8)],
+    ) -> (String, Vec<String>) {
         let mut lines: Vec<Vec<String>> = text(base)
             .split("\n\n")
             .map(|line| line.trim_end().split(' ').map(str::to_owned).collect())

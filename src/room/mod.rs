@@ -19,12 +19,12 @@ mod desk;
 mod draft;
 mod driver;
 mod focus;
-mod pulse;
 mod gate;
 mod loading;
 mod past;
 mod presence;
 mod proposals;
+mod pulse;
 mod recovery;
 #[cfg(feature = "rehearsal")]
 pub mod rehearsal;

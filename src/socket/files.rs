@@ -30,10 +30,7 @@ pub(super) async fn list(
 }
 
 /// The document of a file; made if there is none yet.
-pub(super) async fn document(
-    connection: &Connection,
-    path: &str,
-) -> Result<DocumentId, Refusal> {
+pub(super) async fn document(connection: &Connection, path: &str) -> Result<DocumentId, Refusal> {
     Ok(connection.files()?.open(path, &connection.principal).await?)
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
-    AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord, RuleRecord,
-    RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
+    RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 
 /// One write.

@@ -38,7 +38,8 @@ pub use error::StoreError;
 pub use inspect::{Accounted, Found, Inspection};
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
-    LoadedDocument, MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    LoadedDocument, MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord,
+    TokenRecord, UpdateRecord,
 };
 pub use writer::CommitCounts;
 

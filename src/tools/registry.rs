@@ -218,12 +218,7 @@ impl Registry {
     }
 
     /// The file that a call names, where it may be a document.
-    fn named_file(
-        &self,
-        tool: &Entry,
-        context: &Context,
-        call: &Call,
-    ) -> Option<(&Files, String)> {
+    fn named_file(&self, tool: &Entry, context: &Context, call: &Call) -> Option<(&Files, String)> {
         let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
         Some((files, (tool.file)(&call.input)?))
     }

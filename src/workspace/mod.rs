@@ -30,8 +30,8 @@ use tokio_util::sync::CancellationToken;
 pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
-pub use path::plain_path;
 pub use grep::{Grep, Grepped};
+pub use path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.

@@ -22,6 +22,7 @@ mod documents;
 mod doors;
 mod durability;
 mod exports;
+mod files;
 mod injection;
 mod limits;
 mod models;

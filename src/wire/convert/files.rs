@@ -18,9 +18,10 @@ pub(super) fn state(news: &FileNews) -> files::FileState {
 
 /// What is new.
 pub(super) fn news(document: &DocumentId, news: &FileNews) -> files::DocumentFile {
-    let merged = news.merged.as_ref().map(|FileMerged { kept }| files::FileMerged {
-        kept: kept.iter().map(conflict).collect(),
-    });
+    let merged = news
+        .merged
+        .as_ref()
+        .map(|FileMerged { kept }| files::FileMerged { kept: kept.iter().map(conflict).collect() });
     files::DocumentFile { document_id: document.to_string(), file: state(news), merged }
 }
 
