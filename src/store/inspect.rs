@@ -8,7 +8,9 @@ use sqlx::{Row, Sqlite, Transaction};
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 
 use super::audit::{self, AuditFlaw};
-use super::records::{DocumentRecord, RequestRecord, SessionRecord, TokenRecord, UpdateRecord};
+use super::records::{
+    DocumentRecord, FileRecord, RequestRecord, SessionRecord, TokenRecord, UpdateRecord,
+};
 use super::rows::{self, int};
 use super::{Store, StoreError};
 
@@ -186,6 +188,11 @@ impl Inspection {
     /// All tokens.
     pub async fn tokens(&mut self) -> Result<Vec<Found<TokenRecord>>, StoreError> {
         self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
+    }
+
+    /// All files of workspaces that are documents, or were.
+    pub async fn files(&mut self) -> Result<Vec<Found<FileRecord>>, StoreError> {
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
     }
 
     /// All sessions.

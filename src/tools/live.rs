@@ -1,10 +1,13 @@
 //! Files that people have open as documents: a call about one works in its room, so that its people see and decide it, and
 //! nothing they have written is overwritten by way of the disk.
 
+use serde_json::json;
+
 use crate::document::Text;
 use crate::files::Files;
 use crate::review::RequestStatus;
 use crate::room::RoomHandle;
+use crate::room::event::{Said, Saying};
 
 use super::{Context, Finished, Prepared, Proposal, ToolError, Verdict, caution, changes};
 
@@ -40,6 +43,25 @@ pub(super) async fn propose(
     let warnings = caution::of_file(path, new);
     let proposal = changes::propose(base, text(new), None, warnings).await?;
     Ok(Prepared::Propose(Proposal { told: Some(told), ..proposal }))
+}
+
+/// Tells the desk where a call waits that would otherwise wait there.
+pub(super) async fn tell_desk(context: &Context, tool: &str) {
+    let Some(path) = &context.live else { return };
+    let content = json!({
+        "tool": tool,
+        "file_path": path,
+        "document_id": context.room.document(),
+        "text": format!("{path} is open as a document; what is to change waits there."),
+    });
+    let said = Said {
+        session: context.session.clone(),
+        run: context.run.clone(),
+        document: None,
+        at_ms: context.clock.now_ms(),
+        saying: Saying::Agent("system", "waiting", content),
+    };
+    context.desk.say(said).await;
 }
 
 /// The text of a file, as documents have it.

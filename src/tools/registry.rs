@@ -303,6 +303,7 @@ impl Registry {
             (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
                 let told = proposal.told.take();
                 self.look_over(context, &proposal).await?;
+                live::tell_desk(context, tool.name).await;
                 let verdict = approval::ask(context, call, None, proposal, cancel).await?;
                 let finished = (tool.finish)(context, &verdict);
                 Ok(live::told(context, finished, Some((&verdict, told))))

@@ -556,7 +556,7 @@ pub struct ClaudeStream {
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEvent {
-    /// `user`, `assistant` or `result`.
+    /// `user`, `assistant`, `result`; `system` with `waiting`: a call waits in the document that its file is.
     #[serde(rename = "type")]
     pub kind: String,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …

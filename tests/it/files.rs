@@ -333,6 +333,8 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
             (&json!(document), &json!(tool))
         );
         assert!(!request["hunks"].as_array().unwrap().is_empty());
+        let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
+        assert_eq!(waits["content"]["document_id"], document, "the desk is told where");
         ana.types(0, "# Lamps\n\n");
         bo.accepts_all(&request);
         ends(&ana, &run);

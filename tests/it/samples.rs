@@ -128,6 +128,7 @@ fn script_of_the_tour() -> Script {
     let say = |text: &str| json!([{"type": "text", "text": text}]);
     Script::default()
         .answering("file", "Write", &json!({"file_path": "a.txt", "content": "b"}))
+        .answering("open", "Write", &json!({"file_path": "a.txt", "content": "c"}))
         .answering("again", "update_full_document", &full(AFTER))
         .answering("edit", "update_full_document", &full(AFTER))
         .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
@@ -198,6 +199,11 @@ fn tour_of_the_desk(owner: &Person) {
 fn tour_of_files(owner: &Person) {
     owner.emit("workspace:files", &json!({"pattern": "txt"})).ok();
     let opened = owner.emit("document:open", &json!({"path": "a.txt"})).ok();
+    let run = owner.emit("run", &json!({"prompt": "open"})).ok()["requestId"].clone();
+    let request = owner.sees_request_of(run.as_str().unwrap());
+    assert_eq!(request["document_id"], opened["document"]["id"]);
+    owner.decides(&request, json!({"approved": true})).ok();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
     owner.emit("document:close", &json!({"documentId": opened["document"]["id"]})).ok();
 }
 

@@ -13,6 +13,7 @@ import { announced, hunksPut, replaced, resolved, useReview } from '../review/st
 import { CallError, type Wire } from '../wire/socket.ts'
 import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
+import { heardOfFile } from './file.ts'
 import { isOlder, type Queued } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
@@ -57,6 +58,7 @@ export class LiveDocument {
         if (settings && version !== undefined) this.take({ settings, version })
         if (deleted) this.gone()
       })),
+      wire.on('document:file', ours(heardOfFile)),
       wire.on('presence:peers', ours(({ peers }) => this.company.see(peers, this.synced))),
       wire.on('presence:update', ours((moved) => this.company.move(moved, this.synced))),
     ]
@@ -129,7 +131,7 @@ export class LiveDocument {
     useReview.setState((state) => replaced(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
-    useDocument.setState({ member: opened.member })
+    useDocument.setState({ member: opened.member, file: opened.file ?? null })
     this.company.see(opened.peers, this.synced)
     this.joined = true
     this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))

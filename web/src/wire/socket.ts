@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
-  Decided, Difference, DocumentChanged, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
+  Decided, Difference, DocumentChanged, DocumentFile, DocumentLine, DocumentSettings, DocumentUpdates, FileList, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
   PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, TokenLine, Told, WireError,
 } from './types.ts'
 
@@ -12,6 +12,7 @@ export interface ServerEvents {
   sessionEnded: SessionEnded
   'document:updates': DocumentUpdates
   'document:changed': DocumentChanged
+  'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:update': PresenceUpdate
   tool_approval_request: ApprovalRequest
@@ -29,7 +30,8 @@ export interface ServerEvents {
 export interface Calls {
   'document:list': [object, { documents: DocumentLine[] }]
   'document:create': [{ title?: string; text?: string }, { document: { id: string; title: string; version: number } }]
-  'document:open': [{ documentId: string; since?: number }, Opened]
+  'document:open': [{ documentId: string; since?: number } | { path: string }, Opened]
+  'workspace:files': [{ pattern?: string }, FileList]
   'document:push': [{ documentId: string; version: number; updates: { clientID: string; changes: unknown }[] }, { version: number }]
   'document:resync': [{ documentId: string; version: number }, Opened]
   'document:close': [{ documentId: string }, object]
