@@ -1,12 +1,16 @@
 /** What is to be said of the file that the document is: it cannot be written, it is gone, or it was changed in the same places. */
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { wordsOf, wordsOfOverruled } from './file.ts'
+import { heardOfFile, wordsOf, wordsOfOverruled } from './file.ts'
 import { useDocument } from './store.ts'
 
 export function FileNotes() {
   const { file, phase, overruled } = useDocument()
   const [shown, setShown] = useState(false)
+  useEffect(() => wire.on('document:file', (news) => {
+    if (news.documentId === useDocument.getState().id) heardOfFile(news)
+  }), [])
   const words = file && phase === 'open' ? wordsOf(file) : undefined
   return (
     <>

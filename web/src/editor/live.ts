@@ -13,7 +13,6 @@ import { announced, hunksPut, replaced, resolved, useReview } from '../review/st
 import { CallError, type Wire } from '../wire/socket.ts'
 import type { ApprovalRequest, ApprovalResolved, DocumentSettings, DocumentUpdates, Opened, WholeDocument } from '../wire/types.ts'
 import { setCurrent } from './current.ts'
-import { heardOfFile } from './file.ts'
 import { isOlder, type Queued } from './queued.ts'
 import { editorState } from './setup.ts'
 import { stash, unstash } from './stash.ts'
@@ -58,7 +57,6 @@ export class LiveDocument {
         if (settings && version !== undefined) this.take({ settings, version })
         if (deleted) this.gone()
       })),
-      wire.on('document:file', ours(heardOfFile)),
       wire.on('presence:peers', ours(({ peers }) => this.company.see(peers, this.synced))),
       wire.on('presence:update', ours((moved) => this.company.move(moved, this.synced))),
     ]
