@@ -121,7 +121,13 @@ impl Files {
         let _passed = shared.opening.lock().await;
         let found = shared.look(&path).await?;
         if let Some(copy) = shared.copy_at(&path) {
-            match shared.rooms.open(copy.document()).await {
+            let room = shared.rooms.open(copy.document()).await;
+            // A room stays open for a moment after its document was deleted.
+            let there = match &room {
+                Ok(room) => room.read().await.map(drop),
+                Err(_) => Ok(()),
+            };
+            match there.and(room) {
                 Ok(room) => {
                     copy.sync(shared, &room).await;
                     return Ok(copy.document().clone());

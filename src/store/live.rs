@@ -8,7 +8,8 @@ use super::records::FileRecord;
 use super::rows::{self, int};
 use super::{Store, StoreError};
 
-/// What the newest document of a path has in common with its file.
+/// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
+/// does not take its path back.
 pub(super) async fn put(db: &mut SqliteConnection, record: &FileRecord) -> Result<(), StoreError> {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
     sqlx::query(
@@ -16,7 +17,9 @@ pub(super) async fn put(db: &mut SqliteConnection, record: &FileRecord) -> Resul
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (path) DO UPDATE SET document = excluded.document, version = excluded.version,
              stamp = excluded.stamp, disk = excluded.disk, form = excluded.form,
-             next_version = excluded.next_version, next_stamp = excluded.next_stamp",
+             next_version = excluded.next_version, next_stamp = excluded.next_stamp
+         WHERE live_files.document = excluded.document OR EXISTS
+             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)",
     )
     .bind(path)
     .bind(document.as_str())

@@ -81,6 +81,7 @@ pub(super) fn told(
     }
     // The conversation is about no document, so it has no changes of its own.
     finished.outcome.change = None;
+    finished.outcome.about.insert("updateType".into(), "none".into());
     let document = context.room.document().clone();
     finished.outcome.about.insert("document_id".into(), document.as_str().into());
     finished.read = finished.now.take().map(|now| (document, now));

@@ -302,7 +302,7 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
         (
             "Write",
             json!({"file_path": "notes.md", "content": new}),
-            "Wrote 39 characters to notes.md",
+            "Wrote 40 characters to notes.md",
         ),
         (
             "Edit",

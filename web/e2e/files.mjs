@@ -1,5 +1,5 @@
 // A file of a folder as a document: chosen from a list, written by two people, changed by another program.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
 
@@ -56,6 +56,6 @@ await story(async (keep) => {
   await page.getByText('is no longer on disk').waitFor()
   await ana.screenshot('files-4-missing')
   await bo.page.keyboard.type('It is made again.\n')
-  await eventually('the file is made again', () => readFileSync(path, 'utf8'), (now) => now.includes('It is made again.'))
+  await eventually('the file is made again', () => (existsSync(path) ? readFileSync(path, 'utf8') : ''), (now) => now.includes('It is made again.'))
   await page.getByText('is no longer on disk').waitFor({ state: 'detached' })
 })
