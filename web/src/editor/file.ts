@@ -7,7 +7,7 @@ import { useDocument } from './store.ts'
 export function heardOfFile({ file, merged }: DocumentFile): void {
   const before = useDocument.getState().file
   useDocument.setState(({ overruled }) => ({ file, overruled: [...overruled, ...(merged?.kept ?? [])] }))
-  if (merged) toast('Changed on disk: merged', { about: 'file' })
+  if (merged?.kept.length === 0) toast('Changed on disk: merged', { about: 'file' })
   else if (before?.status === 'failed' && file.status === 'saved') toast('The file on disk follows again', { about: 'file' })
 }
 
