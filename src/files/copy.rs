@@ -42,7 +42,17 @@ struct State {
     /// How both stood last.
     told: Option<FileStatus>,
     /// What the file looked like when it was read, if another change of it would show.
-    seen: Option<Option<Glance>>,
+    seen: Look,
+}
+
+/// A look at the file, without reading it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It says nothing.
+    Unsure,
+    /// There is no such file.
+    Gone,
+    There(Glance),
 }
 
 /// Where the text is read.
@@ -74,7 +84,7 @@ impl Copy {
             path: record.path.clone(),
             agreed: AtomicU64::new(record.version.0),
             behind: AtomicBool::new(true),
-            state: Mutex::new(State { record, text: None, told: None, seen: None }),
+            state: Mutex::new(State { record, text: None, told: None, seen: Look::Unsure }),
         }
     }
 
@@ -109,14 +119,16 @@ impl Copy {
     /// Whether the file is perhaps not as it was when it was read.
     pub(super) async fn looks_changed(&self, shared: &Shared) -> bool {
         let seen = self.state.lock().await.seen;
-        let Some(seen) = seen else { return true };
-        self.glance(shared).await.is_none_or(|now| now != seen)
+        seen == Look::Unsure || self.glance(shared).await != seen
     }
 
-    /// `None`: it could not be looked at; `Some(None)`: it is not there.
-    async fn glance(&self, shared: &Shared) -> Option<Option<Glance>> {
+    async fn glance(&self, shared: &Shared) -> Look {
         let (workspace, path) = (shared.workspace.clone(), self.path.clone());
-        blocking(move || workspace.glance(&path)).await.ok()
+        match blocking(move || workspace.glance(&path)).await {
+            Ok(Some(glance)) => Look::There(glance),
+            Ok(None) => Look::Gone,
+            Err(_) => Look::Unsure,
+        }
     }
 
     async fn agree(&self, shared: &Shared, source: Source<'_>) {
@@ -125,11 +137,14 @@ impl Copy {
         let mut came = FileStatus::Failed("the file changes all the time".to_owned());
         for _ in 0..ATTEMPTS {
             let glance = self.glance(shared).await;
-            state.seen = None;
+            state.seen = Look::Unsure;
             match self.attempt(shared, source, &mut state, &mut merged).await {
                 Ok(Came::Again) => {}
                 Ok(Came::To(status)) => {
-                    state.seen = glance.filter(|it| it.is_none_or(|it| it.is_settled()));
+                    state.seen = match glance {
+                        Look::There(it) if !it.is_settled() => Look::Unsure,
+                        sure => sure,
+                    };
                     came = status;
                     break;
                 }
