@@ -204,6 +204,7 @@ fn tour_of_files(owner: &Person) {
     assert_eq!(request["document_id"], opened["document"]["id"]);
     owner.decides(&request, json!({"approved": true})).ok();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+    owner.sees("document:file");
     owner.emit("document:close", &json!({"documentId": opened["document"]["id"]})).ok();
 }
 
