@@ -48,7 +48,7 @@ pub(super) async fn propose(
 /// Tells the desk where a call waits that would otherwise wait there.
 pub(super) async fn tell_desk(context: &Context, tool: &str) {
     let Some(path) = &context.live else { return };
-    let content = json!({
+    let told = json!({
         "tool": tool,
         "file_path": path,
         "document_id": context.room.document(),
@@ -59,7 +59,7 @@ pub(super) async fn tell_desk(context: &Context, tool: &str) {
         run: context.run.clone(),
         document: None,
         at_ms: context.clock.now_ms(),
-        saying: Saying::Agent("system", "waiting", content),
+        saying: Saying::Agent("system", "waiting", told),
     };
     context.desk.say(said).await;
 }
