@@ -24,6 +24,7 @@ use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::{Config, ModelChoice, Provider};
 use crate::export::{Format, Manuscript};
+use crate::files::Files;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::ids::MemberId;
@@ -32,7 +33,7 @@ use crate::llm::scripted::Scripted;
 use crate::llm::{Model, Patience, anthropic, openai};
 use crate::room::Outlet;
 use crate::room::clock::Clock;
-use crate::room::event::Event;
+use crate::room::event::{Announcement, Event};
 use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
@@ -147,6 +148,7 @@ struct House {
     rooms: Rooms,
     agents: Agents,
     conversations: http::Conversations,
+    files: Option<Files>,
     clock: Clock,
     workers: TaskTracker,
     /// Ends MCP sessions.
@@ -160,6 +162,10 @@ impl Outlet for Outlets {
     fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event) {
         self.0.tell(document, members, event);
         self.1.tell(document, members, event);
+    }
+
+    fn announce(&self, news: &Announcement) {
+        self.0.announce(news);
     }
 }
 
@@ -194,7 +200,13 @@ impl House {
             tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
         }
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
-        let (models, tools) = (models(config)?, tools(config)?);
+        let (models, mut tools) = (models(config)?, tools(config)?);
+        let mut files = None;
+        if let Some(workspace) = tools.workspace().cloned() {
+            let started = Files::start(store.clone(), rooms.clone(), workspace).await?;
+            tools = tools.with_files(started.clone());
+            files = Some(started);
+        }
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
         let (conversations, workers) = (http::Conversations::new()?, TaskTracker::new());
@@ -208,6 +220,7 @@ impl House {
             rooms,
             agents,
             conversations,
+            files,
             clock,
             workers,
             no_sessions,
@@ -243,6 +256,7 @@ impl House {
                 auth: self.auth.clone(),
                 rooms: self.rooms.clone(),
                 agents: self.agents.clone(),
+                files: self.files.clone(),
                 sockets: self.sockets.clone(),
                 clock: self.clock.clone(),
                 everyone: config.no_auth.then(Auth::owner),
@@ -288,6 +302,9 @@ impl House {
     async fn close(&self, io: &SocketIo) {
         self.agents.shutdown().await;
         self.rooms.close().await;
+        if let Some(files) = &self.files {
+            files.close().await;
+        }
         io.close().await;
         self.store.close().await;
         // Last: whoever waited for a decision has been told by now that the server stops.

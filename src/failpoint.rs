@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Every place, in the order in which a change walks past them.
-    pub const PLACES: [&str; 23] = [
+    pub const PLACES: [&str; 25] = [
         // The data is open; no run is taken up and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is taken up, the others not yet.
@@ -47,6 +47,9 @@ mod armed {
         // An approved call that acts outside of documents is begun, and then done; nobody has kept what came of it.
         "tools.begun",
         "tools.acted",
+        // A file is about to be written, and that is kept; then it is written, and that is not.
+        "files.writing",
+        "files.written",
         // A run has learnt what was decided, and has nothing of it in its transcript.
         "tools.settled",
         // The results of its calls are kept; nobody has heard of the last of them.

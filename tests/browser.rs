@@ -42,6 +42,12 @@ fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
 }
 
 #[test]
+fn a_file_is_written_by_two_people_and_another_program() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
+    tell("files", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
     tell("share", &format!("script:{}", script.display()));

@@ -23,10 +23,11 @@ const ROOMS: &[(&str, &str)] = &[
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint"),
     ("workspace", ""),
+    ("files", "ids who document room store workspace failpoint"),
     ("check", "ids who document review store"),
     ("llm", "wire::messages"),
     ("messages", "ids llm wire::messages"),
-    ("tools", "ids who document review room workspace wire::messages failpoint"),
+    ("tools", "ids who document review room workspace files wire::messages failpoint"),
     (
         "agent",
         "ids who document review store auth room workspace llm tools wire::messages failpoint",

@@ -250,6 +250,7 @@ impl Agents {
             safe_tools: SafeTools::AtOnce,
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
+            live: None,
             read: Arc::default(),
             base: None,
             shown: None,

@@ -99,6 +99,7 @@ impl Agents {
             room: desk.clone(),
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
+            live: None,
             read: Arc::default(),
             desk: desk.clone(),
             workspace: self.shared.tools.workspace().cloned(),

@@ -6,10 +6,12 @@
 
 mod access;
 mod authors;
+mod files;
 mod log;
 mod requests;
 mod rules;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -113,15 +115,17 @@ pub async fn report(store: &Store) -> Result<Report, StoreError> {
     };
     let requests = Requests::read(&mut at, accounted, &mut report).await;
     let documents = at.documents().await;
-    let mut known = Vec::new();
+    let (mut known, mut versions) = (Vec::new(), HashMap::new());
     for document in report.read("document.row", "the documents", documents).into_iter().flatten() {
         report.seen.documents += 1;
         let Some(document) = report.read("document.row", "a document", document) else { continue };
         let walked = log::walk(&mut at, &document, &requests, &mut report).await;
         report.read("log.read", document.id.as_str(), walked);
+        versions.insert(document.id.clone(), document.version);
         known.push(document.id);
     }
     requests.homeless(&known, &mut report);
+    files::files(&mut at, &versions, &mut report).await;
     access::tokens(&mut at, &known, &mut report).await;
     rules::check(&mut at, about_rules.as_deref(), &requests, &known, &mut report).await;
     Ok(report)

@@ -38,6 +38,7 @@ impl Outlet for Changes {
             | Event::Rules(_)
             | Event::Sketched(_)
             | Event::Unsketched(_)
+            | Event::File(_)
             | Event::Said(_) => false,
         };
         if changed {

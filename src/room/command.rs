@@ -16,6 +16,7 @@ use crate::who::Principal;
 
 use super::RoomError;
 use super::event::{Caret, Peer, Said};
+use super::file::{FileNews, Merge, Merged};
 use super::settings::{DocumentSettings, OwnSettings};
 
 /// Everything that can be asked.
@@ -81,6 +82,10 @@ pub enum Command {
     Restore(Box<Restore>, Principal, Reply<Version>),
     /// Tell everyone what a run says.
     Say(Said),
+    /// Take in what somebody wrote into the file that the document is.
+    Merge(Box<Merge>, Reply<Merged>),
+    /// Tell how the document stands with its file; nothing is answered.
+    TellFile(Box<FileNews>),
     /// Somebody's token has ended: take back the votes of people who may no longer decide.
     Recount,
 }
@@ -119,6 +124,8 @@ impl Command {
             | Self::Replace(..)
             | Self::Restore(..)
             | Self::Say(..)
+            | Self::Merge(..)
+            | Self::TellFile(..)
             | Self::Recount => None,
         }
     }
@@ -139,6 +146,7 @@ impl Command {
             | Self::Move(..)
             | Self::Unsketch(..)
             | Self::Say(..)
+            | Self::TellFile(..)
             | Self::Recount => {}
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
@@ -165,6 +173,7 @@ impl Command {
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
             Self::CatchUp(_, reply) => reply.send(Err(error)),
+            Self::Merge(_, reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),
         }
     }
@@ -409,6 +418,8 @@ pub struct Opened {
     pub sketches: Vec<(Arc<Sketch>, Vec<Hunk>)>,
     /// Who is here.
     pub peers: Vec<Peer>,
+    /// How the document stands with the file that it is, if it is one.
+    pub file: Option<FileNews>,
 }
 
 /// The document, or what is new since a version.

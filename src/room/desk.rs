@@ -69,7 +69,8 @@ impl RoomState {
             | Event::Caret(..)
             | Event::Rules(_)
             | Event::Sketched(_)
-            | Event::Unsketched(_) => return Cow::Borrowed(&[]),
+            | Event::Unsketched(_)
+            | Event::File(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
             self.principal_of(member).is_some_and(|person| request.concerns(&person))

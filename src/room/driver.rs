@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::auth;
 use crate::failpoint;
@@ -18,6 +18,7 @@ use crate::store::StoreError;
 
 use super::command::{CaughtUp, Command, Positions, Reply, Settled};
 use super::event::Event;
+use super::pulse::Pulse;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
@@ -44,6 +45,8 @@ pub(super) struct Driver {
     /// Who is told: changes only in the order in which outputs are carried out.
     pub(super) audience: Vec<MemberId>,
     pub(super) waiters: HashMap<RequestId, Vec<Reply<Settled>>>,
+    /// What is seen from outside.
+    pub(super) pulse: watch::Sender<Pulse>,
 }
 
 /// Why the room does something.
@@ -79,7 +82,9 @@ impl Driver {
         let state = loading::load(&shared.store, document, Version(u64::MAX)).await?;
         let (sender, inbox) = mpsc::channel(INBOX);
         let unlisted_owner = state.unlisted_owner().cloned();
-        let handle = RoomHandle { document: document.clone(), unlisted_owner, inbox: sender };
+        let (shown, pulse) = watch::channel(Pulse { version: state.version(), people: 0 });
+        let handle =
+            RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, pulse };
         let mut driver = Self {
             shared: Arc::clone(shared),
             inbox,
@@ -88,6 +93,7 @@ impl Driver {
             broken: None,
             audience: Vec::new(),
             waiters: HashMap::new(),
+            pulse: shown,
         };
         let now = driver.now();
         time::agree_with_focus(&mut driver.state, &now);
@@ -362,6 +368,7 @@ impl Driver {
         if self.broken.is_none() {
             self.told = self.state.version();
         }
+        self.beat();
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use crate::review::{Hunk, HunkStatus, Request, Rule};
 use crate::who::Principal;
 
 use super::command::Sketch;
+use super::file::FileNews;
 use super::settings::{DocumentSettings, ServerSettings};
 
 /// Everything that can be told.
@@ -44,6 +45,8 @@ pub enum Event {
     Sketched(Arc<Sketch>),
     /// Nothing comes of it.
     Unsketched(Arc<Sketch>),
+    /// How the document stands with the file that it is.
+    File(FileNews),
     /// A run says something.
     Said(Arc<Said>),
 }

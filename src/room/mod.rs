@@ -9,6 +9,7 @@ pub mod clock;
 pub mod command;
 pub mod ended;
 pub mod event;
+pub mod file;
 pub mod settings;
 
 mod admin;
@@ -24,6 +25,7 @@ mod loading;
 mod past;
 mod presence;
 mod proposals;
+mod pulse;
 mod recovery;
 #[cfg(feature = "rehearsal")]
 pub mod rehearsal;
@@ -43,7 +45,7 @@ mod writing;
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
@@ -56,6 +58,7 @@ use command::{
     Reading, Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Announcement, Caret, Event, Said};
+use file::{FileNews, Merge, Merged};
 use settings::DocumentSettings;
 
 pub use credits::{credits, placements};
@@ -63,6 +66,7 @@ pub use desk::DESK;
 pub use draft::Draft;
 pub use founding::Founding;
 pub use past::{compare, text_at};
+pub use pulse::{Pulse, WeakRoom};
 pub use rooms::{LONGEST_TITLE, NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
@@ -165,6 +169,7 @@ pub struct RoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
     inbox: mpsc::Sender<Command>,
+    pulse: watch::Receiver<Pulse>,
 }
 
 impl RoomHandle {
@@ -376,6 +381,19 @@ impl RoomHandle {
         by: &Principal,
     ) -> Result<Version, RoomError> {
         past::bring_back(self, store, version, only_at, by).await
+    }
+
+    /// Take in what somebody wrote into the file that the document is.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when the version that was compared with is no longer at hand.
+    pub async fn merge(&self, merge: Merge) -> Result<Merged, RoomError> {
+        self.ask(|reply| Command::Merge(Box::new(merge), reply)).await
+    }
+
+    /// Tell everyone how the document stands with its file.
+    pub async fn tell_file(&self, news: FileNews) {
+        self.send(Command::TellFile(Box::new(news))).await;
     }
 
     /// Tell everyone what a run says.

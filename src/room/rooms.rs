@@ -1,15 +1,16 @@
 //! Which rooms are open: finds, loads and creates them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, SessionId, Version};
-use crate::store::{AuditEntry, Batch, DocumentRecord, Op, Store, StoreError};
+use crate::store::{AuditEntry, Batch, DocumentRecord, FileRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
 use super::clock::Clock;
@@ -18,7 +19,7 @@ use super::driver::Driver;
 use super::event::Announcement;
 use super::settings::{Chosen, ServerSettings};
 use super::writing::check_length;
-use super::{Outlet, RoomError, RoomHandle, desk};
+use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
 
 /// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -40,6 +41,8 @@ pub(super) struct Shared {
     started_with: ServerSettings,
     tasks: TaskTracker,
     open: Mutex<HashMap<DocumentId, RoomHandle>>,
+    /// Who is told of each room that opens.
+    watcher: OnceLock<mpsc::UnboundedSender<WeakRoom>>,
     /// Two people who open the same document at once get the same room; nobody waits for another document.
     gates: Mutex<HashMap<DocumentId, Arc<Gate>>>,
 }
@@ -81,6 +84,7 @@ impl Rooms {
             started_with: settings,
             tasks: TaskTracker::new(),
             open: Mutex::default(),
+            watcher: OnceLock::new(),
             gates: Mutex::default(),
         }))
     }
@@ -102,7 +106,23 @@ impl Rooms {
         }
         open.insert(document.clone(), room.clone());
         self.0.tasks.spawn(driver.run());
+        if let Some(watcher) = self.0.watcher.get() {
+            // Nobody watches any more once the server stops.
+            watcher.send(room.downgrade()).ok();
+        }
         Ok(room)
+    }
+
+    /// Every room that opens from now on. There is one watcher; a second one sees nothing.
+    pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoom> {
+        let (sender, opened) = mpsc::unbounded_channel();
+        drop(self.0.watcher.set(sender));
+        opened
+    }
+
+    /// The room of a document, if it is open.
+    pub fn opened(&self, document: &DocumentId) -> Option<RoomHandle> {
+        self.0.room(document)
     }
 
     /// The room of requests without a document; made when it is first needed.
@@ -133,9 +153,29 @@ impl Rooms {
 
     /// Creates a document and opens its room.
     pub async fn create(&self, new: NewDocument, by: &Principal) -> Result<RoomHandle, RoomError> {
+        self.make(new, DocumentId::generate(), None, by).await
+    }
+
+    /// Creates the document of a file, without text yet, and opens its room.
+    pub async fn create_for(
+        &self,
+        file: FileRecord,
+        by: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
+        let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
+        self.make(new, file.document.clone(), Some(file), by).await
+    }
+
+    async fn make(
+        &self,
+        new: NewDocument,
+        id: DocumentId,
+        file: Option<FileRecord>,
+        by: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
         let now_ms = self.0.clock.now_ms();
         let record = DocumentRecord {
-            id: DocumentId::generate(),
+            id: id.clone(),
             title: title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
             created_ms: now_ms,
             updated_ms: now_ms,
@@ -146,7 +186,7 @@ impl Rooms {
         };
         let text = Text::new(&new.text);
         check_length(text.len())?;
-        let (id, title) = (record.id.clone(), record.title.clone());
+        let title = record.title.clone();
         let is_listed = record.unlisted_owner.is_none();
         let audit = AuditEntry {
             at_ms: now_ms,
@@ -156,9 +196,10 @@ impl Rooms {
             request: None,
             detail: json!({ "title": record.title }),
         };
-        let batch = Batch::new()
+        let mut batch = Batch::new()
             .with(Op::CreateDocument { record, text: text.to_string() })
             .with(Op::Audit(audit));
+        batch.extend(file.map(Op::PutFile));
         self.0.store.commit(batch).await.map_err(RoomError::store)?;
         if is_listed {
             self.announce(&Announcement::Created { id: id.clone(), title, version: Version(0) });

@@ -17,6 +17,7 @@ use crate::who::Principal;
 
 use super::command::{Command, Content, Member, Opened, Reading, Reply};
 use super::event::{Caret, Event};
+use super::file::{self, FileNews};
 use super::focus::Focuses;
 use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
@@ -53,6 +54,8 @@ pub(super) struct RoomState {
     pub(super) presence: Presence,
     /// Whose the clients are, as far as that was looked up.
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
+    /// How it stands with the file that it is, as it was told last.
+    pub(super) file: Option<FileNews>,
     /// Updates since the newest snapshot.
     pub(super) unsnapshotted: usize,
 }
@@ -77,6 +80,7 @@ impl RoomState {
             focuses: Focuses::default(),
             presence: Presence::default(),
             clients: HashMap::new(),
+            file: None,
             unsnapshotted,
         }
     }
@@ -107,7 +111,8 @@ impl RoomState {
         let mut presence = std::mem::take(&mut self.presence);
         presence.forget_carets();
         let focuses = std::mem::take(&mut self.focuses);
-        *self = Self { focuses, presence, ..fresh };
+        let file = self.file.take();
+        *self = Self { focuses, presence, file, ..fresh };
     }
 
     /// Lets somebody in, or brings them up to date. `older` holds the updates between `since` and the log at hand.
@@ -136,6 +141,7 @@ impl RoomState {
             requests,
             sketches: self.sketches.shown(),
             peers: self.presence.peers().to_vec(),
+            file: self.file.clone(),
         };
         if is_news {
             step.then(Output::TellOthers(id, Event::Peers(self.presence.peers().to_vec())));
@@ -230,6 +236,11 @@ impl RoomState {
             Command::Leave(member) => self.leave(&member, now, step),
             Command::Move(member, caret) => self.place(&member, caret, step),
             Command::Unsketch(sketches) => sketches::end(self, &sketches, step),
+            Command::TellFile(news) => file::tell(self, *news, step),
+            Command::Merge(merge, reply) => {
+                let result = file::merge(self, *merge, now, step);
+                step.answer(reply, result);
+            }
             Command::Say(said) => step.tell(Event::Said(Arc::new(said))),
             Command::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));

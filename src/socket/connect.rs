@@ -183,7 +183,8 @@ fn capabilities(door: &Door) -> Vec<String> {
     let offered =
         super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
     let workspace = door.agents.has_workspace().then_some("workspace");
-    offered.chain(workspace).map(str::to_owned).collect()
+    let files = door.files.is_some().then_some("files");
+    offered.chain(workspace).chain(files).map(str::to_owned).collect()
 }
 
 fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {

@@ -21,7 +21,7 @@ use crate::wire::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
 use super::intake::Ack;
 use super::refusal::Refusal;
-use super::{Connection, Done, read};
+use super::{Connection, Done, files, read};
 
 #[derive(Serialize)]
 pub(super) struct Documents {
@@ -33,7 +33,10 @@ pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<Docu
     let documents = records
         .into_iter()
         .filter(|record| connection.principal.may(Action::Read, Some(&record.id)))
-        .map(|record| convert::document_line(record, &connection.principal))
+        .map(|record| {
+            let path = connection.door.files.as_ref().and_then(|it| it.path_of(&record.id));
+            convert::document_line(record, path, &connection.principal)
+        })
         .collect();
     Ok(Documents { documents })
 }
@@ -70,10 +73,10 @@ pub(super) async fn open(connection: &mut Connection, payload: &RawValue, ack: A
     };
     match (payload.document_id, payload.path) {
         (Some(document), None) => enter(connection, &document, payload.since, ack).await,
-        (None, Some(_)) => ack.refuse(&Refusal::new(
-            "unsupported",
-            "this server has no workspace, so files cannot be opened as documents",
-        )),
+        (None, Some(path)) => match files::document(connection, &path).await {
+            Ok(document) => enter(connection, document.as_str(), payload.since, ack).await,
+            Err(refusal) => ack.refuse(&refusal),
+        },
         _ => ack.refuse(&Refusal::invalid("one of `documentId` and `path` is needed")),
     }
 }
@@ -181,6 +184,10 @@ pub(super) async fn delete(
     payload: NameDocument,
 ) -> Result<Done, Refusal> {
     let room = connection.room(&payload.document_id, Action::Manage).await?;
+    if let Some(files) = &connection.door.files {
+        // The file stays, with everything that was acknowledged.
+        files.settle(room.document()).await;
+    }
     room.delete(connection.principal.clone()).await?;
     connection.rooms.remove(room.document());
     Ok(Done {})

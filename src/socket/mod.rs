@@ -4,6 +4,7 @@ mod agent;
 mod connect;
 mod documents;
 mod ended;
+mod files;
 mod intake;
 mod outbound;
 mod past;
@@ -27,6 +28,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::Agents;
 use crate::auth::{Auth, Pass};
+use crate::files::Files;
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::room::clock::Clock;
 use crate::room::command::Member;
@@ -68,6 +70,8 @@ pub struct Door {
     pub rooms: Rooms,
     /// The runs.
     pub agents: Agents,
+    /// Files as documents, if there is a workspace.
+    pub files: Option<Files>,
     /// The connected sockets.
     pub sockets: Sockets,
     /// What time it is.
@@ -160,6 +164,7 @@ impl Connection {
             "document:provenance" => run(self, payload, ack, past::provenance).await,
             "document:compare" => run(self, payload, ack, past::differences).await,
             "document:restore" => run(self, payload, ack, past::restore).await,
+            "workspace:files" => run(self, payload, ack, files::list).await,
             "presence:update" => run(self, payload, ack, documents::caret).await,
             "askClaudeCode" => run(self, payload, ack, agent::ask).await,
             "run" => run(self, payload, ack, agent::run).await,

@@ -10,7 +10,7 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::rows::int;
-use super::{Batch, Op, StoreError, audit, provenance, updates};
+use super::{Batch, Op, StoreError, audit, live, provenance, updates};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -56,6 +56,7 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::PutToken(record) => put_token(db, record).await,
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
         Op::UseToken { token, at_ms } => use_token(db, token, *at_ms).await,
+        Op::PutFile(record) => live::put(db, record).await,
         Op::PutSetting { key, value } => put_setting(db, key, value).await,
     }
 }

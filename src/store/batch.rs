@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
 
 use super::records::{
-    AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord,
-    RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
+    RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 
 /// One write.
@@ -115,6 +115,8 @@ pub enum Op {
         /// When.
         at_ms: u64,
     },
+    /// How far a file of the workspace and its document agree.
+    PutFile(FileRecord),
     /// One of the server's own values.
     PutSetting {
         /// Its name.

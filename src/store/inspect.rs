@@ -9,7 +9,7 @@ use crate::ids::{ClientId, DocumentId, UserId, Version};
 
 use super::audit::{self, AuditFlaw};
 use super::records::{
-    AuditRecord, DocumentRecord, RequestRecord, RuleRecord, SessionRecord, TokenRecord,
+    AuditRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord, SessionRecord, TokenRecord,
     UpdateRecord,
 };
 use super::rows::{self, int};
@@ -205,6 +205,11 @@ impl Inspection {
     /// All rules, oldest first: ended ones too.
     pub async fn rules(&mut self) -> Result<Vec<Found<RuleRecord>>, StoreError> {
         self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
+    }
+
+    /// All files of workspaces that are documents, or were.
+    pub async fn files(&mut self) -> Result<Vec<Found<FileRecord>>, StoreError> {
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
     }
 
     /// All sessions.

@@ -14,6 +14,7 @@ mod batch;
 mod error;
 mod files;
 mod inspect;
+mod live;
 mod provenance;
 mod read;
 mod records;
@@ -36,9 +37,9 @@ pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
 pub use records::{
-    AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord,
-    UpdateRecord,
+    AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
+    LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
+    TokenRecord, UpdateRecord,
 };
 pub use writer::CommitCounts;
 

@@ -224,6 +224,26 @@ pub struct TokenRecord {
     pub used_ms: Option<u64>,
 }
 
+/// A text file of the workspace that is a document too: how far both agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRecord {
+    /// The document.
+    pub document: DocumentId,
+    /// The file, from the workspace's top; a path has one document.
+    pub path: String,
+    /// The version whose text is in the file.
+    pub version: Version,
+    /// What tells the file's content from every other; `absent`: it was not there yet.
+    pub stamp: String,
+    /// What the file reads, line ends normalised, if that is not the text of `version`: changes of both sides came
+    /// together there, and the file has not got those of people yet.
+    pub disk: Option<String>,
+    /// What the file has besides its text, as `files` writes it.
+    pub form: String,
+    /// A write that is under way: the version and the stamp the file then has.
+    pub writing: Option<(Version, String)>,
+}
+
 /// Something that happened and must be accounted for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {

@@ -9,8 +9,8 @@ use crate::who::Role;
 
 use super::StoreError;
 use super::records::{
-    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, MessageRecord,
-    RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
+    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 
 type Read<T> = Result<T, StoreError>;
@@ -140,6 +140,24 @@ pub(super) fn token(row: &SqliteRow) -> Read<TokenRecord> {
         revoked_ms: maybe_number(row, "revoked_ms")?,
         used_ms: maybe_number(row, "used_ms")?,
     })
+}
+
+pub(super) fn file(row: &SqliteRow) -> Read<FileRecord> {
+    let next = maybe_number(row, "next_version")?.map(Version);
+    Ok(FileRecord {
+        document: text(row, "document")?.into(),
+        path: text(row, "path")?,
+        version: Version(number(row, "version")?),
+        stamp: text(row, "stamp")?,
+        disk: maybe_text(row, "disk")?,
+        form: text(row, "form")?,
+        writing: next.zip(maybe_text(row, "next_stamp")?),
+    })
+}
+
+/// The newest version of a document that a row is about.
+pub(super) fn newest(row: &SqliteRow) -> Read<Version> {
+    Ok(Version(number(row, "newest")?))
 }
 
 pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {

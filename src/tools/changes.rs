@@ -45,7 +45,7 @@ pub async fn propose(
         let mut warnings = warnings;
         warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Proposal { hunks, text, preview }
+        Proposal { hunks, text, preview, told: None }
     })
     .await
 }
@@ -61,7 +61,7 @@ pub async fn compose(
         let new = replaced(&before, &hunks)?;
         let old = before.to_string();
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(Proposal { hunks, text: Text::new(&new), preview })
+        Ok(Proposal { hunks, text: Text::new(&new), preview, told: None })
     });
     composed.await?
 }

@@ -2,11 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::review::Preview;
 
 use super::edits::{self, occurrences};
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
+use super::{
+    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
+    named_file,
+};
 
 /// Change a part of a file.
 pub struct Edit;
@@ -42,9 +46,18 @@ impl Tool for Edit {
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
+        if context.live.is_some() {
+            let (new, count) = edits::of_document(context.document()?, &edits)?;
+            workspace.check(&path, &new)?;
+            return live::propose(&context, &path, &new, replaced(&path, count)).await;
+        }
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &path, &edits)?;
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
@@ -58,8 +71,12 @@ impl Tool for Edit {
         let (path, edits) = input.parts();
         changes::blocking(move |_| {
             let count = edits::write(&errand, &path, &edits)?;
-            Ok(format!("Replaced {} in {path}", occurrences(count)))
+            Ok(replaced(&path, count))
         })
         .await?
     }
+}
+
+fn replaced(path: &str, count: usize) -> String {
+    format!("Replaced {} in {path}", occurrences(count))
 }

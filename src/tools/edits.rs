@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::room::command::Reading;
 use crate::workspace::{File, Workspace};
 
-use super::{Errand, ToolError};
+use super::{Errand, ToolError, live};
 
 /// One replacement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -50,6 +51,21 @@ pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolE
     }
     errand.workspace.write(path, &new, expected)?;
     Ok(count)
+}
+
+/// The text of a document after all edits, and how many occurrences were replaced. Line ends there are `\n`, whatever the
+/// file has.
+pub fn of_document(base: &Reading, edits: &[Edit]) -> Result<(String, usize), ToolError> {
+    let plain = |text: &str| live::text(text).to_string();
+    let edits: Vec<_> = edits
+        .iter()
+        .map(|edit| Edit {
+            old_string: plain(&edit.old_string),
+            new_string: plain(&edit.new_string),
+            replace_all: edit.replace_all,
+        })
+        .collect();
+    apply(&base.text.to_string(), &edits).map_err(ToolError::Failed)
 }
 
 /// The text after all edits, one after the other, and how many occurrences were replaced.

@@ -27,6 +27,7 @@ mod grep;
 mod growing;
 mod insert_at_cursor;
 mod list_documents;
+mod live;
 mod multi_edit;
 mod read;
 mod read_document;
@@ -93,6 +94,11 @@ pub trait Tool: 'static {
 
     /// The document that an input names; `None`: the conversation's own.
     fn target(_input: &Value) -> Option<DocumentId> {
+        None
+    }
+
+    /// The file of the workspace that an input names, if the tool reads or writes one.
+    fn file(_input: &Value) -> Option<String> {
         None
     }
 
@@ -251,6 +257,8 @@ pub struct Context {
     pub rooms: Rooms,
     /// The other document that the call is about.
     pub elsewhere: Option<DocumentId>,
+    /// The file that the call is about, if people have it open as the document of `room`.
+    pub live: Option<String>,
     /// What the model has read of other documents.
     pub read: Arc<elsewhere::Read>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
@@ -351,6 +359,11 @@ fn named_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// The file that an input names as `file_path`.
+fn named_file(input: &Value) -> Option<String> {
+    input.get("file_path")?.as_str().map(str::to_owned)
+}
+
 /// What a call would do.
 #[derive(Debug)]
 pub enum Prepared {
@@ -393,6 +406,8 @@ pub struct Proposal {
     pub text: Text,
     /// What people are shown besides the hunks.
     pub preview: Preview,
+    /// What the model is told if people take all of it as it is; `None`: what the review says.
+    pub told: Option<String>,
 }
 
 /// What people decided, and how the document reads since.
@@ -402,6 +417,8 @@ pub struct Verdict {
     pub resolution: Resolution,
     /// Whether anything of the proposal is in the text.
     pub applied: bool,
+    /// Whether all of it is, in its own words.
+    pub as_proposed: bool,
     /// The document afterwards.
     pub now: Reading,
     /// For a change of a range: where it was, and what stands there now if anything was applied.

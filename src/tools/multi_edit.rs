@@ -2,11 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::review::Preview;
 
 use super::edits::{self, Edit, occurrences};
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
+use super::{
+    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
+    named_file,
+};
 
 /// Change several parts of a file at once.
 pub struct MultiEdit;
@@ -30,9 +34,19 @@ impl Tool for MultiEdit {
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
+        if context.live.is_some() {
+            let (new, count) = edits::of_document(context.document()?, &edits)?;
+            workspace.check(&file_path, &new)?;
+            let told = applied(&file_path, &edits, count);
+            return live::propose(&context, &file_path, &new, told).await;
+        }
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &file_path, &edits)?;
             let steps: Vec<_> = edits
@@ -51,8 +65,12 @@ impl Tool for MultiEdit {
         let Input { file_path, edits } = input;
         changes::blocking(move |_| {
             let count = edits::write(&errand, &file_path, &edits)?;
-            Ok(format!("Applied {} edits to {file_path} ({})", edits.len(), occurrences(count)))
+            Ok(applied(&file_path, &edits, count))
         })
         .await?
     }
+}
+
+fn applied(path: &str, edits: &[Edit], count: usize) -> String {
+    format!("Applied {} edits to {path} ({})", edits.len(), occurrences(count))
 }

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, named_file};
 
 /// Characters of a file that one call answers with.
 const ANSWER_CHARS: usize = 100_000;
@@ -34,11 +35,21 @@ impl Tool for Read {
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, offset, limit } = input;
+        let (first, limit) = (offset.unwrap_or(1).max(1), limit.unwrap_or(usize::MAX));
+        if context.live.is_some() {
+            let now = context.read_now().await?;
+            let text = part(&now.text.to_string(), first, limit);
+            return Ok(Prepared::Answer(Answer { text, now: Some(now), ..Answer::default() }));
+        }
         let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
-        let text = part(&file.text, offset.unwrap_or(1).max(1), limit.unwrap_or(usize::MAX));
+        let text = part(&file.text, first, limit);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }

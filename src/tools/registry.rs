@@ -6,6 +6,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::files::Files;
 use crate::ids::DocumentId;
 use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
@@ -36,7 +37,8 @@ use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
     Answer, Approved, Call, Concluded, Context, Effect, Errand, Finished, Ground, Intent, Outcome,
-    PlanMode, Prepared, Proposal, SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, told,
+    PlanMode, Prepared, Proposal, SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, live,
+    told,
 };
 
 /// Every tool there is, one line each.
@@ -80,6 +82,7 @@ pub struct Registry {
     tools: Vec<Entry>,
     hooks: Hooks,
     workspace: Option<Workspace>,
+    pub(super) files: Option<Files>,
 }
 
 #[derive(Debug)]
@@ -97,6 +100,7 @@ pub(super) struct Entry {
     pub(super) conclude: Conclude,
     scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     target: fn(&Value) -> Option<DocumentId>,
+    file: fn(&Value) -> Option<String>,
     finish: fn(&Context, &Verdict) -> Finished,
 }
 
@@ -104,7 +108,7 @@ type Conclude = fn(Context, Approved, Value) -> BoxFuture<'static, Result<Conclu
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { tools: all(), hooks: HOOKS, workspace: None }
+        Self { tools: all(), hooks: HOOKS, workspace: None, files: None }
     }
 }
 
@@ -120,6 +124,13 @@ impl Registry {
     #[must_use]
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = Some(workspace);
+        self
+    }
+
+    /// Whose files may be documents that people have open.
+    #[must_use]
+    pub fn with_files(mut self, files: Files) -> Self {
+        self.files = Some(files);
         self
     }
 
@@ -204,7 +215,10 @@ impl Registry {
         let finished = match self.enter(context, call).await {
             Ok(context) => match self.gate(&context, call, cancel).await {
                 Ok(finished) => elsewhere::discreet(&context, finished),
-                Err(error) => elsewhere::discreet(&context, refused(&context, &error).await),
+                Err(error) => {
+                    let refused = live::told(&context, refused(&context, &error).await, None);
+                    elsewhere::discreet(&context, refused)
+                }
             },
             Err(error) => refused(context, &error).await,
         };
@@ -215,6 +229,11 @@ impl Registry {
     async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
         let tool = self.tool(&call.name)?;
         self.permit(tool, context)?;
+        if let Some((files, path)) = self.named_file(tool, context, call)
+            && let Some(room) = files.live(&path).await
+        {
+            return live::enter(context, files, &path, room).await;
+        }
         let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
         Ok(other.unwrap_or_else(|| context.clone()))
     }
@@ -236,6 +255,31 @@ impl Registry {
         Ok(())
     }
 
+    /// The file that a call names, where it may be a document.
+    fn named_file(&self, tool: &Entry, context: &Context, call: &Call) -> Option<(&Files, String)> {
+        let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
+        Some((files, (tool.file)(&call.input)?))
+    }
+
+    /// A call that may have become a request in the room of its file, taken up again there.
+    async fn resume_live(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+        cancel: &CancellationToken,
+    ) -> Option<Finished> {
+        let (files, path) = self.named_file(tool, context, call)?;
+        let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
+        let entered = live::enter(context, files, &path, room).await.ok()?;
+        Some(match approval::resume(&entered, call, None, cancel).await? {
+            Ok(verdict) => {
+                live::told(&entered, (tool.finish)(&entered, &verdict), Some((&verdict, None)))
+            }
+            Err(error) => live::told(&entered, refused(&entered, &error).await, None),
+        })
+    }
+
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
     pub async fn resume(
         &self,
@@ -244,6 +288,9 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Option<Finished> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
+        if let Some(finished) = self.resume_live(tool, context, call, cancel).await {
+            return Some(self.sign_off(context, call, finished));
+        }
         if tool.ground == Ground::Workspace || tool.effect.concludes() {
             let finished = match desk::resume(context, tool.effect, cancel).await? {
                 Ok(settled) => {
@@ -290,7 +337,15 @@ impl Registry {
         match (tool.effect, prepared) {
             // To answer is less than to propose.
             (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
-                Ok(answer.into())
+                Ok(live::told(context, answer.into(), None))
+            }
+            (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
+                let told = proposal.told.take();
+                self.look_over(context, &proposal).await?;
+                live::tell_desk(context, tool.name).await;
+                let verdict = approval::ask(context, call, None, proposal, cancel).await?;
+                let finished = (tool.finish)(context, &verdict);
+                Ok(live::told(context, finished, Some((&verdict, told))))
             }
             (Effect::Acts | Effect::Plans | Effect::Creates, Prepared::Act(intent)) => {
                 let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
@@ -402,6 +457,7 @@ impl Entry {
             conclude: conclude::<T>,
             scope: T::scope,
             target: T::target,
+            file: T::file,
             finish: T::finish,
         }
     }

@@ -18,7 +18,8 @@ pub fn fenced(kind: &str, tag: &str, version: Version, text: &str) -> String {
 
 /// What came of a proposal: the room has done what there was to do, and the model is told.
 pub fn report(context: &Context, verdict: &Verdict) -> Finished {
-    let Verdict { resolution, applied, now, range, explanation, proposed } = verdict;
+    let Verdict { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
+        verdict;
     let proposed = proposed.as_ref().map(ToString::to_string);
     let shown = context.shown.as_ref().unwrap_or(now);
     let change = Change {

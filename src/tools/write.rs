@@ -2,11 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::review::Preview;
 use crate::workspace::ABSENT;
 
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes};
+use super::{
+    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
+    named_file,
+};
 
 /// Make or replace a file.
 pub struct Write;
@@ -30,9 +34,18 @@ impl Tool for Write {
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, content } = input;
+        if context.live.is_some() {
+            workspace.check(&file_path, &content)?;
+            let told = written(&file_path, &content);
+            return live::propose(&context, &file_path, &content, told).await;
+        }
         changes::blocking(move |limits| {
             workspace.check(&file_path, &content)?;
             let old = workspace.look(&file_path)?;
@@ -55,8 +68,12 @@ impl Tool for Write {
         changes::blocking(move |_| {
             let Input { file_path, content } = input;
             workspace.write(&file_path, &content, &expected)?;
-            Ok(format!("Wrote {} characters to {file_path}", content.chars().count()))
+            Ok(written(&file_path, &content))
         })
         .await?
     }
+}
+
+fn written(path: &str, content: &str) -> String {
+    format!("Wrote {} characters to {path}", content.chars().count())
 }

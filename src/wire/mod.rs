@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod convert;
+pub mod files;
 pub mod messages;
 pub mod past;
 pub mod rules;

@@ -13,6 +13,7 @@ pub use presence::{Peer, PeerCaret, PresencePeers, PresenceUpdate};
 pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
 
 use super::client::Range;
+use super::files::FileState;
 use super::rules::ToolPolicy;
 
 /// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
@@ -107,7 +108,7 @@ pub struct DocumentSettings {
 
 /// One line of `document:list`.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentLine {
     /// The document.
@@ -120,6 +121,9 @@ pub struct DocumentLine {
     pub updated_at: String,
     /// What the person may do in it.
     pub role: String,
+    /// The file of the workspace that it is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// The ack of `document:create`.
@@ -196,6 +200,9 @@ pub struct Opened {
     pub member: String,
     /// What the person may do in this document.
     pub role: String,
+    /// How the document stands with the file of the workspace that it is; missing if it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileState>,
 }
 
 /// A change that the model is still writing.
@@ -568,7 +575,7 @@ pub struct ClaudeStream {
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEvent {
-    /// `user`, `assistant` or `result`.
+    /// `user`, `assistant`, `result`; `system` with `waiting`: a call waits in the document that its file is.
     #[serde(rename = "type")]
     pub kind: String,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …

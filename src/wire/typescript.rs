@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, past, rules, server};
+use super::{client, files, past, rules, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -31,6 +31,7 @@ fn generate() -> String {
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
+        files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
         past::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
     ];
     let mut file = String::from(

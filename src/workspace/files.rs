@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::sync::PoisonError;
+use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{
     FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
@@ -16,6 +17,8 @@ use super::{Workspace, WorkspaceError, unreadable};
 
 /// Bytes of the largest file that tools read or write.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
+/// File systems date changes in steps; the coarsest in use take two seconds.
+const SETTLED: Duration = Duration::from_secs(3);
 /// The stamp of a file that is not there.
 pub const ABSENT: &str = "absent";
 
@@ -26,6 +29,22 @@ pub struct File {
     pub text: String,
     /// What tells this content from every other.
     pub stamp: String,
+}
+
+/// What can be seen of a file without reading it. A file that looks the same may still read otherwise, if it changed
+/// within the clock tick of the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glance {
+    inode: u64,
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl Glance {
+    /// Whether the file has been as it is for so long that another change would show.
+    pub fn is_settled(&self) -> bool {
+        SystemTime::now().duration_since(self.modified).is_ok_and(|age| age >= SETTLED)
+    }
 }
 
 /// What tells a content from every other: `sha256:` and its hash.
@@ -60,6 +79,14 @@ impl Workspace {
             Err(WorkspaceError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// A look at a file without reading it; `None`: it is not there, or cannot be looked at.
+    pub fn glance(&self, path: &str) -> Option<Glance> {
+        let Spot { folder, name } = self.spot(path, Missing::Refuse).ok()?;
+        let metadata = folder.symlink_metadata(&name).ok()?;
+        let modified = metadata.modified().ok()?.into_std();
+        Some(Glance { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
     /// Whether a tool could write this content there.

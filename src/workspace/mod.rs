@@ -14,6 +14,7 @@ mod path;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -27,9 +28,10 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(unix)]
 pub use command::{Ended, Ran, Wanted};
-pub use files::{ABSENT, File, LARGEST_FILE, stamp};
+pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
 pub use grep::{Grep, Grepped};
+pub use path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.

@@ -77,6 +77,18 @@ fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
     Path::new(path).components().filter_map(name).collect()
 }
 
+/// The one way to write a path: `a/b` for `./a//b/`.
+///
+/// # Errors
+/// [`WorkspaceError::Outside`] for a path that does not stay in the workspace, or names nothing.
+pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
+    let names: Vec<_> = names(path)?.into_iter().map(OsStr::to_string_lossy).collect();
+    if names.is_empty() || path.contains('\0') {
+        return Err(outside(path));
+    }
+    Ok(names.join("/"))
+}
+
 /// Refuses paths that tools may not write to.
 pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
     let is_guarded = |name: &&OsStr| GUARDED.contains(&plain(&name.to_string_lossy()).as_str());

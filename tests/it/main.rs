@@ -25,6 +25,7 @@ mod documents;
 mod doors;
 mod durability;
 mod exports;
+mod files;
 mod injection;
 mod limits;
 mod mcp;

@@ -32,6 +32,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("document:provenance", r#"{"documentId": "$document"}"#, "oerv"),
     ("document:compare", r#"{"documentId": "$document", "from": 0}"#, "oerv"),
     ("document:restore", r#"{"documentId": "$document", "version": 0}"#, "oe"),
+    ("workspace:files", "{}", "oe"),
     // Heard only where its sender has come in, so there is nothing to refuse.
     ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": 0, "head": 0}"#, "oervs"),
     ("askClaudeCode", r#"{"sessionId": "$session", "prompt": "x", "context": {"documentId": "$document"}}"#, "oe"),

@@ -46,6 +46,7 @@ fn every_sample_is_like_itself() {
 #[test]
 fn the_servers_types_read_every_clients_sample() {
     use copydesk::wire::client::*;
+    use copydesk::wire::files::*;
     use copydesk::wire::rules::*;
     fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
         // From text, as the server does: raw values cannot be read from anything else.
@@ -66,6 +67,7 @@ fn the_servers_types_read_every_clients_sample() {
             "document:provenance" => reads::<ReadProvenance>,
             "document:compare" => reads::<CompareVersions>,
             "document:restore" => reads::<RestoreVersion>,
+            "workspace:files" => reads::<ListFiles>,
             "presence:update" => reads::<MoveCaret>,
             "askClaudeCode" => reads::<AskClaudeCode>,
             "run" => reads::<Run>,
@@ -111,6 +113,7 @@ fn a_tour_meets_every_sample() {
     tour_of_decisions(&owner, &ben);
     let gone = tour_of_tokens(&desk, &owner);
     tour_of_the_desk(&owner);
+    tour_of_files(&owner);
     owner.emit("document:close", &named).ok();
     owner.emit("document:delete", &named).ok();
     ben.sees_where("document:changed", |it| it["deleted"] == true);
@@ -128,6 +131,7 @@ fn script_of_the_tour() -> Script {
     let say = |text: &str| json!([{"type": "text", "text": text}]);
     Script::default()
         .answering("file", "Write", &json!({"file_path": "a.txt", "content": "b"}))
+        .answering("open", "Write", &json!({"file_path": "a.txt", "content": "c"}))
         .answering("again", "update_full_document", &full(AFTER))
         .answering("edit", "update_full_document", &full(AFTER))
         .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
@@ -193,6 +197,18 @@ fn tour_of_the_desk(owner: &Person) {
     let request = owner.sees_request_of(run.as_str().unwrap());
     owner.decides(&request, json!({"approved": true})).ok();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+}
+
+fn tour_of_files(owner: &Person) {
+    owner.emit("workspace:files", &json!({"pattern": "txt"})).ok();
+    let opened = owner.emit("document:open", &json!({"path": "a.txt"})).ok();
+    let run = owner.emit("run", &json!({"prompt": "open"})).ok()["requestId"].clone();
+    let request = owner.sees_request_of(run.as_str().unwrap());
+    assert_eq!(request["document_id"], opened["document"]["id"]);
+    owner.decides(&request, json!({"approved": true})).ok();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+    owner.sees("document:file");
+    owner.emit("document:close", &json!({"documentId": opened["document"]["id"]})).ok();
 }
 
 fn tour_of_decisions(owner: &Person, ben: &Person) {

@@ -27,6 +27,7 @@ impl Driver<'_> {
             safe_tools: ask.safe_tools,
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
+            live: None,
             read: Arc::clone(&self.read),
             base: self.base.clone(),
             shown: self.known.clone(),

@@ -347,6 +347,7 @@ fn word(event: &Event) -> String {
         Event::Rules(rules) => format!("rules {}", rules.len()),
         Event::Sketched(sketch) => format!("sketched {}", sketch.text),
         Event::Unsketched(_) => "unsketched".into(),
+        Event::File(news) => format!("file {:?}", news.status),
         Event::Said(_) => "said".into(),
     }
 }

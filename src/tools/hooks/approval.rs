@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::review::RequestStatus;
+use crate::review::{HunkStatus, RequestStatus};
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::told::Difference;
@@ -19,7 +19,7 @@ pub async fn ask(
     cancel: &CancellationToken,
 ) -> Result<Verdict, ToolError> {
     let base = context.document()?;
-    let Proposal { hunks, text, preview } = proposal;
+    let Proposal { hunks, text, preview, told: _ } = proposal;
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
@@ -99,8 +99,12 @@ fn verdict(
     let applied = applied(settled.resolution.status);
     let range = scope.map(|scope| standing(context, scope, &settled));
     let explanation = explanation(call).map(str::to_owned);
+    let as_proposed = settled.request.hunks.iter().all(|hunk| {
+        hunk.status == HunkStatus::Accepted
+            && hunk.decided.as_ref().is_some_and(|decided| decided.text.is_none())
+    });
     let Settled { resolution, reading: now, .. } = settled;
-    Verdict { resolution, applied, now, range, explanation, proposed: None }
+    Verdict { resolution, applied, as_proposed, now, range, explanation, proposed: None }
 }
 
 /// What stands in the original range now. The room knows, unless it was restarted since.

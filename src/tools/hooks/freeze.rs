@@ -181,6 +181,7 @@ mod tests {
                 hunks: diff(self.base, self.proposed, &limits),
                 text: Text::new(self.proposed),
                 preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
+                told: None,
             };
             let caught_up = CaughtUp { now, missed };
             let outlook = Outlook {

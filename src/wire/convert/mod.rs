@@ -1,5 +1,6 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod files;
 mod past;
 mod people;
 mod request;
@@ -88,6 +89,7 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
         Event::Unsketched(sketch) => {
             message("tool_approval_update", &request::unsketched(document, sketch))
         }
+        Event::File(news) => message("document:file", &files::news(document, news)),
         Event::Said(said) => said::said(said),
     }
 }
@@ -109,7 +111,7 @@ pub fn opened(
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::Opened { content, client, requests, sketches, peers } = opened;
+    let command::Opened { content, client, requests, sketches, peers, file } = opened;
     let mut title_and_settings = None;
     let (whole, from, version, updates) = match content {
         Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
@@ -134,6 +136,7 @@ pub fn opened(
         peers: peers.iter().map(peer).collect(),
         member: member.to_string(),
         role: principal.role.as_str().to_owned(),
+        file: file.as_ref().map(files::state),
     }
 }
 
@@ -200,8 +203,12 @@ fn principal(of: &Principal) -> server::Person {
     server::Person { id: of.user.to_string(), name: of.name.clone() }
 }
 
-/// One line of the list of documents.
-pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::DocumentLine {
+/// One line of the list of documents; `path`: the file that it is.
+pub fn document_line(
+    record: DocumentRecord,
+    path: Option<String>,
+    principal: &Principal,
+) -> server::DocumentLine {
     let DocumentRecord {
         id,
         title,
@@ -218,6 +225,7 @@ pub fn document_line(record: DocumentRecord, principal: &Principal) -> server::D
         version: version.0,
         updated_at: time(updated_ms),
         role: principal.role.as_str().to_owned(),
+        path,
     }
 }
 

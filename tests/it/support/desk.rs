@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -12,6 +13,9 @@ use super::server::{Server, copydesk};
 
 /// The owner's token of every desk.
 pub const OWNER: &str = "owner-secret-of-the-stories";
+
+/// How long a file may take to follow its document on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +173,20 @@ impl Desk {
     /// What a file of the workspace reads; `None`: it is not there.
     pub fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
+    }
+
+    /// The folder of the workspace.
+    pub fn folder(&self) -> PathBuf {
+        self.directory.path().join("workspace")
+    }
+
+    /// Waits until a file of the workspace reads like this.
+    pub fn file_comes_to_read(&self, name: &str, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.file(name).as_deref() != Some(text) {
+            assert!(Instant::now() < until, "{name} reads {:?}, not {text:?}", self.file(name));
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Somebody else writes to a file of the workspace.

@@ -311,6 +311,15 @@ impl Person {
         ack
     }
 
+    /// Opens a file of the workspace as a document; its id.
+    pub fn opens_file(&self, path: &str) -> String {
+        let ack = self.emit("document:open", &json!({"path": path})).ok();
+        assert_eq!(ack["file"]["path"], path);
+        let document = ack["document"]["id"].as_str().expect("a document has an id").to_owned();
+        self.opens(&document);
+        document
+    }
+
     /// Opens the page again with what is new since.
     pub fn opens_again(&self) -> Value {
         let since = self.version();

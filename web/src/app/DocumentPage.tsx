@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Panel } from '../chat/Panel.tsx'
 import { NO_CHAT, useChat } from '../chat/store.ts'
 import { getCurrent } from '../editor/current.ts'
+import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../editor/live.ts'
 import { Outline } from '../editor/Outline.tsx'
 import { Page } from '../editor/Page.tsx'
@@ -39,6 +40,7 @@ export function DocumentPage({ id }: { id: string }) {
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
         <Recovered />
+        <FileNotes />
         <ApprovalsOff />
         <Authors />
         {live && phase === 'open' && <Outline view={live.view} />}

@@ -9,6 +9,7 @@ import { ago } from '../ui/when.ts'
 import type { DocumentLine } from '../wire/types.ts'
 import { createDocument, deleteDocument, loadLibrary, renameDocument, tooLong, useLibrary } from './library.ts'
 import { Me } from './Me.tsx'
+import { OpenFile } from './OpenFile.tsx'
 import { documentPath, follow, navigate } from './routes.ts'
 import { Share } from './Share.tsx'
 
@@ -38,6 +39,7 @@ export function Library() {
             <DeskButton />
             <Share documentId={null} />
             <Me />
+            <OpenFile />
             {mayWrite && documents !== null && documents.length > 0 && (
               <button type="button" className="button is-primary" onClick={() => void create()}>
                 <Icon name="plus" size={14} /> New document
@@ -65,7 +67,7 @@ function Line({ line, onDelete, onRename }: { line: DocumentLine; onDelete: (lin
     <li className="document-line">
       <a href={path} onClick={(event) => follow(event, path)}>
         <span>{line.title || 'Untitled'}</span>
-        <span>Changed {ago(line.updatedAt, Date.now())}</span>
+        <span>{line.path && 'File · '}Changed {ago(line.updatedAt, Date.now())}</span>
       </a>
       {canWrite(line.role) && (
         <button type="button" className="icon-button" aria-label={`Rename ${line.title}`} title="Rename" onClick={() => onRename(line)}>

@@ -22,6 +22,12 @@ export async function createDocument(): Promise<string | undefined> {
   return made?.document.id
 }
 
+/** Opens a file of the workspace; its document. */
+export async function openFile(path: string): Promise<string | undefined> {
+  const opened = await attempt(() => wire.call('document:open', { path }))
+  return opened?.document?.id
+}
+
 export async function renameDocument(documentId: string, title: string): Promise<boolean> {
   return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
 }

@@ -1,10 +1,12 @@
 /** Asking for work in the workspace, and what the AI said last. */
 import { useEffect, useState } from 'react'
+import { documentPath, follow } from '../app/routes.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import type { AgentEvent } from '../wire/types.ts'
+import { useDesk } from './store.ts'
 
-interface Said { run: string; text: string; over: boolean }
+interface Said { run: string; text: string; over: boolean; document?: string }
 
 export function Errand() {
   const [prompt, setPrompt] = useState('')
@@ -24,7 +26,7 @@ export function Errand() {
   }
   return (
     <form className="desk-form desk-errand" onSubmit={(event) => { event.preventDefault(); void send() }}>
-      {said && <p className="desk-report" role="status">{said.text || 'Working…'}</p>}
+      {said && <p className="desk-report" role="status">{said.text || 'Working…'}{said.document && !said.over && <> <a href={documentPath(said.document)} onClick={(event) => { useDesk.setState({ open: false }); follow(event, documentPath(said.document!)) }}>Look at it there</a></>}</p>}
       <label className="hidden-label" htmlFor="errand">Ask for work in the workspace</label>
       <div className="desk-ask">
         <input id="errand" className="field" placeholder="Ask for work in the workspace…" value={prompt} disabled={offline} onInput={(event) => setPrompt(event.currentTarget.value)} />
@@ -43,6 +45,7 @@ function hear(before: Said | null, event: AgentEvent): Said | null {
   if (before === null || event.requestId !== before.run) return before
   const words = (field: string) => (typeof event.content[field] === 'string' ? event.content[field] : '')
   if (event.type === 'assistant' && event.subtype === 'text') return { ...before, text: words('text') }
+  if (event.type === 'system') return { ...before, text: words('text'), ...(words('document_id') && { document: words('document_id') }) }
   if (event.type === 'result') return { ...before, over: true, text: event.subtype === 'success' ? before.text || 'Done.' : words('message') || before.text }
   return before
 }

@@ -129,7 +129,7 @@ export class LiveDocument {
     useReview.setState((state) => replaced(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
-    useDocument.setState({ member: opened.member })
+    useDocument.setState({ member: opened.member, file: opened.file ?? null })
     this.company.see(opened.peers, this.synced)
     this.joined = true
     this.queue.splice(0).filter((message) => !isOlder(message, this.synced!.version)).forEach((message) => this.take(message))

@@ -1,6 +1,6 @@
 /** What the frame around the text shows about the open document. */
 import { create } from 'zustand'
-import type { DocumentSettings, Hunk, Peer, Role, WireError } from '../wire/types.ts'
+import type { DocumentSettings, FileConflict, FileState, Hunk, Peer, Role, WireError } from '../wire/types.ts'
 import type { Heading } from './words.ts'
 
 export type Saved = 'saved' | 'saving' | 'apart'
@@ -32,11 +32,15 @@ export interface DocumentState {
   revision: number
   /** Words that could not be sent before the document had to be loaded anew. */
   recovered: readonly string[]
+  /** How the document stands with the file of the workspace that it is. */
+  file: FileState | null
+  /** What stood in the file where people had changed the same words. */
+  overruled: readonly FileConflict[]
 }
 
 export const EMPTY: DocumentState = {
   id: null, phase: 'opening', failure: null, title: '', role: 'viewer', settings: null, saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
-  selection: null, headings: [], hunks: [], active: null, streaming: [], revision: 0, recovered: [],
+  selection: null, headings: [], hunks: [], active: null, streaming: [], revision: 0, recovered: [], file: null, overruled: [],
 }
 
 export const useDocument = create<DocumentState>()(() => EMPTY)

@@ -1,5 +1,6 @@
 /** Line icons on a 16-unit grid; decoration only, every control carries its own words. */
 const PATHS = {
+  file: 'M4 2.500h5l3 3v8H4zM9 2.500v3h3',
   book: 'M8 4v9M8 4C6.500 2.800 4.500 2.500 2 2.700v9c2.500-.2 4.500.1 6 1.300 1.500-1.200 3.500-1.500 6-1.300v-9C11.500 2.500 9.500 2.800 8 4z',
   spark: 'M8 2l1.500 4.500L14 8l-4.500 1.500L8 14l-1.500-4.500L2 8l4.500-1.500z',
   check: 'M3.500 8.500l3 3 6-7',

@@ -812,7 +812,11 @@ updatedAt: string,
 /**
  * What the person may do in it.
  */
-role: string, };
+role: string, 
+/**
+ * The file of the workspace that it is, if it is one.
+ */
+path?: string, };
 
 export type CreatedDocument = { 
 /**
@@ -908,7 +912,11 @@ member: string,
 /**
  * What the person may do in this document.
  */
-role: string, };
+role: string, 
+/**
+ * How the document stands with the file of the workspace that it is; missing if it is none.
+ */
+file?: FileState, };
 
 export type Streaming = { 
 /**
@@ -1479,7 +1487,7 @@ text?: string, };
 
 export type AgentEvent = { 
 /**
- * `user`, `assistant` or `result`.
+ * `user`, `assistant`, `result`; `system` with `waiting`: a call waits in the document that its file is.
  */
 type: string, 
 /**
@@ -1661,6 +1669,85 @@ message: string,
  * When the token ended, RFC 3339.
  */
 at: string, };
+
+export type ListFiles = { 
+/**
+ * Words that the path contains, in any order, whatever the case; all files without it.
+ */
+pattern?: string, };
+
+export type FileList = { 
+/**
+ * From the workspace's top.
+ */
+files: Array<FileLine>, 
+/**
+ * There are more than are told.
+ */
+isCut: boolean, };
+
+export type FileLine = { 
+/**
+ * From the workspace's top.
+ */
+path: string, 
+/**
+ * The document that it is already.
+ */
+documentId?: string, };
+
+export type FileState = { 
+/**
+ * From the workspace's top.
+ */
+path: string, 
+/**
+ * `saved`: the file has the text of `version`; `missing`: it is gone, and made again when somebody writes; `failed`:
+ * it cannot be read or written.
+ */
+status: string, 
+/**
+ * The newest version that the file has.
+ */
+version: number, 
+/**
+ * Why it failed, for people.
+ */
+reason?: string, };
+
+export type DocumentFile = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * How both stand now.
+ */
+file: FileState, 
+/**
+ * Somebody changed the file, and this came of it.
+ */
+merged?: FileMerged, };
+
+export type FileMerged = { 
+/**
+ * Those that are not, because people had changed the same words: theirs stay, and replace the file's.
+ */
+kept: Array<FileConflict>, };
+
+export type FileConflict = { 
+/**
+ * What both had read.
+ */
+base: string, 
+/**
+ * What stood in the file.
+ */
+disk: string, 
+/**
+ * What people wrote, and what stays.
+ */
+kept: string, };
 
 export type HistoryLine = { 
 /**

@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
-  Decided, Difference, DocumentChanged, DocumentCreated, DocumentLine, DocumentSettings, DocumentUpdates, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
+  Decided, Difference, DocumentChanged, DocumentCreated, DocumentFile, DocumentLine, DocumentSettings, DocumentUpdates, FileList, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
   PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
 } from './types.ts'
 
@@ -14,6 +14,7 @@ export interface ServerEvents {
   'document:changed': DocumentChanged
   'document:created': DocumentCreated
   'settings:changed': SettingsChanged
+  'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:update': PresenceUpdate
   tool_approval_request: ApprovalRequest
@@ -31,7 +32,8 @@ export interface ServerEvents {
 export interface Calls {
   'document:list': [object, { documents: DocumentLine[] }]
   'document:create': [{ title?: string; text?: string }, { document: { id: string; title: string; version: number } }]
-  'document:open': [{ documentId: string; since?: number }, Opened]
+  'document:open': [{ documentId: string; since?: number } | { path: string }, Opened]
+  'workspace:files': [{ pattern?: string }, FileList]
   'document:push': [{ documentId: string; version: number; updates: { clientID: string; changes: unknown }[] }, { version: number }]
   'document:resync': [{ documentId: string; version: number }, Opened]
   'document:close': [{ documentId: string }, object]

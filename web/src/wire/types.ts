@@ -2,11 +2,14 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
+  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, FileConflict, FileLine, FileList, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
   SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow
+
+export type FileState = With<wire.FileState, { status: 'saved' | 'missing' | 'failed' }>
+export type DocumentFile = With<wire.DocumentFile, { file: FileState }>
 
 export type Ack<T> = ({ ok: true } & T) | { ok: false; error: wire.WireError }
 export type Role = 'owner' | 'editor' | 'reviewer' | 'viewer'
@@ -46,4 +49,4 @@ export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkRes
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>
 export type BatchResult = ({ ok: true; request_id: string } & Decided) | { ok: false; request_id: string | null; error: wire.WireError }
 export type Streaming = With<wire.Streaming, { update: ApprovalUpdate; hunks: Hunk[] }>
-export type Opened = With<wire.Opened, { document?: WholeDocument; settings?: DocumentSettings; requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role }>
+export type Opened = With<wire.Opened, { document?: WholeDocument; settings?: DocumentSettings; requests: ApprovalRequest[]; streaming: Streaming[]; peers: Peer[]; role: Role; file?: FileState }>

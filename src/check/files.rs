@@ -1,0 +1,29 @@
+//! Files of a workspace that are documents: whether what is kept of them can be.
+
+use std::collections::HashMap;
+
+use crate::ids::{DocumentId, Version};
+use crate::store::Inspection;
+
+use super::Report;
+
+/// Each file's document is there and is at least at the version that the file is said to have.
+pub(super) async fn files(
+    at: &mut Inspection,
+    versions: &HashMap<DocumentId, Version>,
+    report: &mut Report,
+) {
+    let files = at.files().await;
+    for file in report.read("file.row", "the files", files).into_iter().flatten() {
+        let Some(file) = report.read("file.row", "a file", file) else { continue };
+        let Some(newest) = versions.get(&file.document) else {
+            report.find("file", &file.path, "its document is not there");
+            continue;
+        };
+        let next = file.writing.map_or(file.version, |(version, _)| version);
+        if file.version.max(next) > *newest {
+            let message = format!("it is at version {next}, its document at {newest}");
+            report.find("file", &file.path, message);
+        }
+    }
+}

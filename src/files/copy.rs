@@ -1,0 +1,370 @@
+//! One file and its document: what each has that the other has not, and how they come to agree.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+
+use crate::document::Text;
+use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::failpoint;
+use crate::ids::{DocumentId, Version};
+use crate::room::file::{FileMerged, FileNews, FileStatus, Merge};
+use crate::room::{Draft, RoomError, RoomHandle, text_at};
+use crate::store::{FileRecord, Op};
+use crate::workspace::{ABSENT, File, Glance, WorkspaceError, stamp};
+
+use super::form::{self, Form};
+use super::{FilesError, Shared, blocking};
+
+/// How often to begin again when the file changed while it was looked at.
+const ATTEMPTS: usize = 10;
+/// A file that changed is looked at once more after this time: programs write in pieces.
+const PIECES: Duration = Duration::from_millis(60);
+/// How long small changes are looked for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A file that is a document.
+pub(super) struct Copy {
+    document: DocumentId,
+    path: String,
+    state: Mutex<State>,
+    /// The version that the file has.
+    agreed: AtomicU64,
+    /// Whether there may be words that the file has not got, although nobody has it open.
+    behind: AtomicBool,
+}
+
+struct State {
+    record: FileRecord,
+    /// What the file read when both agreed, if that is at hand.
+    text: Option<Text>,
+    /// How both stood last.
+    told: Option<FileStatus>,
+    /// What the file looked like when it was read, if another change of it would show.
+    seen: Look,
+}
+
+/// A look at the file, without reading it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It says nothing.
+    Unsure,
+    /// There is no such file.
+    Gone,
+    There(Glance),
+}
+
+/// Where the text is read.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Room(&'a RoomHandle),
+    /// The room is closed.
+    Store,
+}
+
+/// What came of one attempt.
+enum Came {
+    /// Both stand like this now.
+    To(FileStatus),
+    /// Somebody else changed the file meanwhile.
+    Again,
+}
+
+/// The document as it is.
+struct Now {
+    version: Version,
+    text: Text,
+}
+
+impl Copy {
+    pub(super) fn new(record: FileRecord) -> Self {
+        Self {
+            document: record.document.clone(),
+            path: record.path.clone(),
+            agreed: AtomicU64::new(record.version.0),
+            behind: AtomicBool::new(true),
+            state: Mutex::new(State { record, text: None, told: None, seen: Look::Unsure }),
+        }
+    }
+
+    pub(super) fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The version that the file has.
+    pub(super) fn agreed(&self) -> Version {
+        Version(self.agreed.load(Ordering::Relaxed))
+    }
+
+    /// Whether there may be words that the file has not got.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Takes in what is new in the file, writes what is new in the room, and tells people how both stand.
+    pub(super) async fn sync(&self, shared: &Shared, room: &RoomHandle) {
+        self.agree(shared, Source::Room(room)).await;
+    }
+
+    /// Writes what the closed room left, if the file is as it was.
+    pub(super) async fn finish(&self, shared: &Shared) {
+        self.agree(shared, Source::Store).await;
+    }
+
+    /// Whether the file is perhaps not as it was when it was read.
+    pub(super) async fn looks_changed(&self, shared: &Shared) -> bool {
+        let seen = self.state.lock().await.seen;
+        seen == Look::Unsure || self.glance(shared).await != seen
+    }
+
+    async fn glance(&self, shared: &Shared) -> Look {
+        let (workspace, path) = (shared.workspace.clone(), self.path.clone());
+        match blocking(move || workspace.glance(&path)).await {
+            Ok(Some(glance)) => Look::There(glance),
+            Ok(None) => Look::Gone,
+            Err(_) => Look::Unsure,
+        }
+    }
+
+    async fn agree(&self, shared: &Shared, source: Source<'_>) {
+        let mut state = self.state.lock().await;
+        let mut merged: Option<FileMerged> = None;
+        let mut came = FileStatus::Failed("the file changes all the time".to_owned());
+        for _ in 0..ATTEMPTS {
+            let glance = self.glance(shared).await;
+            state.seen = Look::Unsure;
+            match self.attempt(shared, source, &mut state, &mut merged).await {
+                Ok(Came::Again) => {}
+                Ok(Came::To(status)) => {
+                    state.seen = match glance {
+                        Look::There(it) if !it.is_settled() => Look::Unsure,
+                        sure => sure,
+                    };
+                    came = status;
+                    break;
+                }
+                // The room, or the store, is closing; what is durable is caught up with later.
+                Err(FilesError::Room(RoomError::Closed | RoomError::NoDocument)) => return,
+                Err(error) => {
+                    came = FileStatus::Failed(error.to_string());
+                    break;
+                }
+            }
+        }
+        self.agreed.store(state.record.version.0, Ordering::Relaxed);
+        self.behind.store(matches!(came, FileStatus::Failed(_)), Ordering::Relaxed);
+        self.tell(source, &mut state, came, merged).await;
+    }
+
+    /// One look at both, and what follows from it.
+    async fn attempt(
+        &self,
+        shared: &Shared,
+        source: Source<'_>,
+        state: &mut State,
+        merged: &mut Option<FileMerged>,
+    ) -> Result<Came, FilesError> {
+        let found = shared.look(&self.path).await?;
+        let under_way = state.record.writing.clone();
+        if let (Some(file), Some((version, stamp))) = (&found, under_way)
+            && file.stamp == stamp
+        {
+            // Written before a crash, and nobody knew.
+            state.agree_on(version, stamp);
+            self.keep(shared, state).await?;
+        }
+        match &found {
+            Some(file) if file.stamp != state.record.stamp => {
+                let Source::Room(room) = source else {
+                    // Both come together when the document is opened.
+                    return Ok(Came::To(FileStatus::Failed("it was changed".to_owned())));
+                };
+                if state.record.stamp != ABSENT {
+                    tokio::time::sleep(PIECES).await;
+                    if shared.look(&self.path).await?.is_none_or(|now| now.stamp != file.stamp) {
+                        return Ok(Came::Again);
+                    }
+                }
+                let is_first = state.record.stamp == ABSENT;
+                if !self.take_in(shared, room, state, file, merged).await? {
+                    return Ok(Came::Again);
+                }
+                if is_first {
+                    // Its first text is no news to anybody.
+                    *merged = None;
+                }
+            }
+            _ => {}
+        }
+        self.write(shared, source, state, found).await
+    }
+
+    /// Brings what is new in the file into the room; `false`: people were faster than the comparison.
+    async fn take_in(
+        &self,
+        shared: &Shared,
+        room: &RoomHandle,
+        state: &mut State,
+        file: &File,
+        merged: &mut Option<FileMerged>,
+    ) -> Result<bool, FilesError> {
+        let base = self.base(shared, state).await?;
+        let now = Now::of(Source::Room(room), shared, &self.document).await?;
+        let disk = form::read(&file.text);
+        let (ours, theirs) = compared(&base, &now.text, &disk).await?;
+        let mut record = state.record.clone();
+        record.stamp.clone_from(&file.stamp);
+        Form::of(&file.text).name().clone_into(&mut record.form);
+        record.writing = None;
+        let merge = Merge { read: now.version, base, ours, theirs, disk: disk.clone(), record };
+        let came = match room.merge(merge).await {
+            Ok(came) => came,
+            Err(RoomError::Resync) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        state.record = came.record;
+        state.text = Some(disk);
+        if came.is_changed || !came.kept.is_empty() {
+            merged.get_or_insert_default().kept.extend(came.kept);
+        }
+        Ok(true)
+    }
+
+    /// Writes what the file has not got.
+    async fn write(
+        &self,
+        shared: &Shared,
+        source: Source<'_>,
+        state: &mut State,
+        found: Option<File>,
+    ) -> Result<Came, FilesError> {
+        let now = Now::of(source, shared, &self.document).await?;
+        let is_level = now.version == state.record.version && state.record.disk.is_none();
+        if is_level {
+            // A file that is gone is made again only when somebody writes.
+            let status = if found.is_some() { FileStatus::Saved } else { FileStatus::Missing };
+            if state.record.writing.take().is_some() {
+                self.keep(shared, state).await?;
+            }
+            return Ok(Came::To(status));
+        }
+        let base = self.base(shared, state).await?;
+        if let Some(file) = found.as_ref().filter(|_| now.text == base) {
+            // People took back what they wrote.
+            state.agree_on(now.version, file.stamp.clone());
+            self.keep(shared, state).await?;
+            return Ok(Came::To(FileStatus::Saved));
+        }
+        let form = Form::named(&state.record.form);
+        let (text, old) = (now.text.to_string(), found.as_ref().map(|file| file.text.clone()));
+        let content = blocking(move || match old {
+            Some(old) => form::written(&old, &text, &limits()),
+            None => form::made(&text, form),
+        });
+        let content = content.await?;
+        let stamp = stamp(&content);
+        // Kept before anything is written: found with this stamp after a crash, it is our own.
+        state.record.writing = Some((now.version, stamp.clone()));
+        self.keep(shared, state).await?;
+        failpoint::pass("files.writing");
+        let expected = found.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+        let (workspace, path) = (shared.workspace.clone(), self.path.clone());
+        let written = blocking(move || workspace.write(&path, &content, &expected)).await?;
+        failpoint::pass("files.written");
+        match written {
+            Ok(()) => {
+                state.agree_on(now.version, stamp);
+                state.text = Some(now.text);
+                self.keep(shared, state).await?;
+                Ok(Came::To(FileStatus::Saved))
+            }
+            Err(WorkspaceError::Changed { .. }) => {
+                state.record.writing = None;
+                Ok(Came::Again)
+            }
+            Err(error) => {
+                state.record.writing = None;
+                Ok(Came::To(FileStatus::Failed(error.to_string())))
+            }
+        }
+    }
+
+    /// What the file read when both agreed.
+    async fn base(&self, shared: &Shared, state: &mut State) -> Result<Text, FilesError> {
+        if let Some(text) = &state.text {
+            return Ok(text.clone());
+        }
+        let text = match &state.record.disk {
+            Some(disk) => Text::new(disk),
+            None => text_at(&shared.store, &self.document, state.record.version).await?,
+        };
+        state.text = Some(text.clone());
+        Ok(text)
+    }
+
+    async fn keep(&self, shared: &Shared, state: &State) -> Result<(), FilesError> {
+        Ok(shared.store.commit(Op::PutFile(state.record.clone())).await?)
+    }
+
+    /// Tells the room how both stand; it tells people what is new to them.
+    async fn tell(
+        &self,
+        source: Source<'_>,
+        state: &mut State,
+        status: FileStatus,
+        merged: Option<FileMerged>,
+    ) {
+        let Source::Room(room) = source else { return };
+        if let FileStatus::Failed(reason) = &status
+            && state.told.as_ref() != Some(&status)
+        {
+            tracing::warn!(room.id = %self.document, reason, "a file does not follow its document");
+        }
+        state.told = Some(status.clone());
+        let (path, version) = (self.path.clone(), state.record.version);
+        room.tell_file(FileNews { path, status, version, merged }).await;
+    }
+}
+
+impl State {
+    /// The file has the text of this version.
+    fn agree_on(&mut self, version: Version, stamp: String) {
+        self.record =
+            FileRecord { version, stamp, disk: None, writing: None, ..self.record.clone() };
+        self.text = None;
+    }
+}
+
+impl Now {
+    async fn of(source: Source<'_>, shared: &Shared, id: &DocumentId) -> Result<Self, FilesError> {
+        Ok(match source {
+            Source::Room(room) => {
+                let now = room.read().await?;
+                Self { version: now.version, text: now.text }
+            }
+            Source::Store => {
+                let now = Draft::stored(&shared.store, id).await?;
+                Self { version: now.version, text: now.text }
+            }
+        })
+    }
+}
+
+/// What people and what the file made of the same text.
+async fn compared(
+    base: &Text,
+    ours: &Text,
+    theirs: &Text,
+) -> Result<(Vec<HunkDraft>, Vec<HunkDraft>), FilesError> {
+    let (base, ours, theirs) = (base.to_string(), ours.to_string(), theirs.to_string());
+    blocking(move || (diff(&base, &ours, &limits()), diff(&base, &theirs, &limits()))).await
+}
+
+fn limits() -> DiffLimits {
+    DiffLimits { deadline: Some(Instant::now() + PATIENCE) }
+}

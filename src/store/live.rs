@@ -1,0 +1,58 @@
+//! Files of a workspace that are documents too: which, and how far both agree.
+
+use sqlx::SqliteConnection;
+
+use crate::ids::{DocumentId, Version};
+
+use super::records::FileRecord;
+use super::rows::{self, int};
+use super::{Store, StoreError};
+
+/// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
+/// does not take its path back.
+pub(super) async fn put(db: &mut SqliteConnection, record: &FileRecord) -> Result<(), StoreError> {
+    let FileRecord { document, path, version, stamp, disk, form, writing } = record;
+    sqlx::query(
+        "INSERT INTO live_files (path, document, version, stamp, disk, form, next_version, next_stamp)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (path) DO UPDATE SET document = excluded.document, version = excluded.version,
+             stamp = excluded.stamp, disk = excluded.disk, form = excluded.form,
+             next_version = excluded.next_version, next_stamp = excluded.next_stamp
+         WHERE live_files.document = excluded.document OR EXISTS
+             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)",
+    )
+    .bind(path)
+    .bind(document.as_str())
+    .bind(int(version.0))
+    .bind(stamp)
+    .bind(disk)
+    .bind(form)
+    .bind(writing.as_ref().map(|(version, _)| int(version.0)))
+    .bind(writing.as_ref().map(|(_, stamp)| stamp))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+impl Store {
+    /// The files whose documents are still there, by path, each with the newest version of its document.
+    pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
+        let found = sqlx::query(
+            "SELECT live_files.*, documents.version AS newest FROM live_files
+             JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE
+             ORDER BY path",
+        )
+        .fetch_all(self.readers())
+        .await?;
+        found.iter().map(|row| Ok((rows::file(row)?, rows::newest(row)?))).collect()
+    }
+
+    /// The file that a document is, if it is one.
+    pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
+        let found = sqlx::query("SELECT * FROM live_files WHERE document = $1")
+            .bind(document.as_str())
+            .fetch_optional(self.readers())
+            .await?;
+        found.map(|row| rows::file(&row)).transpose()
+    }
+}

@@ -1,0 +1,31 @@
+//! How a document stands with the file that it is.
+
+use crate::ids::DocumentId;
+use crate::review::Returned;
+use crate::room::file::{FileMerged, FileNews, FileStatus};
+use crate::wire::files;
+
+/// How it stands, for whoever comes in.
+pub(super) fn state(news: &FileNews) -> files::FileState {
+    let FileNews { path, status, version, merged: _ } = news;
+    let (status, reason) = match status {
+        FileStatus::Saved => ("saved", None),
+        FileStatus::Missing => ("missing", None),
+        FileStatus::Failed(reason) => ("failed", Some(reason.clone())),
+    };
+    files::FileState { path: path.clone(), status: status.to_owned(), version: version.0, reason }
+}
+
+/// What is new.
+pub(super) fn news(document: &DocumentId, news: &FileNews) -> files::DocumentFile {
+    let merged = news
+        .merged
+        .as_ref()
+        .map(|FileMerged { kept }| files::FileMerged { kept: kept.iter().map(conflict).collect() });
+    files::DocumentFile { document_id: document.to_string(), file: state(news), merged }
+}
+
+fn conflict(returned: &Returned) -> files::FileConflict {
+    let Returned { base, proposed, now } = returned;
+    files::FileConflict { base: base.clone(), disk: proposed.clone(), kept: now.clone() }
+}

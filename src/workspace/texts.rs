@@ -1,0 +1,63 @@
+//! Which text files there are to open, by a part of their name.
+
+use std::io::Read as _;
+
+use cap_std::fs::Dir;
+
+use super::path::check_guarded;
+use super::walk::{End, Entry, Flow};
+use super::{Globbed, LARGEST_FILE, Workspace, WorkspaceError, files};
+
+/// Names one search answers with.
+const MOST_NAMES: usize = 500;
+/// Bytes by which a file is taken for text.
+const SNIFFED: u64 = 512;
+
+impl Workspace {
+    /// The text files whose path contains each of the words of `wanted`, whatever the case. What is ignored, guarded or
+    /// too long to be opened is left out.
+    pub fn texts(&self, wanted: &str) -> Result<Globbed, WorkspaceError> {
+        let words: Vec<String> = wanted.to_lowercase().split_whitespace().map(Into::into).collect();
+        let mut paths = Vec::new();
+        let mut more = false;
+        let end = self.walk("", &mut |entry| {
+            let path = entry.path.to_lowercase();
+            if !words.iter().all(|word| path.contains(word.as_str())) || !is_text(self, entry) {
+                return Flow::Go;
+            }
+            if paths.len() == MOST_NAMES {
+                more = true;
+                return Flow::Stop;
+            }
+            paths.push(entry.path.to_owned());
+            Flow::Go
+        })?;
+        Ok(Globbed { paths, is_cut: more || end == End::Cut })
+    }
+}
+
+/// Whether a file looks as if it could be opened; opening it looks more closely.
+fn is_text(workspace: &Workspace, entry: &Entry<'_>) -> bool {
+    let Entry { path, folder, name, .. } = entry;
+    // A name that is no text cannot be asked for.
+    name.to_str().is_some()
+        && check_guarded(path).is_ok()
+        && begins_as_text(workspace, folder, name).unwrap_or(false)
+}
+
+fn begins_as_text(
+    workspace: &Workspace,
+    folder: &Dir,
+    name: &std::ffi::OsStr,
+) -> std::io::Result<bool> {
+    let file = files::open(folder, name)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > LARGEST_FILE || workspace.is_closed(&metadata) {
+        return Ok(false);
+    }
+    let mut beginning = Vec::new();
+    file.take(SNIFFED).read_to_end(&mut beginning)?;
+    Ok(!beginning.contains(&0)
+        // The last character may have been cut in two.
+        && std::str::from_utf8(&beginning).map_or_else(|error| error.error_len().is_none(), |_| true))
+}

@@ -1,0 +1,393 @@
+//! Files of the workspace as documents: people write, the file follows, and what somebody else writes there comes in.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, Person, Role, Script};
+
+const NOTES: &str = "The red lamp burns.\n\nNobody is there.\n";
+
+fn desk(files: &[(&str, &str)]) -> Desk {
+    Desk::plan().workspace(files).start()
+}
+
+fn merged(person: &Person) -> Value {
+    person.sees_where("document:file", |it| it["merged"].is_object())
+}
+
+#[test]
+fn two_people_edit_a_file_and_the_file_follows() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    let document = ana.opens_file("notes.md");
+    assert_eq!(bo.opens_file("notes.md"), document, "one file, one document");
+    assert_eq!(ana.text(), NOTES);
+    ana.overwrites("red", "blue");
+    bo.overwrites("Nobody", "Somebody");
+    desk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nSomebody is there.\n");
+    let saved = bo.sees_where("document:file", |it| it["file"]["version"] == 3);
+    assert_eq!(saved["file"]["status"], "saved");
+    let listed = ana.emit("document:list", &json!({})).ok()["documents"].clone();
+    let line = listed.as_array().unwrap().iter().find(|it| it["id"] == document).unwrap();
+    assert_eq!((&line["title"], &line["path"]), (&json!("notes.md"), &json!("notes.md")));
+}
+
+#[test]
+fn what_somebody_else_writes_comes_in_as_an_update_by_the_disk() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("notes.md");
+    ana.types(0, "# Lamps\n\n");
+    desk.file_comes_to_read("notes.md", &format!("# Lamps\n\n{NOTES}"));
+    desk.overwrites("notes.md", &format!("# Lamps\n\n{NOTES}\nThe end.\n"));
+    ana.comes_to_read(&format!("# Lamps\n\n{NOTES}\nThe end.\n"));
+    assert_eq!(merged(&ana)["merged"]["kept"], json!([]));
+    let named = json!({"documentId": document});
+    let history = ana.emit("document:history", &named).ok()["versions"].clone();
+    assert_eq!(history[0]["author"]["name"], "disk", "{history}");
+    assert_eq!(history[1]["author"]["name"], "Ana");
+    let spans = ana.emit("document:provenance", &named).ok()["spans"].clone();
+    let authors: Vec<_> =
+        spans.as_array().unwrap().iter().map(|it| &it["author"]["name"]).collect();
+    assert!(authors.contains(&&json!("disk")) && authors.contains(&&json!("Ana")), "{spans}");
+}
+
+#[test]
+fn where_both_changed_the_same_words_peoples_stay_and_they_are_told() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("notes.md");
+    // Before the file has followed.
+    ana.overwrites("red", "blue");
+    desk.overwrites("notes.md", "The green lamp burns.\n\nNobody is there, they say.\n");
+    ana.comes_to_read("The blue lamp burns.\n\nNobody is there, they say.\n");
+    desk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nNobody is there, they say.\n");
+    let kept = merged(&ana)["merged"]["kept"].clone();
+    assert_eq!(kept, json!([{"base": "red", "disk": "green", "kept": "blue"}]));
+    let audit = crate::support::http::ask(
+        desk.address(),
+        &format!("GET /api/v1/documents/{document}/audit"),
+        &[("Host", desk.address()), ("Authorization", &format!("Bearer {}", ana.token))],
+    );
+    let audit = audit.body;
+    assert!(audit.contains("document.file_conflict") && audit.contains("green"), "{audit}");
+}
+
+#[test]
+fn what_a_power_cut_left_unwritten_is_caught_up_with() {
+    for walk in ["room.pushed>room.told", "files.writing", "files.written"] {
+        let mut desk = desk(&[("notes.md", NOTES)]);
+        desk.stops();
+        desk.starts_to_die_at(walk).expect("it serves before it dies");
+        let ana = desk.editor("Ana");
+        ana.opens_file("notes.md");
+        let version = ana.version();
+        let changes = crate::support::replacing(NOTES.len(), 4, 7, "blue");
+        let push = json!({"documentId": ana.document(), "version": version,
+            "updates": [{"clientID": ana.client(), "changes": changes}]});
+        ana.tries("document:push", &push);
+        desk.dies();
+        desk.starts();
+        // Nobody opens it: the start is enough.
+        desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+        let back = desk.owner();
+        back.opens_file("notes.md");
+        assert_eq!(back.text(), NOTES.replace("red", "blue"), "{walk}");
+        desk.overwrites("notes.md", &NOTES.replace("red", "blue").replace("Nobody", "Who"));
+        back.comes_to_read(&NOTES.replace("red", "blue").replace("Nobody", "Who"));
+        assert_eq!(desk.stops().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_file_that_changed_while_the_server_was_away_comes_in_when_it_is_opened() {
+    let mut desk = desk(&[("notes.md", NOTES)]);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("notes.md");
+    ana.types(0, "# Lamps\n\n");
+    assert_eq!(desk.stops().code(), Some(0), "what was typed a moment ago is written");
+    assert_eq!(desk.file("notes.md").unwrap(), format!("# Lamps\n\n{NOTES}"));
+    desk.overwrites("notes.md", &format!("# Lanterns\n\n{NOTES}"));
+    desk.starts();
+    let ana = desk.owner();
+    assert_eq!(ana.opens_file("notes.md"), document, "the same document as before");
+    assert_eq!(ana.text(), format!("# Lanterns\n\n{NOTES}"));
+}
+
+#[test]
+fn line_ends_marks_and_permissions_stay_as_they_were() {
+    let desk = desk(&[("dos.txt", "\u{feff}one\r\ntwo\r\nthree"), ("mixed.txt", "a\r\nb\nc\r\n")]);
+    let path = desk.folder().join("dos.txt");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let ana = desk.editor("Ana");
+    ana.opens_file("dos.txt");
+    assert_eq!(ana.text(), "one\ntwo\nthree");
+    ana.overwrites("two", "two\nand a half");
+    desk.file_comes_to_read("dos.txt", "\u{feff}one\r\ntwo\r\nand a half\r\nthree");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    ana.opens_file("mixed.txt");
+    ana.overwrites("c", "sea");
+    desk.file_comes_to_read("mixed.txt", "a\r\nb\nsea\r\n");
+}
+
+#[test]
+fn a_file_that_is_gone_is_made_again_only_when_somebody_writes() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("notes.md");
+    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
+    ana.sees_where("document:file", |it| it["file"]["status"] == "missing");
+    let bo = desk.editor("Bo");
+    let ack = bo.emit("document:open", &json!({"path": "notes.md"})).ok();
+    assert_eq!(
+        (&ack["document"]["id"], &ack["file"]["status"]),
+        (&json!(document), &json!("missing"))
+    );
+    assert_eq!(desk.file("notes.md"), None);
+    ana.overwrites("red", "blue");
+    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_and_written_when_it_can_be() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    // A folder in its place: whoever runs the tests, that cannot be written.
+    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
+    std::fs::create_dir(desk.folder().join("notes.md")).unwrap();
+    ana.overwrites("red", "blue");
+    let failed = ana.sees_where("document:file", |it| it["file"]["status"] == "failed");
+    assert_eq!(failed["file"]["reason"], "notes.md is not a regular file");
+    std::fs::remove_dir(desk.folder().join("notes.md")).unwrap();
+    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+}
+
+#[test]
+fn what_is_no_text_file_inside_is_refused_and_says_why() {
+    let desk = desk(&[("a.txt", "a"), ("nul.bin", "a\0b"), ("long.txt", "")]);
+    let folder = desk.folder();
+    std::fs::create_dir_all(folder.join("sub/.git")).unwrap();
+    std::fs::write(folder.join("sub/.git/config"), "secret").unwrap();
+    std::fs::write(folder.join("latin.txt"), [0xe9, 0x0a]).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(folder.join("long.txt"))
+        .unwrap()
+        .set_len(1 << 30)
+        .unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("link.txt")).unwrap();
+    std::os::unix::fs::symlink("..", folder.join("up")).unwrap();
+    std::fs::hard_link(folder.join("a.txt"), folder.join("twice.txt")).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success()
+    );
+    let ana = desk.editor("Ana");
+    let cases = [
+        ("../data/copydesk.db", "invalid_payload"),
+        ("/etc/passwd", "invalid_payload"),
+        ("", "invalid_payload"),
+        (".", "invalid_payload"),
+        ("a.txt/../../x", "invalid_payload"),
+        ("a\0b", "invalid_payload"),
+        ("nowhere.md", "not_found"),
+        ("sub", "unsupported"),
+        ("link.txt", "unsupported"),
+        ("up/data", "unsupported"),
+        ("twice.txt", "unsupported"),
+        ("pipe", "unsupported"),
+        ("nul.bin", "unsupported"),
+        ("latin.txt", "unsupported"),
+        ("long.txt", "unsupported"),
+        ("a.txt/b", "unsupported"),
+        ("sub/.git/config", "not_allowed"),
+    ];
+    for (path, code) in cases {
+        let error = ana.emit("document:open", &json!({"path": path})).refused();
+        assert_eq!(error["code"], code, "{path}: {error}");
+    }
+    let listed = ana.emit("workspace:files", &json!({})).ok()["files"].clone();
+    let paths: Vec<_> =
+        listed.as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["a.txt", "twice.txt"]);
+    assert_eq!(
+        ana.emit("document:list", &json!({})).ok()["documents"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn files_are_listed_by_words_of_their_path_without_what_is_ignored() {
+    let desk = desk(&[
+        ("Chapter One.md", "a"),
+        ("two.md", "b"),
+        ("made.log", "c"),
+        (".gitignore", "*.log\n"),
+    ]);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("two.md");
+    let list = |pattern: &str| ana.emit("workspace:files", &json!({"pattern": pattern})).ok();
+    assert_eq!(list("MD one")["files"], json!([{"path": "Chapter One.md"}]));
+    assert_eq!(list("two")["files"], json!([{"path": "two.md", "documentId": document}]));
+    assert_eq!(list("log")["files"], json!([]));
+    ana.emit("workspace:files", &json!({"pattern": "x".repeat(2_000)}))
+        .refused_with("invalid_payload");
+}
+
+#[test]
+fn files_are_for_people_who_may_create_documents() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let owner = desk.owner();
+    let document = owner.creates("Elsewhere.");
+    let guest = desk.token("Guest", Role::Editor, &["--document", &document]);
+    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    for nobody in [&guest, &desk.person("Rex", Role::Reviewer), &desk.person("Vic", Role::Viewer)] {
+        nobody.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
+        nobody.emit("workspace:files", &json!({})).refused_with("not_allowed");
+    }
+    // Once it is a document, it is one like any other.
+    let file = owner.opens_file("notes.md");
+    let vic = desk.person("Vic", Role::Viewer);
+    vic.opens(&file);
+    assert_eq!(vic.text(), NOTES);
+    guest.emit("document:open", &json!({"documentId": file})).refused_with("not_allowed");
+}
+
+#[test]
+fn a_deleted_document_leaves_its_file_and_the_file_can_be_opened_anew() {
+    let desk = desk(&[("notes.md", NOTES)]);
+    let owner = desk.owner();
+    let document = owner.opens_file("notes.md");
+    owner.overwrites("red", "blue");
+    owner.emit("document:delete", &json!({"documentId": document})).ok();
+    assert_eq!(desk.file("notes.md").unwrap(), NOTES.replace("red", "blue"));
+    let again = owner.opens_file("notes.md");
+    assert_ne!(again, document);
+    assert_eq!(owner.text(), NOTES.replace("red", "blue"));
+}
+
+fn working(tool: &str, input: Value) -> Desk {
+    let script = Script::default()
+        .answering("read", "Read", &json!({"file_path": "notes.md"}))
+        .answering("work", tool, &input)
+        .closing("Done.");
+    Desk::plan().script(script).workspace(&[("notes.md", NOTES)]).start()
+}
+
+fn runs(person: &Person, prompt: &str) -> String {
+    let ack = person.emit("run", &json!({"prompt": prompt})).ok();
+    ack["requestId"].as_str().expect("a run has a name").to_owned()
+}
+
+fn ends(person: &Person, run: &str) {
+    person.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+}
+
+#[test]
+fn the_agent_reads_what_people_have_written_a_moment_ago() {
+    let desk = working("Read", json!({"file_path": "./notes.md"}));
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    ana.overwrites("red", "blue");
+    let run = runs(&ana, "read");
+    ends(&ana, &run);
+    assert_eq!(ana.told(&run)[0]["content"], NOTES.replace("red", "blue"));
+}
+
+#[test]
+fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
+    let new = "The red lamp glows.\n\nSomebody is there.\n";
+    let cases = [
+        (
+            "Write",
+            json!({"file_path": "notes.md", "content": new}),
+            "Wrote 40 characters to notes.md",
+        ),
+        (
+            "Edit",
+            json!({"file_path": "notes.md", "old_string": "burns", "new_string": "glows"}),
+            "Replaced 1 occurrence in notes.md",
+        ),
+        (
+            "MultiEdit",
+            json!({"file_path": "notes.md", "edits": [
+            {"old_string": "burns.\r\n", "new_string": "glows.\r\n"},
+            {"old_string": "Nobody", "new_string": "Somebody"}]}),
+            "Applied 2 edits to notes.md (2 occurrences)",
+        ),
+    ];
+    for (tool, input, told) in cases {
+        let desk = working(tool, input);
+        let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+        let document = ana.opens_file("notes.md");
+        bo.opens_file("notes.md");
+        let run = runs(&ana, "work");
+        let request = bo.sees_request_of(&run);
+        assert_eq!(
+            (&request["document_id"], &request["tool_name"]),
+            (&json!(document), &json!(tool))
+        );
+        assert!(!request["hunks"].as_array().unwrap().is_empty());
+        let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
+        assert_eq!(waits["content"]["document_id"], document, "the desk is told where");
+        ana.types(0, "# Lamps\n\n");
+        bo.accepts_all(&request);
+        ends(&ana, &run);
+        assert_eq!(ana.told(&run)[0]["content"], told);
+        let text = ana.text();
+        assert!(text.starts_with("# Lamps\n\nThe red lamp glows.\n"), "{text}");
+        desk.file_comes_to_read("notes.md", &text);
+    }
+}
+
+#[test]
+fn a_rejected_change_of_an_open_file_is_told_in_the_usual_words() {
+    let desk = working(
+        "Edit",
+        json!({"file_path": "notes.md", "old_string": "burns", "new_string": "glows"}),
+    );
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    let run = runs(&ana, "work");
+    let request = ana.sees_request_of(&run);
+    ana.rejects(&request, "It burns");
+    ends(&ana, &run);
+    assert_eq!(ana.told(&run)[0]["content"], "User rejected: It burns");
+    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+}
+
+#[test]
+fn a_change_of_an_open_file_waits_through_a_power_cut() {
+    let edit = json!({"file_path": "notes.md", "old_string": "burns", "new_string": "glows"});
+    let mut desk = working("Edit", edit);
+    let ana = desk.editor("Ana");
+    let document = ana.opens_file("notes.md");
+    let run = runs(&ana, "work");
+    let request = ana.sees_request_of(&run);
+    desk.is_killed_and_restarted();
+    let owner = desk.owner();
+    owner.opens(&document);
+    let again = owner.pending().remove(0);
+    assert_eq!(again.id(), request.id());
+    owner.accepts_all(&again);
+    desk.file_comes_to_read("notes.md", &NOTES.replace("burns", "glows"));
+    let pending = owner.emit("list_pending_approvals", &json!({})).ok();
+    assert_eq!(pending["requests"], json!([]), "nobody is asked twice");
+}
+
+#[test]
+fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
+    let new = "The red lamp glows.\n";
+    let desk = working("Write", json!({"file_path": "notes.md", "content": new}));
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    ana.closes();
+    let run = runs(&ana, "work");
+    let request = ana.sees_request_of(&run);
+    assert_eq!(request["document_id"], Value::Null);
+    ana.decides(&request, json!({"approved": true})).ok();
+    ends(&ana, &run);
+    ana.opens_file("notes.md");
+    assert_eq!(ana.text(), new);
+}
