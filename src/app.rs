@@ -218,6 +218,7 @@ impl House {
             store: self.store.clone(),
             auth: self.auth.clone(),
             rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
             clock: self.clock.clone(),
             everyone: config.no_auth.then(Auth::owner),
         }

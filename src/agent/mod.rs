@@ -9,6 +9,7 @@ mod call;
 mod desk;
 mod driver;
 mod listen;
+mod looking;
 mod models;
 mod prompt;
 mod queue;
@@ -52,6 +53,7 @@ use crate::who::Principal;
 
 pub use crate::tools::SafeTools;
 pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
+pub use looking::Seen;
 pub use models::Models;
 pub use session::Agents;
 pub use turn::Limits;

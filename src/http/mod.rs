@@ -5,16 +5,25 @@ pub mod guard;
 pub mod problem;
 
 mod body;
+mod documents;
 mod export;
+mod house;
+mod once;
+mod openapi;
+mod page;
 mod past;
 mod principal;
+mod requests;
+mod runs;
 mod tokens;
+mod way_in;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
+use axum::{Router, middleware};
 
+use crate::agent::Agents;
 use crate::auth::Auth;
 use crate::room::Rooms;
 use crate::room::clock::Clock;
@@ -22,9 +31,12 @@ use crate::store::Store;
 use crate::who::Principal;
 
 use problem::Problem;
+use way_in::WayIn;
 
 /// The largest body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+/// The largest body that may hold the text of a document: the longest one as JSON, and some more.
+const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// What the HTTP door needs of the house.
 #[derive(Clone)]
@@ -35,27 +47,67 @@ pub struct Door {
     pub auth: Auth,
     /// The documents.
     pub rooms: Rooms,
+    /// The runs.
+    pub agents: Agents,
     /// What time it is.
     pub clock: Clock,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
 }
 
-/// THE list of routes.
+/// THE list of routes; what those below `/api/v1` take and give is in `openapi.rs`.
 pub fn router(door: Door) -> Router {
-    Router::new()
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
+    let way_in = WayIn::new(door.clone(), TEXT_LIMIT_BYTES);
+    let texts = DefaultBodyLimit::max(TEXT_LIMIT_BYTES);
+    let small = DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES);
+    let api = Router::new()
+        .route("/api/v1/me", get(house::me))
+        .route("/api/v1/settings", get(house::settings).patch(house::configure))
+        .route("/api/v1/audit", get(house::audit))
+        .route("/api/v1/rules", get(house::rules))
+        .route("/api/v1/rules/{id}", delete(house::revoke))
+        .route(
+            "/api/v1/documents",
+            get(documents::list).merge(post(documents::create).layer(texts)),
+        )
+        .route(
+            "/api/v1/documents/{id}",
+            get(documents::read).patch(documents::rename).delete(documents::delete),
+        )
+        .route(
+            "/api/v1/documents/{id}/settings",
+            get(documents::settings).patch(documents::configure),
+        )
+        .route("/api/v1/documents/{id}/edits", post(documents::edit).layer(texts))
+        .route("/api/v1/documents/{id}/restore", post(documents::restore))
+        .route("/api/v1/documents/{id}/versions", get(documents::versions))
+        .route("/api/v1/documents/{id}/versions/{version}", get(documents::text))
+        .route("/api/v1/documents/{id}/compare", get(documents::differences))
         .route("/api/v1/documents/{id}/export", get(export::download))
         .route("/api/v1/documents/{id}/provenance", get(past::provenance))
         .route("/api/v1/documents/{id}/audit", get(past::audit))
-        .route(
-            "/api/v1/tokens",
-            post(tokens::issue)
-                .get(tokens::list)
-                .layer(DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES)),
-        )
+        .route("/api/v1/requests", get(requests::list))
+        .route("/api/v1/requests/decisions", post(requests::batch))
+        .route("/api/v1/requests/{id}", get(requests::read))
+        .route("/api/v1/requests/{id}/decision", post(requests::decide))
+        .route("/api/v1/requests/{id}/told", post(requests::told))
+        .route("/api/v1/requests/{id}/extend", post(requests::extend))
+        .route("/api/v1/requests/{id}/undo", post(requests::undo))
+        .route("/api/v1/requests/{id}/reopen", post(requests::reopen))
+        .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
+        .route("/api/v1/runs", post(runs::start).layer(texts))
+        .route("/api/v1/sessions", get(runs::sessions))
+        .route("/api/v1/sessions/{session}/transcript", get(runs::transcript))
+        .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))
+        .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
+        .route("/api/v1/tokens", post(tokens::issue).get(tokens::list).layer(small))
         .route("/api/v1/tokens/{id}", delete(tokens::revoke))
+        .route_layer(middleware::from_fn_with_state(way_in, way_in::pass));
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/api/v1/openapi.json", get(openapi::document))
+        .merge(api)
         .route("/api/{*rest}", any(no_route))
         .route("/v1/{*rest}", any(no_route))
         .fallback_service(assets::router())

@@ -17,6 +17,7 @@ mod decisions;
 mod desk;
 mod draft;
 mod driver;
+mod edits;
 mod focus;
 mod gate;
 mod loading;
@@ -366,6 +367,21 @@ impl RoomHandle {
         by: &Principal,
     ) -> Result<Version, RoomError> {
         past::bring_back(self, store, version, only_at, by).await
+    }
+
+    /// Bring the text of `base` to `text`, by one update of the person's, and leave alone what others wrote since; the answer
+    /// is the version after that.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when `base` is too long ago.
+    pub async fn edit(
+        &self,
+        store: &Store,
+        base: Version,
+        text: &str,
+        by: &Principal,
+    ) -> Result<Version, RoomError> {
+        edits::edit(self, store, base, text, by).await
     }
 
     /// Tell everyone what a run says.

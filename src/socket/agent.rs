@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::agent::{Ask, AskKind, Conversation, PermissionMode, SafeTools, Selected, Stop};
+use crate::agent::{Ask, AskKind, SafeTools, Stop};
 use crate::ids::{DocumentId, RunId};
 use crate::room::command::Command;
 use crate::who::Action;
-use crate::wire::client::{AskClaudeCode, AskSelection, Cancel, ReadTranscript, Run};
+use crate::wire::client::{AskClaudeCode, Cancel, ReadTranscript, Run};
 use crate::wire::convert;
 use crate::wire::server::{AgentEvent, ToolApprovalRequest};
 
@@ -47,14 +47,19 @@ pub(super) async fn ask(
             prompt: payload.prompt,
             document,
             content: context.document_content,
-            selection: context.selection.map(selected).transpose()?,
+            selection: context
+                .selection
+                .map(convert::selected)
+                .transpose()
+                .map_err(Refusal::invalid)?,
             history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
             instructions: context.system_instructions,
-            conversation: conversation(payload.keep_conversation.unwrap_or(true)),
+            conversation: convert::conversation(payload.keep_conversation.unwrap_or(true)),
             model: payload.model,
             kind: AskKind::Ask,
             safe_tools: SafeTools::AtOnce,
-            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+            permission_mode: convert::permission_mode(payload.permission_mode.as_deref())
+                .map_err(Refusal::invalid)?,
         },
     )
     .await
@@ -77,11 +82,12 @@ pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Ask
             selection: None,
             history: Vec::new(),
             instructions: None,
-            conversation: conversation(payload.keep_conversation.unwrap_or(false)),
+            conversation: convert::conversation(payload.keep_conversation.unwrap_or(false)),
             model: payload.model,
             kind: AskKind::Run,
             safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
-            permission_mode: permission_mode(payload.permission_mode.as_deref())?,
+            permission_mode: convert::permission_mode(payload.permission_mode.as_deref())
+                .map_err(Refusal::invalid)?,
         },
     )
     .await
@@ -116,28 +122,6 @@ fn run_name(name: Option<String>) -> Result<RunId, Refusal> {
             Err(Refusal::invalid(format!("a requestId has 1 to {LONGEST_RUN_NAME} characters")))
         }
     }
-}
-
-fn selected(selection: AskSelection) -> Result<Selected, Refusal> {
-    let AskSelection { text, start, end } = selection;
-    match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) if start <= end => Ok(Selected { start, end, text }),
-        _ => Err(Refusal::invalid("Invalid selection range")),
-    }
-}
-
-fn conversation(goes_on: bool) -> Conversation {
-    if goes_on { Conversation::Continue } else { Conversation::Fresh }
-}
-
-fn permission_mode(name: Option<&str>) -> Result<PermissionMode, Refusal> {
-    name.map_or(Ok(PermissionMode::Sdk), |name| {
-        PermissionMode::named(name).ok_or_else(|| {
-            Refusal::invalid(
-                "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy",
-            )
-        })
-    })
 }
 
 pub(super) async fn cancel(connection: &mut Connection, payload: Cancel) -> Result<Done, Refusal> {

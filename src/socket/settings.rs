@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::who::Action;
 use crate::wire::client::{Nothing, SetSettings};
+use crate::wire::convert;
 use crate::wire::server::Settings;
 
 use super::Connection;
-use super::documents::approvals;
 use super::refusal::Refusal;
 
 #[derive(Serialize)]
@@ -26,16 +26,8 @@ pub(super) async fn set(
     if !connection.principal.may(Action::Administer, None) {
         return Err(Refusal::not_allowed());
     }
-    let mut settings = connection.door.rooms.settings();
-    if let Some(name) = payload.approvals.as_deref() {
-        settings.approvals = approvals(name)?;
-    }
-    if let Some(seconds) = payload.timeout_seconds {
-        settings.timeout_ms = seconds.saturating_mul(1_000);
-    }
-    if payload.permission_mode.as_deref().is_some_and(|mode| mode != "sdk") {
-        return Err(Refusal::invalid("new runs start in mode `sdk`; name another one in each run"));
-    }
+    let settings = convert::server_settings(&payload, connection.door.rooms.settings())
+        .map_err(Refusal::invalid)?;
     connection.door.rooms.set_settings(settings, &connection.principal).await?;
     Ok(Answer { settings: connection.door.settings() })
 }

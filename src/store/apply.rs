@@ -10,7 +10,7 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::rows::int;
-use super::{Batch, Op, StoreError, audit, provenance, updates};
+use super::{Batch, Op, StoreError, audit, once, provenance, updates};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -58,6 +58,9 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::PutToken(record) => put_token(db, record).await,
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
         Op::UseToken { token, at_ms } => use_token(db, token, *at_ms).await,
+        Op::PutOnce(record) => once::put(db, record).await,
+        Op::ForgetOnce { user, key } => once::forget(db, user, key).await,
+        Op::ForgetOldOnces { before_ms } => once::forget_old(db, *before_ms).await,
         Op::PutSetting { key, value } => put_setting(db, key, value).await,
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
 
+use super::once::OnceRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord, TokenRecord, UpdateRecord,
@@ -112,6 +113,20 @@ pub enum Op {
         token: TokenId,
         /// When.
         at_ms: u64,
+    },
+    /// A write that named a key was begun, or answered.
+    PutOnce(OnceRecord),
+    /// A write that named a key came to nothing.
+    ForgetOnce {
+        /// Whose key it is.
+        user: UserId,
+        /// The key.
+        key: String,
+    },
+    /// Keys that are too old to count.
+    ForgetOldOnces {
+        /// Those begun before this.
+        before_ms: u64,
     },
     /// One of the server's own values.
     PutSetting {

@@ -14,6 +14,7 @@ mod batch;
 mod error;
 mod files;
 mod inspect;
+mod once;
 mod provenance;
 mod read;
 mod records;
@@ -35,6 +36,7 @@ pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use inspect::{Accounted, Found, Inspection};
+pub use once::OnceRecord;
 pub use records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,

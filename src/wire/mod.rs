@@ -4,6 +4,7 @@ pub mod client;
 pub mod convert;
 pub mod messages;
 pub mod past;
+pub mod rest;
 pub mod rules;
 pub mod server;
 

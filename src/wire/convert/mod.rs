@@ -1,5 +1,6 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod asked;
 mod past;
 mod people;
 mod request;
@@ -23,11 +24,15 @@ use crate::who::Principal;
 use super::client::Range;
 use super::server;
 
+pub use asked::{
+    MOST_DECISIONS, configure, conversation, decide, ended_status, permission_mode, selected,
+    server_settings,
+};
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request};
 pub use rules::{ended, remember, rules, tool_policy};
-pub use said::entry;
+pub use said::{entry, response};
 
 /// An event as it is sent.
 #[derive(Debug)]
@@ -120,7 +125,8 @@ pub fn opened(
     }
 }
 
-fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
+/// A document with its text.
+pub fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
     let Reading { title, version, text, settings } = reading;
     server::WholeDocument {
         id: document.to_string(),
