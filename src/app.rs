@@ -34,6 +34,7 @@ use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::tools::Registry;
+use crate::webhook::{Courier, Reach};
 use crate::workspace::Workspace;
 use crate::{failpoint, http, socket};
 
@@ -116,9 +117,13 @@ async fn serve(config: Config) -> Result<()> {
     };
     let watch =
         tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
+    let courier = Courier::new(house.store.clone(), house.clock.clone(), reach(&config));
+    let courier = tokio::spawn(courier.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
     stop.cancel();
+    // What was on its way is sent again at the next start.
+    courier.await.ok();
     watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
         tracing::warn!("the shutdown took too long; what was acknowledged is durable");
@@ -220,6 +225,7 @@ impl House {
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             clock: self.clock.clone(),
+            reach: reach(config),
             everyone: config.no_auth.then(Auth::owner),
         }
     }
@@ -232,6 +238,11 @@ impl House {
         io.close().await;
         self.store.close().await;
     }
+}
+
+/// Where webhooks may lead.
+fn reach(config: &Config) -> Reach {
+    if config.allow_private_webhooks { Reach::Everywhere } else { Reach::Public }
 }
 
 /// Sees to it that nobody stays longer than their token is good, and that their votes go with them.

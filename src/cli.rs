@@ -67,6 +67,9 @@ pub struct ServeArgs {
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,
+    /// Let webhooks lead to private and loopback addresses, and go by http; else only to public ones, by https
+    #[arg(long, env = "COPYDESK_ALLOW_PRIVATE_WEBHOOKS")]
+    pub allow_private_webhooks: bool,
     /// A further host name the server may be reached by, such as desk.example.org; may be repeated
     #[arg(long, env = "COPYDESK_ALLOWED_HOST", value_name = "HOST", value_delimiter = ',')]
     pub allowed_host: Vec<String>,

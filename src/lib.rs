@@ -9,6 +9,7 @@
 //! 5. [`check`]: what must hold of everything that is kept, looked up.
 //! 6. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
+//!    [`webhook`]: tells addresses outside what waits and what was resolved.
 //! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
 //!    [`failpoint`]: where tests let it die.
 
@@ -32,6 +33,7 @@ pub mod tools;
 
 pub mod http;
 pub mod socket;
+pub mod webhook;
 pub mod wire;
 
 pub mod app;

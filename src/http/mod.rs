@@ -17,6 +17,7 @@ mod requests;
 mod runs;
 mod tokens;
 mod way_in;
+mod webhooks;
 
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
@@ -28,6 +29,7 @@ use crate::auth::Auth;
 use crate::room::Rooms;
 use crate::room::clock::Clock;
 use crate::store::Store;
+use crate::webhook::Reach;
 use crate::who::Principal;
 
 use problem::Problem;
@@ -51,6 +53,8 @@ pub struct Door {
     pub agents: Agents,
     /// What time it is.
     pub clock: Clock,
+    /// Where webhooks may lead.
+    pub reach: Reach,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
 }
@@ -102,6 +106,11 @@ pub fn router(door: Door) -> Router {
         .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
         .route("/api/v1/tokens", post(tokens::issue).get(tokens::list).layer(small))
         .route("/api/v1/tokens/{id}", delete(tokens::revoke))
+        .route("/api/v1/webhooks", get(webhooks::list).post(webhooks::create))
+        .route(
+            "/api/v1/webhooks/{id}",
+            get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
+        )
         .route_layer(middleware::from_fn_with_state(way_in, way_in::pass));
     Router::new()
         .route("/healthz", get(alive))

@@ -18,9 +18,10 @@ use crate::wire::client::{
     ChangeSettings, CreateDocument, IssueToken, SetSettings, ToolApprovalResponse,
 };
 use crate::wire::rest::{
-    AuditPage, Comparison, DecisionResults, Decisions, DocumentPage, EditDocument, Empty, Me,
-    NewVersion, ProblemDocument, Provenance, Rename, RequestPage, RequestState, RestoreText,
-    RunState, SessionPage, StartRun, StartedRun, Transcript, Undo, VersionPage, VersionText,
+    AuditPage, ChangeWebhook, Comparison, CreateWebhook, CreatedWebhook, DecisionResults,
+    Decisions, DocumentPage, EditDocument, Empty, Me, NewVersion, ProblemDocument, Provenance,
+    Rename, RequestPage, RequestState, RestoreText, RunState, SessionPage, StartRun, StartedRun,
+    Transcript, Undo, VersionPage, VersionText, Webhook, Webhooks,
 };
 use crate::wire::rules::Rules;
 use crate::wire::server::{
@@ -80,6 +81,11 @@ fn operations() -> Vec<Operation> {
         get("/api/v1/tokens", "listTokens", "All tokens, without their secrets").gives::<TokenList>(),
         post("/api/v1/tokens", "issueToken", "A new token; its secret is told once").body::<IssueToken>().creates::<IssuedToken>(),
         delete("/api/v1/tokens/{id}", "revokeToken", "Take a token back"),
+        get("/api/v1/webhooks", "listWebhooks", "Who is told of requests, and how it goes").gives::<Webhooks>(),
+        post("/api/v1/webhooks", "createWebhook", "Be told of requests that wait and of those that were resolved; the secret is told once").body::<CreateWebhook>().creates::<CreatedWebhook>(),
+        get("/api/v1/webhooks/{id}", "getWebhook", "A webhook, and how it goes with it").gives::<Webhook>(),
+        patch("/api/v1/webhooks/{id}", "changeWebhook", "Another address, pause, go on").body::<ChangeWebhook>().gives::<Webhook>(),
+        delete("/api/v1/webhooks/{id}", "deleteWebhook", "Be told nothing any more"),
     ]
 }
 

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, SessionId, TokenId, UserId, Version, WebhookId};
 
 use super::once::OnceRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
+use super::webhooks::{Outcome, WebhookRecord};
 
 /// One write.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +129,21 @@ pub enum Op {
         /// Those begun before this.
         before_ms: u64,
     },
+    /// A new webhook, or its new address or activity.
+    PutWebhook(WebhookRecord),
+    /// The webhook is told nothing any more.
+    RemoveWebhook(WebhookId),
+    /// What became of a delivery.
+    Settle {
+        /// Its place in the outbox.
+        seq: i64,
+        /// Whom it was for.
+        hook: WebhookId,
+        /// When.
+        at_ms: u64,
+        /// What.
+        outcome: Outcome,
+    },
     /// One of the server's own values.
     PutSetting {
         /// Its name.
@@ -164,6 +180,11 @@ impl Batch {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
+    }
+
+    /// Whether somebody outside may have to be told something.
+    pub(super) fn is_news(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::PutRequest(_) | Op::PutWebhook(_)))
     }
 
     /// The writes, in order.

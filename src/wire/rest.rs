@@ -309,3 +309,65 @@ pub struct Transcript {
     /// What was asked for in it and has ended.
     pub requests: Vec<ToolApprovalRequest>,
 }
+
+/// Wants to be told of requests.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateWebhook {
+    /// Where to send it: `https`, unless the server says otherwise.
+    pub url: String,
+    /// Only requests of this document; missing: all but those of private documents.
+    pub document_id: Option<String>,
+}
+
+/// What changes about a webhook; what is not said stays.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct ChangeWebhook {
+    /// Another address. What waits is tried there at once.
+    pub url: Option<String>,
+    /// `false`: nothing is sent, and what happens meanwhile is not kept for it.
+    pub active: Option<bool>,
+}
+
+/// A webhook that was registered.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct CreatedWebhook {
+    /// What signs each delivery, told this once.
+    pub secret: String,
+    /// The webhook.
+    #[serde(flatten)]
+    pub webhook: Webhook,
+}
+
+/// A webhook, and how it goes with it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    /// The webhook.
+    pub id: String,
+    /// Where it is sent.
+    pub url: String,
+    /// Only requests of this document; `null`: all but those of private documents.
+    pub document_id: Option<String>,
+    /// `active`, `failing` (the receiver takes nothing; it is tried again for a day) or `paused`.
+    pub state: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// When the receiver last took something, RFC 3339; `null`: never.
+    pub delivered_at: Option<String>,
+    /// Since when it takes nothing, RFC 3339; `null`: it does.
+    pub failing_since: Option<String>,
+    /// Why it takes nothing.
+    pub error: Option<String>,
+    /// Deliveries that wait.
+    pub waiting: u64,
+    /// Deliveries that were given up.
+    pub dropped: u64,
+}
+
+/// All webhooks, oldest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Webhooks {
+    /// One for each.
+    pub webhooks: Vec<Webhook>,
+}

@@ -28,6 +28,7 @@ mod models;
 mod offline;
 mod presence;
 mod provenance;
+mod rest;
 mod review_rules;
 mod roles;
 mod rules;

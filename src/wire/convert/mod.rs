@@ -30,7 +30,7 @@ pub use asked::{
 };
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
-pub use request::{decision, decision_error, request};
+pub use request::{decision, decision_error, request, resolved};
 pub use rules::{ended, remember, rules, tool_policy};
 pub use said::{entry, response};
 

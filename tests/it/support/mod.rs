@@ -2,6 +2,7 @@
 
 mod bridge;
 mod desk;
+mod hand;
 pub mod http;
 mod log;
 mod mirror;
@@ -14,6 +15,7 @@ pub mod wire;
 
 pub use bridge::{give_up, modules};
 pub use desk::{Desk, OWNER, Role};
+pub use hand::{Answer, Hand};
 pub use mirror::replacing;
 pub use person::{Ack, Person};
 pub use provider::Provider;
