@@ -36,4 +36,5 @@ mod samples;
 mod seed5;
 mod streaming;
 mod tokens;
+mod webhooks;
 mod workspace;

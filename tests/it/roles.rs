@@ -112,6 +112,11 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/tokens", "GET /api/v1/tokens", "", "o"),
     ("/api/v1/tokens", "POST /api/v1/tokens", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
+    ("/api/v1/webhooks", "GET /api/v1/webhooks", "", "o"),
+    ("/api/v1/webhooks", "POST /api/v1/webhooks", r#"{"url": "https://hooks.example"}"#, "o"),
+    ("/api/v1/webhooks/{id}", "GET /api/v1/webhooks/none", "", "o"),
+    ("/api/v1/webhooks/{id}", "PATCH /api/v1/webhooks/none", "{}", "o"),
+    ("/api/v1/webhooks/{id}", "DELETE /api/v1/webhooks/none", "", "o"),
     // There is nothing there, for anybody.
     ("/api/{*rest}", "GET /api/v1/nothing", "", "oervs-"),
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
