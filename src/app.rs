@@ -1,11 +1,12 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
 mod check;
+mod remote;
 mod tokens;
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +57,17 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         None => serve(Config::load(cli.serve)?).await?,
         Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
-        Some(Command::Export(args)) => export(args).await?,
+        Some(Command::Export(args)) => match args.url.clone() {
+            Some(url) => remote::export(&url, args).await?,
+            None => export(args).await?,
+        },
+        Some(Command::Docs(args)) => return remote::docs(args).await,
+        Some(Command::Ask(args)) => return remote::ask(args).await,
+        Some(Command::Requests(args)) => return remote::requests(args).await,
+        Some(Command::Approve(args)) => return remote::approve(args).await,
+        Some(Command::Reject(args)) => return remote::reject(args).await,
+        Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::Check(args)) => return check::run(args).await,
     }
     Ok(Ending::Fine)
@@ -71,6 +82,10 @@ pub enum Ending {
     Findings,
     /// The data cannot be read.
     Unreadable,
+    /// People rejected it, or it failed.
+    Refused,
+    /// It expired, or nobody decided in time.
+    Late,
 }
 
 impl Ending {
@@ -78,8 +93,9 @@ impl Ending {
     pub fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
-            Self::Findings => 1,
+            Self::Findings | Self::Refused => 1,
             Self::Unreadable => 2,
+            Self::Late => 3,
         }
     }
 }
@@ -358,13 +374,18 @@ async fn export(args: ExportArgs) -> Result<()> {
     store.close().await;
     let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
     let content = manuscript.export(args.format.into())?;
-    if let Some(path) = args.out {
-        return tokio::fs::write(&path, content)
+    write_out(args.out.as_deref(), &content).await
+}
+
+/// Into a file, or to standard output.
+async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
+    if let Some(path) = path {
+        return tokio::fs::write(path, content)
             .await
             .with_context(|| format!("cannot write {}", path.display()));
     }
     let mut out = std::io::stdout().lock();
-    out.write_all(&content)?;
+    out.write_all(content)?;
     Ok(out.flush()?)
 }
 

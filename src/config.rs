@@ -278,6 +278,11 @@ pub fn failpoints() -> Option<String> {
     variable("COPYDESK_FAILPOINTS")
 }
 
+/// Whether colours are unwanted (<https://no-color.org>).
+pub fn no_colour() -> bool {
+    variable("NO_COLOR").is_some()
+}
+
 /// A variable that is set to something.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())

@@ -56,7 +56,7 @@ fn ended_by(error: ClientError) -> Result<Ending> {
 
 /// The documents.
 pub(super) async fn docs(args: DocsArgs) -> Result<Ending> {
-    let list = client(&args.server)?.all("documents", "documents").await?;
+    let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
     if args.server.json {
         say_json(&json!({"documents": list}))?;
     } else {
@@ -105,10 +105,13 @@ async fn wait(client: &Client, args: &AskArgs, session: &str, run: &str) -> Resu
         if !state["finishedAt"].is_null() {
             return finished(&state, args.server.json);
         }
-        // Short, so that what waits is seen soon: the run's own end is what is waited for.
-        let seconds = if state["waiting"].as_array().is_some_and(Vec::is_empty) { 1 } else { WAIT_S };
+        let waits = state["waiting"][0].as_str();
+        // Until something waits, short, so that it is seen soon; then until that is resolved.
+        let seconds = if waits.is_some() { WAIT_S } else { 1 };
         let seconds = left.map_or(seconds, |left| seconds.min(left.as_secs().max(1))).to_string();
-        client.get(&["sessions", session, "runs", run], &[("wait", &seconds)]).await?;
+        let run = ["sessions", session, "runs", run];
+        let path = waits.map_or(run.to_vec(), |request| vec!["requests", request]);
+        client.get(&path, &[("wait", &seconds)]).await?;
     }
 }
 
@@ -162,7 +165,7 @@ pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
         }
         return Ok(Ending::Fine);
     }
-    let list = client.all(&requests_of(args.document.as_deref()), "requests").await?;
+    let list = open(&client, args.document.as_deref()).await?;
     if args.server.json {
         say_json(&json!({"requests": list}))?;
     } else {
@@ -172,8 +175,9 @@ pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
     Ok(Ending::Fine)
 }
 
-fn requests_of(document: Option<&str>) -> String {
-    document.map_or_else(|| "requests".to_owned(), |id| format!("requests?documentId={id}"))
+async fn open(client: &Client, document: Option<&str>) -> Result<Vec<Value>, ClientError> {
+    let query: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
+    client.all(&["requests"], &query, "requests").await
 }
 
 /// Accepts a request, or some of its changes.
@@ -225,15 +229,14 @@ async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<
 /// Says what comes to wait and what is resolved, until it is interrupted.
 pub(super) async fn watch(args: WatchArgs) -> Result<Ending> {
     let (client, style) = (client(&args.server)?, style());
-    let list = requests_of(args.document.as_deref());
-    let mut open: BTreeMap<String, Value> = BTreeMap::new();
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
     loop {
-        let found = client.all(&list, "requests").await?;
+        let found = open(&client, args.document.as_deref()).await?;
         let now: BTreeMap<String, Value> = found
             .into_iter()
             .map(|request| (request["request_id"].as_str().unwrap_or_default().to_owned(), request))
             .collect();
-        for id in open.keys().filter(|id| !now.contains_key(*id)) {
+        for id in known.keys().filter(|id| !now.contains_key(*id)) {
             // Gone from the list: decided, expired, taken back. If not even that can be read, the document is gone.
             let Ok(ended) = client.get(&["requests", id], &[]).await else { continue };
             if args.server.json {
@@ -242,16 +245,15 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Ending> {
                 say(&format!("{}\n", show::request_line(&ended)))?;
             }
         }
-        for (id, request) in now.iter().filter(|(id, _)| !open.contains_key(*id)) {
+        for (_, request) in now.iter().filter(|(id, _)| !known.contains_key(*id)) {
             if args.server.json {
                 say_json(&json!({"type": "tool_approval_request", "request": request}))?;
             } else {
                 let text = text_of(&client, request).await;
                 say(&show::request(request, text.as_deref(), style))?;
             }
-            tracing::debug!(%id, "waits");
         }
-        open = now;
+        known = now;
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
             _ = tokio::signal::ctrl_c() => return Ok(Ending::Fine),

@@ -1,5 +1,7 @@
 //! The command line as a client of a running server, over its REST.
 
+pub mod show;
+
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -7,6 +9,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::wire::client::IssueToken;
 use crate::wire::server::{IssuedToken, TokenList};
@@ -36,6 +39,8 @@ pub enum ClientError {
     Refused {
         /// The HTTP status.
         status: StatusCode,
+        /// What it said, for programs.
+        code: String,
         /// What it said.
         detail: String,
     },
@@ -59,7 +64,21 @@ pub struct Client {
 /// What of a problem document (RFC 9457) people are shown.
 #[derive(Deserialize)]
 struct Problem {
+    #[serde(default)]
+    code: String,
     detail: String,
+}
+
+impl ClientError {
+    /// What the server calls it; none if it is not the server who says it.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, .. } => Some(code),
+            Self::Address(_) | Self::Token | Self::Unreachable { .. } | Self::Strange { .. } => {
+                None
+            }
+        }
+    }
 }
 
 impl Client {
@@ -100,8 +119,66 @@ impl Client {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
+    /// What stands at an address below `/api/v1`.
+    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
+        let answer = self.send(self.query(path, query)?).await?;
+        self.read(answer).await
+    }
+
+    /// A file at an address below `/api/v1`.
+    pub async fn file(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Vec<u8>, ClientError> {
+        let answer = self.send(self.query(path, query)?).await?;
+        let status = answer.status();
+        let address = self.shown();
+        let bytes = answer.bytes().await.map_err(|_| ClientError::Strange { address, status })?;
+        Ok(bytes.into())
+    }
+
+    /// Everything of a list, page by page; `field` of each page has its entries.
+    pub async fn all(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+        field: &str,
+    ) -> Result<Vec<Value>, ClientError> {
+        let mut entries = Vec::new();
+        let mut page = self.get(path, query).await?;
+        loop {
+            if let Some(found) = page[field].as_array_mut() {
+                entries.append(found);
+            }
+            let Some(next) = page["next"].as_str() else { return Ok(entries) };
+            // An address of the same server, whatever it says.
+            let cursor = next.split(['?', '&']).find_map(|pair| pair.strip_prefix("cursor="));
+            let Some(cursor) = cursor.map(str::to_owned) else { return Ok(entries) };
+            page = self.get(path, &[query, &[("cursor", cursor.as_str())]].concat()).await?;
+        }
+    }
+
+    /// Does something at an address below `/api/v1`.
+    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
+        let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
+        self.read(answer).await
+    }
+
+    fn query(&self, path: &[&str], query: &[(&str, &str)]) -> Result<RequestBuilder, ClientError> {
+        let mut url = self.url(path)?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Ok(self.http.request(Method::GET, url))
+    }
+
     /// A request below `/api/v1`; each part is escaped.
     fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
+        Ok(self.http.request(method, self.url(path)?))
+    }
+
+    fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
         let mut url = self.address.clone();
         url.path_segments_mut()
             .map_err(|()| ClientError::Address(self.address.to_string()))?
@@ -110,7 +187,7 @@ impl Client {
             .extend(path);
         url.set_query(None);
         url.set_fragment(None);
-        Ok(self.http.request(method, url))
+        Ok(url)
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
@@ -124,7 +201,7 @@ impl Client {
             return Ok(answer);
         }
         match answer.json::<Problem>().await {
-            Ok(Problem { detail }) => Err(ClientError::Refused { status, detail }),
+            Ok(Problem { code, detail }) => Err(ClientError::Refused { status, code, detail }),
             Err(_) => Err(ClientError::Strange { address: self.shown(), status }),
         }
     }

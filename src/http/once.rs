@@ -64,7 +64,7 @@ pub(super) async fn once(
     let address = parts.uri.to_string();
     let asked = fingerprint(parts.method.as_str(), &address, &body);
     let user = caller.principal.user.clone();
-    let _held = under_way.hold(&user, &key, &asked)?;
+    let held = under_way.hold(&user, &key, &asked)?;
     let now_ms = door.clock.now_ms();
     let known = door.store.once(&user, &key).await?;
     if let Some(known) = known.filter(|known| now_ms.saturating_sub(known.at_ms) < LIFE_MS) {
@@ -73,8 +73,15 @@ pub(super) async fn once(
     let begun = OnceRecord { user, key, fingerprint: asked, at_ms: now_ms, answer: None };
     let forget = Op::ForgetOldOnces { before_ms: now_ms.saturating_sub(LIFE_MS) };
     door.store.commit(Batch::from(forget).with(Op::PutOnce(begun.clone()))).await?;
-    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
-    keep(door, begun, response).await
+    // Goes on when the caller hangs up: that its answer is there when they ask again is what the key is for.
+    let door = door.clone();
+    let done = tokio::spawn(async move {
+        let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+        let kept = keep(&door, begun, response).await;
+        drop(held);
+        kept
+    });
+    done.await.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
 fn writes(method: &Method) -> bool {

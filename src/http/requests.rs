@@ -275,7 +275,8 @@ pub(super) async fn extend(
 ) -> Result<Json<RequestState>, Problem> {
     let (room, id) = named(&door, &caller, id, Action::Decide).await?;
     let Empty {} = body::read(request).await?;
-    Ok(state(&*room.extend(id, caller.principal).await?))
+    let done = room.extend(id, caller.principal).await?;
+    Ok(state(&done))
 }
 
 /// What was accepted is undone.
@@ -292,7 +293,8 @@ pub(super) async fn undo(
         hunks: hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
         force: force.unwrap_or(false),
     };
-    Ok(state(&*room.undo(undo, caller.principal).await?))
+    let done = room.undo(undo, caller.principal).await?;
+    Ok(state(&done))
 }
 
 /// What was rejected or ran out of time is proposed again, on today's text.
@@ -319,7 +321,8 @@ pub(super) async fn withdraw(
 ) -> Result<Json<RequestState>, Problem> {
     let (room, id) = named(&door, &caller, id, Action::Ask).await?;
     let Empty {} = body::read(request).await?;
-    Ok(state(&*room.withdraw(id, Some(caller.principal)).await?))
+    let done = room.withdraw(id, Some(caller.principal)).await?;
+    Ok(state(&done))
 }
 
 fn state(request: &review::Request) -> Json<RequestState> {

@@ -317,6 +317,37 @@ fn what_a_dying_server_had_begun_is_not_begun_again() {
 }
 
 #[test]
+fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
+    let (desk, _, document) = with_document();
+    let owner = Hand::new(&desk, OWNER);
+    let edits = format!("documents/{document}/edits");
+    for round in 0..10 {
+        let edit = json!({"version": round, "text": format!("{round} {TEXT}")});
+        let key = format!("k{round}");
+        let body = edit.to_string();
+        let mut stream = TcpStream::connect(desk.address()).unwrap();
+        let request = format!(
+            "POST /api/v1/{edits} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {OWNER}\r\n\
+             Content-Type: application/json\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
+            desk.address(),
+            body.len(),
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_micros(300 * round));
+        drop(stream);
+        let until = Instant::now() + Duration::from_secs(30);
+        let answer = loop {
+            let answer = owner.posts_once(&key, &edits, &edit);
+            if answer.body["code"] != "under_way" {
+                break answer;
+            }
+            assert!(Instant::now() < until, "{answer:?}");
+        };
+        assert_eq!(answer.ok()["version"], round + 1);
+    }
+}
+
+#[test]
 fn the_same_key_twice_at_once_is_done_once() {
     let (desk, _, document) = with_document();
     let token = desk.token("Bo", Role::Editor, &[]);

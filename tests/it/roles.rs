@@ -122,8 +122,22 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
-/// Every command works on the data directory, so the file system says who may; `token --url` goes over HTTP.
-const COMMANDS: [&str; 5] = ["serve", "token", "export", "check", "help"];
+/// Commands work on the data directory, so the file system says who may, or over HTTP with somebody's token, so the routes
+/// above say it.
+const COMMANDS: [&str; 12] = [
+    "serve",
+    "token",
+    "export",
+    "docs",
+    "ask",
+    "requests",
+    "approve",
+    "reject",
+    "watch",
+    "completions",
+    "check",
+    "help",
+];
 
 /// One of each, with the letter of the tables.
 struct Cast {

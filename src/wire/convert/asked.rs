@@ -32,7 +32,9 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
         preview_hash,
     } = response.clone();
     let hunks = hunks.map(|hunks| hunks.into_iter().map(hunk_verdict).collect()).transpose()?;
-    let verdict = verdict(decision.as_deref(), approved, hunks.as_ref(), updated_input, &message)?;
+    let names_hunks = hunks.is_some();
+    let said = message.as_deref();
+    let verdict = verdict(decision.as_deref(), approved, names_hunks, updated_input, said)?;
     let feedback = feedback.or(message.filter(|_| !matches!(verdict, Verdict::Respond { .. })));
     let finish = match finish.as_deref() {
         None => None,
@@ -56,9 +58,9 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
 fn verdict(
     decision: Option<&str>,
     approved: Option<bool>,
-    hunks: Option<&Vec<HunkVerdict>>,
+    names_hunks: bool,
     updated_input: Option<Value>,
-    message: &Option<String>,
+    message: Option<&str>,
 ) -> Result<Verdict, String> {
     Ok(match (decision, approved) {
         (Some("approve"), _) | (None, Some(true)) => Verdict::Approve,
@@ -67,13 +69,13 @@ fn verdict(
             Verdict::Edit { input: updated_input.ok_or("`edit` needs `updated_input`")? }
         }
         (Some("respond"), _) => {
-            Verdict::Respond { message: message.clone().ok_or("`respond` needs `message`")? }
+            Verdict::Respond { message: message.ok_or("`respond` needs `message`")?.to_owned() }
         }
         (Some(_), _) => {
             return Err("`decision` is approve, reject, edit or respond".to_owned());
         }
         // Decisions on single changes speak for themselves.
-        (None, None) if hunks.is_some() => Verdict::Approve,
+        (None, None) if names_hunks => Verdict::Approve,
         (None, None) => return Err("`approved` or `decision` is needed".to_owned()),
     })
 }
