@@ -59,12 +59,27 @@ pub struct Door {
     pub everyone: Option<Principal>,
 }
 
-/// THE list of routes; what those below `/api/v1` take and give is in `openapi.rs`.
+/// THE list of routes.
 pub fn router(door: Door) -> Router {
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/api/v1/openapi.json", get(openapi::document))
+        .merge(api(&door))
+        .route("/api/{*rest}", any(no_route))
+        .route("/v1/{*rest}", any(no_route))
+        .fallback_service(assets::router())
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .with_state(door)
+}
+
+/// Those for people with a token; what they take and give is in `openapi.rs`.
+fn api(door: &Door) -> Router<Door> {
     let way_in = WayIn::new(door.clone(), TEXT_LIMIT_BYTES);
     let texts = DefaultBodyLimit::max(TEXT_LIMIT_BYTES);
     let small = DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES);
-    let api = Router::new()
+    Router::new()
         .route("/api/v1/me", get(house::me))
         .route("/api/v1/settings", get(house::settings).patch(house::configure))
         .route("/api/v1/audit", get(house::audit))
@@ -111,18 +126,7 @@ pub fn router(door: Door) -> Router {
             "/api/v1/webhooks/{id}",
             get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
         )
-        .route_layer(middleware::from_fn_with_state(way_in, way_in::pass));
-    Router::new()
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
-        .route("/api/v1/openapi.json", get(openapi::document))
-        .merge(api)
-        .route("/api/{*rest}", any(no_route))
-        .route("/v1/{*rest}", any(no_route))
-        .fallback_service(assets::router())
-        .method_not_allowed_fallback(no_method)
-        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
-        .with_state(door)
+        .route_layer(middleware::from_fn_with_state(way_in, way_in::pass))
 }
 
 /// The process answers.

@@ -5,6 +5,7 @@
 //! came of it, and the caller is told to look. Answers are kept for a day; those that hold a secret are not kept at all.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, to_bytes};
@@ -106,7 +107,12 @@ fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
     // Neither a method nor an address has a line end in it.
     hasher.update(format!("{method}\n{address}\n"));
     hasher.update(body);
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        // Writing to a String cannot fail.
+        write!(text, "{byte:02x}").ok();
+    }
+    text
 }
 
 /// The answer of the first time, or why there is none.

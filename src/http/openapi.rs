@@ -1,4 +1,4 @@
-//! `GET /api/v1/openapi.json`: what the routes under `/api/v1` take and give, as OpenAPI 3.1.
+//! `GET /api/v1/openapi.json`: what the routes under `/api/v1` take and give, as `OpenAPI` 3.1.
 //!
 //! Shapes come from the very types that are read and written; only names and sentences stand here. That every route is in
 //! it, and nothing else, is looked at from outside (`tests/it/rest.rs`).

@@ -53,12 +53,11 @@ impl FromRequestParts<Door> for Stay {
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
         let caller = Caller::from_request_parts(parts, door).await?;
-        let pass = match &door.everyone {
-            Some(everyone) => Auth::everyone(everyone.clone()),
-            None => {
-                let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
-                door.auth.admit(secret, door.clock.now_ms()).await?
-            }
+        let pass = if let Some(everyone) = &door.everyone {
+            Auth::everyone(everyone.clone())
+        } else {
+            let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
+            door.auth.admit(secret, door.clock.now_ms()).await?
         };
         Ok(Self { caller, pass })
     }

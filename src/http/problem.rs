@@ -26,7 +26,7 @@ pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
-    details: Option<Value>,
+    details: Option<Box<Value>>,
     challenge: Option<HeaderValue>,
     /// Seconds after which it may be tried again.
     retry_after: Option<u64>,
@@ -85,14 +85,14 @@ impl Problem {
 
     /// What is said of it beside the detail, for programs.
     pub(super) fn with(mut self, details: Option<Value>) -> Self {
-        self.details = details;
+        self.details = details.map(Box::new);
         self
     }
 
     /// As the socket says it: one of several decisions.
     pub(super) fn as_error(&self) -> WireError {
         let (code, message) = (self.code.to_owned(), self.detail.clone());
-        WireError { code, message, details: self.details.clone() }
+        WireError { code, message, details: self.details.as_deref().cloned() }
     }
 
     /// Our own fault; the log has the rest.
@@ -110,7 +110,7 @@ impl IntoResponse for Problem {
             status: self.status.as_u16(),
             code: self.code.to_owned(),
             detail: self.detail,
-            details: self.details,
+            details: self.details.map(|details| *details),
         };
         // Text and numbers: nothing that cannot be written.
         let body = serde_json::to_string(&body).unwrap_or_default();

@@ -204,16 +204,13 @@ pub(super) async fn transcript(
 ) -> Result<Json<Transcript>, Problem> {
     let session = own_session(&door, &caller, &session).await?;
     let document = document_id.map(DocumentId::from);
-    let entries = match &document {
+    let entries = if let Some(id) = &document {
         // Everybody in a document sees the same conversation.
-        Some(id) => {
-            caller.room(&door, id.as_str(), Action::Read).await?;
-            door.agents.conversation(id).await?
-        }
-        None => {
-            caller.must(Action::Read)?;
-            door.agents.transcript(&session, None).await?
-        }
+        caller.room(&door, id.as_str(), Action::Read).await?;
+        door.agents.conversation(id).await?
+    } else {
+        caller.must(Action::Read)?;
+        door.agents.transcript(&session, None).await?
     };
     let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
     let requests = door.agents.decided(&session, document.as_ref()).await?;

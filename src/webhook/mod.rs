@@ -61,7 +61,7 @@ impl Courier {
             };
             tokio::select! {
                 () = stop.cancelled() => return,
-                changed = changes.changed() => if changed.is_err() { return },
+                heard = changes.changed() => if heard.is_err() { return },
                 Some(done) = trips.join_next() => match done {
                     Ok(hook) => { on_the_way.remove(&hook); }
                     // Which one it was is not known; all that are still on their way say so again.

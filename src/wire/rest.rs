@@ -1,6 +1,6 @@
 //! What is said over REST alone: pages, short answers, and bodies that the socket has no event for.
 //!
-//! Everything else in the OpenAPI document is the very type the socket uses.
+//! Everything else in the `OpenAPI` document is the very type the socket uses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

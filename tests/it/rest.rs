@@ -503,7 +503,7 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
     Hand::new(&desk, &ben).gets("me").ok();
 }
 
-/// Drives every operation of the OpenAPI document with what it allows and what it does not.
+/// Drives every operation of the `OpenAPI` document with what it allows and what it does not.
 ///
 /// Needs `COPYDESK_SDK_PYTHON`, a Python with `tests/sdk/requirements.txt`; without it the story is skipped, loudly, which is a
 /// failure with `COPYDESK_REQUIRE_ALL=1`.

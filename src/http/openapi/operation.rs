@@ -1,4 +1,4 @@
-//! One operation of the OpenAPI document: what it takes and gives, by the types of its handler.
+//! One operation of the `OpenAPI` document: what it takes and gives, by the types of its handler.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -100,7 +100,7 @@ impl Operation {
         Self { open: true, ..self }
     }
 
-    /// As OpenAPI says it.
+    /// As `OpenAPI` says it.
     pub(super) fn describe(&self, schemas: &mut SchemaGenerator) -> Value {
         let mut answer = json!({"description": "Done"});
         match self.answer {
