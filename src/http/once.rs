@@ -66,23 +66,33 @@ pub(super) async fn once(
     let asked = fingerprint(parts.method.as_str(), &address, &body);
     let user = caller.principal.user.clone();
     let held = under_way.hold(&user, &key, &asked)?;
-    let now_ms = door.clock.now_ms();
-    let known = door.store.once(&user, &key).await?;
-    if let Some(known) = known.filter(|known| now_ms.saturating_sub(known.at_ms) < LIFE_MS) {
-        return again(known, &asked);
-    }
-    let begun = OnceRecord { user, key, fingerprint: asked, at_ms: now_ms, answer: None };
-    let forget = Op::ForgetOldOnces { before_ms: now_ms.saturating_sub(LIFE_MS) };
-    door.store.commit(Batch::from(forget).with(Op::PutOnce(begun.clone()))).await?;
-    // Goes on when the caller hangs up: that its answer is there when they ask again is what the key is for.
-    let door = door.clone();
+    let begun =
+        OnceRecord { user, key, fingerprint: asked, at_ms: door.clock.now_ms(), answer: None };
+    let (door, request) = (door.clone(), Request::from_parts(parts, Body::from(body)));
+    // Goes on when the caller hangs up, from the first thing that is kept: that its answer is there when they ask again is
+    // what the key is for.
     let done = tokio::spawn(async move {
-        let response = next.run(Request::from_parts(parts, Body::from(body))).await;
-        let kept = keep(&door, begun, response).await;
+        let answer = done_once(&door, begun, request, next).await;
         drop(held);
-        kept
+        answer
     });
     done.await.unwrap_or_else(|_| Err(Problem::internal()))
+}
+
+async fn done_once(
+    door: &Door,
+    begun: OnceRecord,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let known = door.store.once(&begun.user, &begun.key).await?;
+    if let Some(known) = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS) {
+        return again(known, &begun.fingerprint);
+    }
+    let forget = Op::ForgetOldOnces { before_ms: begun.at_ms.saturating_sub(LIFE_MS) };
+    door.store.commit(Batch::from(forget).with(Op::PutOnce(begun.clone()))).await?;
+    let response = next.run(request).await;
+    keep(door, begun, response).await
 }
 
 fn writes(method: &Method) -> bool {
