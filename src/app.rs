@@ -2,11 +2,12 @@
 
 mod check;
 mod mcp_bridge;
+mod remote;
 mod tokens;
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::tools::Registry;
+use crate::webhook::{Courier, Reach};
 use crate::workspace::Workspace;
 use crate::{failpoint, http, mcp, socket};
 
@@ -62,7 +64,17 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         None => serve(Config::load(cli.serve)?).await?,
         Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
-        Some(Command::Export(args)) => export(args).await?,
+        Some(Command::Export(args)) => match args.url.clone() {
+            Some(url) => remote::export(&url, args).await?,
+            None => export(args).await?,
+        },
+        Some(Command::Docs(args)) => return remote::docs(args).await,
+        Some(Command::Ask(args)) => return remote::ask(args).await,
+        Some(Command::Requests(args)) => return remote::requests(args).await,
+        Some(Command::Approve(args)) => return remote::approve(args).await,
+        Some(Command::Reject(args)) => return remote::reject(args).await,
+        Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::Check(args)) => return check::run(args).await,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
@@ -78,6 +90,10 @@ pub enum Ending {
     Findings,
     /// The data cannot be read.
     Unreadable,
+    /// People rejected it, or it failed.
+    Refused,
+    /// It expired, or nobody decided in time.
+    Late,
 }
 
 impl Ending {
@@ -85,8 +101,9 @@ impl Ending {
     pub fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
-            Self::Findings => 1,
+            Self::Findings | Self::Refused => 1,
             Self::Unreadable => 2,
+            Self::Late => 3,
         }
     }
 }
@@ -124,9 +141,13 @@ async fn serve(config: Config) -> Result<()> {
     };
     let watch =
         tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
+    let courier = Courier::new(house.store.clone(), house.clock.clone(), reach(&config));
+    let courier = tokio::spawn(courier.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
     stop.cancel();
+    // What was on its way is sent again at the next start.
+    courier.await.ok();
     watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
         tracing::warn!("the shutdown took too long; what was acknowledged is durable");
@@ -278,7 +299,9 @@ impl House {
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             conversations: self.conversations.clone(),
+            files: self.files.clone(),
             clock: self.clock.clone(),
+            reach: reach(config),
             everyone: config.no_auth.then(Auth::owner),
         }
     }
@@ -310,6 +333,11 @@ impl House {
         // Last: whoever waited for a decision has been told by now that the server stops.
         self.no_sessions.cancel();
     }
+}
+
+/// Where webhooks may lead.
+fn reach(config: &Config) -> Reach {
+    if config.allow_private_webhooks { Reach::Everywhere } else { Reach::Public }
 }
 
 /// Sees to it that nobody stays longer than their token is good, and that their votes go with them.
@@ -425,13 +453,18 @@ async fn export(args: ExportArgs) -> Result<()> {
     store.close().await;
     let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
     let content = manuscript.export(args.format.into())?;
-    if let Some(path) = args.out {
-        return tokio::fs::write(&path, content)
+    write_out(args.out.as_deref(), &content).await
+}
+
+/// Into a file, or to standard output.
+async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
+    if let Some(path) = path {
+        return tokio::fs::write(path, content)
             .await
             .with_context(|| format!("cannot write {}", path.display()));
     }
     let mut out = std::io::stdout().lock();
-    out.write_all(&content)?;
+    out.write_all(content)?;
     Ok(out.flush()?)
 }
 

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::export::Format;
 use crate::who::Role;
@@ -27,8 +28,22 @@ pub enum Command {
     Serve(ServeArgs),
     /// Issue a token for another person and print it alone; list and revoke tokens.
     Token(TokenArgs),
-    /// Write a document into a file; also while a server runs.
+    /// Write a document into a file: from the data directory, or from a running server with --url.
     Export(ExportArgs),
+    /// List the documents of a running server.
+    Docs(DocsArgs),
+    /// Ask the agent of a running server to work on a document.
+    Ask(AskArgs),
+    /// List the requests that wait, or show one with its changes.
+    Requests(RequestsArgs),
+    /// Accept a request, or some of its changes.
+    Approve(ApproveArgs),
+    /// Reject a request, or some of its changes.
+    Reject(RejectArgs),
+    /// Say what comes to wait and what is resolved, until interrupted.
+    Watch(WatchArgs),
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
     /// Look through everything that is kept and say what is wrong; also while a server runs.
     ///
     /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
@@ -69,6 +84,9 @@ pub struct ServeArgs {
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,
+    /// Let webhooks lead to private and loopback addresses, and go by http; else only to public ones, by https
+    #[arg(long, env = "COPYDESK_ALLOW_PRIVATE_WEBHOOKS")]
+    pub allow_private_webhooks: bool,
     /// A further host name the server may be reached by, such as desk.example.org; may be repeated
     #[arg(long, env = "COPYDESK_ALLOWED_HOST", value_name = "HOST", value_delimiter = ',')]
     pub allowed_host: Vec<String>,
@@ -127,9 +145,165 @@ pub struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Ask the running server at this address instead; wins over --data
+    #[arg(long, env = "COPYDESK_URL", value_name = "URL")]
+    pub url: Option<String>,
+    /// Your token, for --url
+    #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
+    pub token: Option<String>,
     /// The data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+}
+
+/// What every command that works on a running server is told.
+#[derive(Clone, Debug, Args)]
+pub struct ServerArgs {
+    /// The address of the server
+    #[arg(long, env = "COPYDESK_URL", value_name = "URL", default_value = "http://127.0.0.1:4680")]
+    pub url: String,
+    /// Your token
+    #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Say it as JSON: one value, or one on each line for `watch`
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a script can rely on.
+const EXIT_CODES: &str = "Exit code: 0 done, 1 refused, rejected or failed (standard error says why), 2 the command line was not \
+understood, 3 it expired, or nobody decided in time.";
+
+/// Flags of `copydesk docs`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct DocsArgs {
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk ask`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct AskArgs {
+    /// Which document
+    #[arg(value_name = "DOCUMENT")]
+    pub document: String,
+    /// What to do with it
+    #[arg(value_name = "PROMPT")]
+    pub prompt: String,
+    /// Wait until people have decided and the run is over; shows what waits for them
+    #[arg(long)]
+    pub wait: bool,
+    /// With --wait: give up after so many seconds; 0 waits for ever. The run goes on
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub timeout: u64,
+    /// The model to ask [default: the server's]
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk requests`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct RequestsArgs {
+    /// Show this one with its changes, also after it was resolved
+    #[arg(value_name = "REQUEST", conflicts_with = "document")]
+    pub request: Option<String>,
+    /// Only those of this document
+    #[arg(long, value_name = "ID")]
+    pub document: Option<String>,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk approve`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct ApproveArgs {
+    /// Which request
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Only this change; may be repeated. The others go on waiting
+    #[arg(long, value_name = "ID")]
+    pub hunk: Vec<String>,
+    /// A remark; told to the model
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// The `preview_hash` of what you have seen: refused if it would do something else by now
+    #[arg(long, value_name = "HASH")]
+    pub preview: Option<String>,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk reject`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct RejectArgs {
+    /// Which request
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Only this change; may be repeated. The others go on waiting
+    #[arg(long, value_name = "ID")]
+    pub hunk: Vec<String>,
+    /// Why; told to the model
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk watch`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct WatchArgs {
+    /// Only requests of this document
+    #[arg(long, value_name = "ID")]
+    pub document: Option<String>,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk completions`.
+#[derive(Clone, Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum)]
+    pub shell: ShellArg,
+}
+
+/// A shell on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ShellArg {
+    /// source <(copydesk completions bash)
+    Bash,
+    /// copydesk completions zsh > DIRECTORY-OF-FPATH/_copydesk
+    Zsh,
+    /// copydesk completions fish | source
+    Fish,
+}
+
+impl ShellArg {
+    /// The script that completes every command and flag.
+    pub fn completions(self) -> Vec<u8> {
+        let shell = match self {
+            Self::Bash => Shell::Bash,
+            Self::Zsh => Shell::Zsh,
+            Self::Fish => Shell::Fish,
+        };
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "copydesk", &mut script);
+        script
+    }
 }
 
 /// Flags of `copydesk check`.

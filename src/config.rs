@@ -33,6 +33,8 @@ pub struct Config {
     pub no_auth: bool,
     /// Owners may start runs that apply changes without asking.
     pub allow_bypass: bool,
+    /// Webhooks may lead to private and loopback addresses.
+    pub allow_private_webhooks: bool,
     /// The folder of work without a document.
     pub workspace: Option<PathBuf>,
     /// The agent may propose shell commands for the workspace.
@@ -147,6 +149,7 @@ struct File {
     token: Option<String>,
     no_auth: Option<bool>,
     allow_bypass: Option<bool>,
+    allow_private_webhooks: Option<bool>,
     workspace: Option<PathBuf>,
     enable_bash: Option<bool>,
     #[serde(alias = "allowed-host")]
@@ -174,6 +177,8 @@ impl Config {
             token: args.token.or(file.token),
             no_auth: args.no_auth || file.no_auth.unwrap_or(false),
             allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
+            allow_private_webhooks: args.allow_private_webhooks
+                || file.allow_private_webhooks.unwrap_or(false),
             workspace: args.workspace.or(file.workspace),
             enable_bash: args.enable_bash || file.enable_bash.unwrap_or(false),
             file: args.config.unwrap_or_else(|| DEFAULT_FILE.into()),
@@ -271,6 +276,11 @@ impl File {
 #[cfg(feature = "failpoints")]
 pub fn failpoints() -> Option<String> {
     variable("COPYDESK_FAILPOINTS")
+}
+
+/// Whether colours are unwanted (<https://no-color.org>).
+pub fn no_colour() -> bool {
+    variable("NO_COLOR").is_some()
 }
 
 /// A variable that is set to something.

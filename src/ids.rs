@@ -101,6 +101,16 @@ id!(
     "rul_"
 );
 id!(
+    /// Somebody who wants to be told of requests.
+    WebhookId,
+    "whk_"
+);
+id!(
+    /// One thing told to one webhook; the same however often it is tried.
+    DeliveryId,
+    "msg_"
+);
+id!(
     /// An issued token; not the secret.
     TokenId,
     "tok_"

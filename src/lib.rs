@@ -10,6 +10,7 @@
 //!    [`files`]: files of the [`workspace`] that are documents too.
 //! 6. [`llm`]: talk to a model. [`messages`]: be one to other programs (pure). [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
+//!    [`webhook`]: tells addresses outside what waits and what was resolved.
 //! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
 //!    [`failpoint`]: where tests let it die.
 
@@ -36,6 +37,7 @@ pub mod tools;
 pub mod http;
 pub mod mcp;
 pub mod socket;
+pub mod webhook;
 pub mod wire;
 
 pub mod app;

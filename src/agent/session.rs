@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -62,6 +63,8 @@ pub(super) struct Shared {
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
     pub stop: CancellationToken,
     tasks: TaskTracker,
+    /// Counts the runs that have ended.
+    pub ended: watch::Sender<u64>,
 }
 
 impl Agents {
@@ -93,6 +96,7 @@ impl Agents {
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            ended: watch::Sender::new(0),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -312,6 +316,7 @@ impl Shared {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
         }
         failpoint::pass("agent.ended");
+        self.ended.send_modify(|count| *count += 1);
         self.queues().done(&ask.session, &ask.run);
         self.ears.tell(&run, &said, &end);
         said.push(entry);

@@ -2,6 +2,8 @@
 
 pub mod mcp;
 
+pub mod show;
+
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -9,6 +11,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::wire::client::IssueToken;
 use crate::wire::server::{IssuedToken, TokenList};
@@ -38,6 +41,8 @@ pub enum ClientError {
     Refused {
         /// The HTTP status.
         status: StatusCode,
+        /// What it said, for programs.
+        code: String,
         /// What it said.
         detail: String,
     },
@@ -61,7 +66,21 @@ pub struct Client {
 /// What of a problem document (RFC 9457) people are shown.
 #[derive(Deserialize)]
 struct Problem {
+    #[serde(default)]
+    code: String,
     detail: String,
+}
+
+impl ClientError {
+    /// What the server calls it; none if it is not the server who says it.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, .. } => Some(code),
+            Self::Address(_) | Self::Token | Self::Unreachable { .. } | Self::Strange { .. } => {
+                None
+            }
+        }
+    }
 }
 
 impl Client {
@@ -123,13 +142,72 @@ impl Client {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
+    /// What stands at an address below `/api/v1`.
+    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
+        let answer = self.send(self.query(path, query)?).await?;
+        self.read(answer).await
+    }
+
+    /// A file at an address below `/api/v1`.
+    pub async fn file(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Vec<u8>, ClientError> {
+        let answer = self.send(self.query(path, query)?).await?;
+        let status = answer.status();
+        let address = self.shown();
+        let bytes = answer.bytes().await.map_err(|_| ClientError::Strange { address, status })?;
+        Ok(bytes.into())
+    }
+
+    /// Everything of a list, page by page; `field` of each page has its entries.
+    pub async fn all(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+        field: &str,
+    ) -> Result<Vec<Value>, ClientError> {
+        let mut entries = Vec::new();
+        let mut page = self.get(path, query).await?;
+        loop {
+            if let Some(found) = page[field].as_array_mut() {
+                entries.append(found);
+            }
+            let Some(next) = page["next"].as_str() else { return Ok(entries) };
+            // An address of the same server, whatever it says.
+            let cursor = next.split(['?', '&']).find_map(|pair| pair.strip_prefix("cursor="));
+            let Some(cursor) = cursor.map(str::to_owned) else { return Ok(entries) };
+            page = self.get(path, &[query, &[("cursor", cursor.as_str())]].concat()).await?;
+        }
+    }
+
+    /// Does something at an address below `/api/v1`.
+    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
+        let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
+        self.read(answer).await
+    }
+
+    fn query(&self, path: &[&str], query: &[(&str, &str)]) -> Result<RequestBuilder, ClientError> {
+        let mut url = self.url(path)?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Ok(self.http.request(Method::GET, url))
+    }
+
     /// A request below `/api/v1`; each part is escaped.
     fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
-        Ok(self.request_at(method, self.below(&[&["api", "v1"], path].concat())?))
+        Ok(self.request_at(method, self.url(path)?))
     }
 
     fn request_at(&self, method: Method, url: Url) -> RequestBuilder {
         self.http.request(method, url)
+    }
+
+    /// An address below `/api/v1`; each part is escaped.
+    fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
+        self.below(&[&["api", "v1"], path].concat())
     }
 
     /// An address on the server; each part is escaped.
@@ -162,7 +240,7 @@ impl Client {
     async fn refusal(&self, answer: Response) -> ClientError {
         let status = answer.status();
         match answer.json::<Problem>().await {
-            Ok(Problem { detail }) => ClientError::Refused { status, detail },
+            Ok(Problem { code, detail }) => ClientError::Refused { status, code, detail },
             Err(_) => self.strange(status),
         }
     }

@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::problem::Problem;
 
@@ -17,6 +17,24 @@ const LONGEST_COMPLAINT: usize = 400;
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's limit; 400 if it is not
 /// JSON; 422 if it is not an object of the right shape.
 pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Problem> {
+    shaped(object(request).await?)
+}
+
+/// The same for a shape that names what the address names too; said in the body as well, it must be the same.
+pub(super) async fn read_about<T: DeserializeOwned>(
+    request: Request,
+    name: &str,
+    value: &str,
+) -> Result<T, Problem> {
+    let mut body = object(request).await?;
+    let said = body.insert(name.to_owned(), Value::from(value));
+    if said.is_some_and(|said| said != value) {
+        return Err(Problem::unprocessable(format!("`{name}` is not the one of the address")));
+    }
+    shaped(body)
+}
+
+async fn object(request: Request) -> Result<Map<String, Value>, Problem> {
     if !is_json(request.headers()) {
         let detail = "the body is to be JSON, with `Content-Type: application/json`";
         return Err(Problem::new(
@@ -26,19 +44,20 @@ pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Pro
         ));
     }
     let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = "the body is longer than this route takes";
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(),
         _ => Problem::invalid("the body could not be read to its end"),
     })?;
-    let value: Value =
-        serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(complaint(&error)))?;
-    // Derived types would also read an array, field by field.
-    if !value.is_object() {
-        return Err(Problem::unprocessable("the body is an object"));
+    let value = serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(complaint(&error)));
+    match value? {
+        Value::Object(body) => Ok(body),
+        // Derived types would also read an array, field by field.
+        _ => Err(Problem::unprocessable("the body is an object")),
     }
-    serde_json::from_value(value).map_err(|error| Problem::unprocessable(complaint(&error)))
+}
+
+fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, Problem> {
+    serde_json::from_value(Value::Object(body))
+        .map_err(|error| Problem::unprocessable(complaint(&error)))
 }
 
 fn complaint(error: &serde_json::Error) -> String {

@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Door;
+use super::page::Named;
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::export::{Format, Manuscript};
@@ -16,8 +18,10 @@ use crate::room::{Draft, credits};
 use crate::who::Action;
 
 /// What stands behind the question mark.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Wanted {
+    /// What to make of it.
+    #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
     format: String,
 }
 
@@ -25,7 +29,7 @@ pub(super) struct Wanted {
 pub(super) async fn download(
     State(door): State<Door>,
     caller: Caller,
-    Path(document): Path<String>,
+    Named(document): Named<String>,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let format = format(wanted)?;

@@ -5,29 +5,43 @@ pub mod guard;
 pub mod problem;
 
 mod body;
+mod documents;
 mod export;
+mod house;
 mod messages;
+mod once;
+mod openapi;
+mod page;
 mod past;
 mod principal;
+mod requests;
+mod runs;
 mod tokens;
+mod way_in;
+mod webhooks;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
+use axum::{Router, middleware};
 
 use crate::agent::Agents;
 use crate::auth::Auth;
+use crate::files::Files;
 use crate::room::Rooms;
 use crate::room::clock::Clock;
 use crate::store::Store;
+use crate::webhook::Reach;
 use crate::who::Principal;
 
 pub use messages::Conversations;
 use problem::Problem;
+use way_in::WayIn;
 
 /// The largest body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+/// The largest body that may hold the text of a document: the longest one as JSON, and some more.
+const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// What the HTTP door needs of the house.
 #[derive(Clone)]
@@ -38,12 +52,16 @@ pub struct Door {
     pub auth: Auth,
     /// The documents.
     pub rooms: Rooms,
-    /// The models, and the tools behind the gate.
+    /// The models and runs, and the tools behind the gate.
     pub agents: Agents,
     /// The conversations of the Messages API.
     pub conversations: Conversations,
+    /// The files of the workspace that are documents.
+    pub files: Option<Files>,
     /// What time it is.
     pub clock: Clock,
+    /// Where webhooks may lead.
+    pub reach: Reach,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
 }
@@ -53,17 +71,8 @@ pub fn router(door: Door) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
-        .route("/api/v1/documents/{id}/export", get(export::download))
-        .route("/api/v1/documents/{id}/provenance", get(past::provenance))
-        .route("/api/v1/documents/{id}/audit", get(past::audit))
-        .route(
-            "/api/v1/tokens",
-            post(tokens::issue)
-                .get(tokens::list)
-                .layer(DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES)),
-        )
-        .route("/api/v1/tokens/{id}", delete(tokens::revoke))
-        .route("/api/v1/server-tools", get(messages::opted_in).put(messages::opt_in))
+        .route("/api/v1/openapi.json", get(openapi::document))
+        .merge(api(&door))
         .route("/v1/messages", post(messages::answer).fallback(messages::no_method))
         .route("/v1/messages/count_tokens", post(messages::count).fallback(messages::no_method))
         .route("/v1/models", get(messages::list_models).fallback(messages::no_method))
@@ -75,6 +84,62 @@ pub fn router(door: Door) -> Router {
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .with_state(door)
+}
+
+/// Those for people with a token; what they take and give is in `openapi.rs`.
+fn api(door: &Door) -> Router<Door> {
+    let way_in = WayIn::new(door.clone(), TEXT_LIMIT_BYTES);
+    let texts = DefaultBodyLimit::max(TEXT_LIMIT_BYTES);
+    let small = DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES);
+    Router::new()
+        .route("/api/v1/me", get(house::me))
+        .route("/api/v1/settings", get(house::settings).patch(house::configure))
+        .route("/api/v1/audit", get(house::audit))
+        .route("/api/v1/rules", get(house::rules))
+        .route("/api/v1/rules/{id}", delete(house::revoke))
+        .route(
+            "/api/v1/documents",
+            get(documents::list).merge(post(documents::create).layer(texts)),
+        )
+        .route(
+            "/api/v1/documents/{id}",
+            get(documents::read).patch(documents::rename).delete(documents::delete),
+        )
+        .route(
+            "/api/v1/documents/{id}/settings",
+            get(documents::settings).patch(documents::configure),
+        )
+        .route("/api/v1/documents/{id}/edits", post(documents::edit).layer(texts))
+        .route("/api/v1/documents/{id}/restore", post(documents::restore))
+        .route("/api/v1/documents/{id}/versions", get(documents::versions))
+        .route("/api/v1/documents/{id}/versions/{version}", get(documents::text))
+        .route("/api/v1/documents/{id}/compare", get(documents::differences))
+        .route("/api/v1/documents/{id}/export", get(export::download))
+        .route("/api/v1/documents/{id}/provenance", get(past::provenance))
+        .route("/api/v1/documents/{id}/audit", get(past::audit))
+        .route("/api/v1/requests", get(requests::list))
+        .route("/api/v1/requests/decisions", post(requests::batch))
+        .route("/api/v1/requests/{id}", get(requests::read))
+        .route("/api/v1/requests/{id}/decision", post(requests::decide))
+        .route("/api/v1/requests/{id}/told", post(requests::told))
+        .route("/api/v1/requests/{id}/extend", post(requests::extend))
+        .route("/api/v1/requests/{id}/undo", post(requests::undo))
+        .route("/api/v1/requests/{id}/reopen", post(requests::reopen))
+        .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
+        .route("/api/v1/runs", post(runs::start).layer(texts))
+        .route("/api/v1/sessions", get(runs::sessions))
+        .route("/api/v1/sessions/{session}/transcript", get(runs::transcript))
+        .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))
+        .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
+        .route("/api/v1/tokens", post(tokens::issue).get(tokens::list).layer(small))
+        .route("/api/v1/tokens/{id}", delete(tokens::revoke))
+        .route("/api/v1/server-tools", get(messages::opted_in).put(messages::opt_in))
+        .route("/api/v1/webhooks", get(webhooks::list).post(webhooks::create))
+        .route(
+            "/api/v1/webhooks/{id}",
+            get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
+        )
+        .route_layer(middleware::from_fn_with_state(way_in, way_in::pass))
 }
 
 /// The process answers.

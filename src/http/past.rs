@@ -1,17 +1,18 @@
 //! What was: `GET /api/v1/documents/{id}/provenance` and `GET /api/v1/documents/{id}/audit`.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
-use serde::{Deserialize, Serialize};
+use axum::extract::{OriginalUri, State};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::Door;
+use super::page::{Asked, Named, Page, next};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::room::credits;
 use crate::who::Action;
 use crate::wire::convert;
-use crate::wire::past::{AuditLine, ProvenanceSpan};
+use crate::wire::rest::{AuditPage, Provenance};
 
 /// Lines of an audit log that are given at most.
 const MOST_LINES: u32 = 500;
@@ -19,27 +20,21 @@ const MOST_LINES: u32 = 500;
 const DEFAULT_LINES: u32 = 100;
 
 /// A range of the newest text, in UTF-16 code units.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Part {
+    /// First unit; missing: the beginning.
     from: Option<usize>,
+    /// One past the last; missing: the end.
     to: Option<usize>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Provenance {
-    version: u64,
-    spans: Vec<ProvenanceSpan>,
 }
 
 /// Who wrote every span. Whoever may read the document may know.
 pub(super) async fn provenance(
     State(door): State<Door>,
     caller: Caller,
-    Path(document): Path<String>,
-    part: Result<Query<Part>, QueryRejection>,
+    Named(document): Named<String>,
+    Asked(Part { from, to }): Asked<Part>,
 ) -> Result<Json<Provenance>, Problem> {
-    let Query(Part { from, to }) =
-        part.map_err(|_| Problem::invalid("`from` and `to` are numbers"))?;
     let room = caller.room(&door, &document, Action::Read).await?;
     let now = room.read().await?;
     let len = now.text.len();
@@ -52,34 +47,30 @@ pub(super) async fn provenance(
 }
 
 /// Which lines of an audit log.
-#[derive(Deserialize)]
-pub(super) struct Page {
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Lines {
+    /// Only those before this line.
     before: Option<u64>,
+    /// At most this many, 1 to 500; 100 if missing.
+    #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Audit {
-    /// Newest first.
-    lines: Vec<AuditLine>,
-    /// What to ask for as `before` to go on; missing: there are no more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<u64>,
+    /// What stands in the `next` of the page before; wins over `before`.
+    cursor: Option<String>,
 }
 
 /// What happened in a document, for those who write in it.
 pub(super) async fn audit(
     State(door): State<Door>,
     caller: Caller,
-    Path(document): Path<String>,
-    page: Result<Query<Page>, QueryRejection>,
-) -> Result<Json<Audit>, Problem> {
-    let Query(Page { before, limit }) =
-        page.map_err(|_| Problem::invalid("`before` and `limit` are numbers"))?;
+    Named(document): Named<String>,
+    Asked(Lines { before, limit, cursor }): Asked<Lines>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<AuditPage>, Problem> {
     let limit = limit.unwrap_or(DEFAULT_LINES);
     if !(1..=MOST_LINES).contains(&limit) {
         return Err(Problem::invalid(format!("`limit` is 1 to {MOST_LINES}")));
     }
+    let before = Page::<u64>::read(None, cursor.as_deref())?.after.or(before);
     let room = caller.room(&door, &document, Action::Audit).await?;
     // One more, to see whether there is more.
     let mut lines = door.store.audit(Some(room.document()), before, limit + 1).await?;
@@ -88,5 +79,5 @@ pub(super) async fn audit(
     let before = lines.last().filter(|_| is_more).map(|line| line.seq);
     let names = door.auth.names().await?;
     let lines = lines.into_iter().map(|line| convert::audit_line(line, &names)).collect();
-    Ok(Json(Audit { lines, before }))
+    Ok(Json(AuditPage { lines, before, next: before.map(|last| next(&here, &last)) }))
 }

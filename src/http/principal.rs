@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 
 use super::Door;
 use super::problem::Problem;
-use crate::auth::Auth;
+use crate::auth::{Auth, Pass};
 use crate::ids::{DocumentId, TokenId};
 use crate::room::RoomHandle;
 use crate::who::{Action, Principal};
@@ -26,6 +26,10 @@ impl FromRequestParts<Door> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
+        // Looked at on the way in already.
+        if let Some(known) = parts.extensions.get::<Self>() {
+            return Ok(known.clone());
+        }
         if let Some(everyone) = &door.everyone {
             let pass = Auth::everyone(everyone.clone());
             return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
@@ -33,6 +37,29 @@ impl FromRequestParts<Door> for Caller {
         let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
         let verified = door.auth.verify(secret, door.clock.now_ms()).await?;
         Ok(Self { principal: verified.principal, token: verified.token })
+    }
+}
+
+/// A person who may have to wait for the answer, and is no longer there once their token has ended.
+pub(super) struct Stay {
+    /// Who it is.
+    pub(super) caller: Caller,
+    /// Ends with the token.
+    pub(super) pass: Pass,
+}
+
+impl FromRequestParts<Door> for Stay {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
+        let caller = Caller::from_request_parts(parts, door).await?;
+        let pass = if let Some(everyone) = &door.everyone {
+            Auth::everyone(everyone.clone())
+        } else {
+            let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
+            door.auth.admit(secret, door.clock.now_ms()).await?
+        };
+        Ok(Self { caller, pass })
     }
 }
 

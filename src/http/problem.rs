@@ -3,11 +3,16 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::Value;
 
-use crate::auth::AuthError;
+use crate::agent::AskError;
+use crate::auth::{AuthError, Ended};
+use crate::review::DecisionError;
 use crate::room::RoomError;
 use crate::store::StoreError;
+use crate::wire::convert;
+use crate::wire::rest::ProblemDocument;
+use crate::wire::server::WireError;
 
 /// What a program without a token is told to bring (RFC 6750 §3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk\"");
@@ -21,13 +26,17 @@ pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
+    details: Option<Box<Value>>,
     challenge: Option<HeaderValue>,
+    /// Seconds after which it may be tried again.
+    retry_after: Option<u64>,
 }
 
 impl Problem {
     /// `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into(), challenge: None }
+        let (details, challenge, retry_after) = (None, None, None);
+        Self { status, code, detail: detail.into(), details, challenge, retry_after }
     }
 
     /// The HTTP status.
@@ -59,6 +68,12 @@ impl Problem {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", detail)
     }
 
+    /// The body is longer than the route takes.
+    pub(super) fn too_large() -> Self {
+        let detail = "the body is longer than this route takes";
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    }
+
     /// There is no such thing, or not for this person.
     pub(super) fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
@@ -67,6 +82,27 @@ impl Problem {
     /// The person may not do that.
     pub(super) fn not_allowed() -> Self {
         Self::new(StatusCode::FORBIDDEN, "not_allowed", "you may not do that")
+    }
+
+    /// Too much at once; may be tried again after so many seconds.
+    pub(super) fn too_many(seconds: u64) -> Self {
+        let detail = "too many requests at once; wait before sending more";
+        Self {
+            retry_after: Some(seconds),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail)
+        }
+    }
+
+    /// What is said of it beside the detail, for programs.
+    pub(super) fn with(mut self, details: Option<Value>) -> Self {
+        self.details = details.map(Box::new);
+        self
+    }
+
+    /// As the socket says it: one of several decisions.
+    pub(super) fn as_error(&self) -> WireError {
+        let (code, message) = (self.code.to_owned(), self.detail.clone());
+        WireError { code, message, details: self.details.as_deref().cloned() }
     }
 
     /// Our own fault; the log has the rest.
@@ -78,19 +114,25 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
-            "type": "about:blank",
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "code": self.code,
-            "detail": self.detail,
-        });
-        let mut response = Response::new(Body::from(body.to_string()));
+        let body = ProblemDocument {
+            kind: "about:blank".to_owned(),
+            title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: self.status.as_u16(),
+            code: self.code.to_owned(),
+            detail: self.detail,
+            details: self.details.map(|details| *details),
+        };
+        // Text and numbers: nothing that cannot be written.
+        let body = serde_json::to_string(&body).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(challenge) = self.challenge {
             headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -139,17 +181,21 @@ impl From<RoomError> for Problem {
             RoomError::NoDocument => Self::not_found("document"),
             RoomError::NoRequest => Self::not_found("request"),
             RoomError::NoRule => Self::not_found("rule"),
-            RoomError::RuleEnded(_) => Self::new(StatusCode::CONFLICT, "already_resolved", detail),
+            RoomError::RuleEnded(ended) => {
+                Self::new(StatusCode::CONFLICT, "already_resolved", detail)
+                    .with(Some(convert::ended(&ended)))
+            }
             RoomError::NotAllowed | RoomError::ForeignClient => {
                 Self::new(StatusCode::FORBIDDEN, "not_allowed", detail)
             }
             RoomError::Resync | RoomError::Ahead { .. } => {
                 Self::new(StatusCode::CONFLICT, "resync", detail)
             }
-            RoomError::BadUpdate { .. } | RoomError::Invalid(_) | RoomError::Input(_) => {
-                Self::invalid(detail)
+            RoomError::BadUpdate { .. } | RoomError::Invalid(_) => Self::invalid(detail),
+            RoomError::Input(_) => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_decision", detail)
             }
-            RoomError::Decision(_) => Self::new(StatusCode::CONFLICT, "refused", detail),
+            RoomError::Decision(error) => error.into(),
             RoomError::TooManyRequests { .. } => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)
             }
@@ -159,5 +205,57 @@ impl From<RoomError> for Problem {
             }
             RoomError::Closed => Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail),
         }
+    }
+}
+
+/// The codes are those of the socket.
+impl From<DecisionError> for Problem {
+    fn from(error: DecisionError) -> Self {
+        let status = match &error {
+            DecisionError::NotFound { .. } => StatusCode::NOT_FOUND,
+            DecisionError::NotAllowed { .. } => StatusCode::FORBIDDEN,
+            DecisionError::InvalidDecision { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            DecisionError::Expired { .. }
+            | DecisionError::AlreadyResolved { .. }
+            | DecisionError::StalePreview { .. }
+            | DecisionError::Conflicted { .. } => StatusCode::CONFLICT,
+        };
+        let WireError { code: _, message, details } = convert::decision_error(&error);
+        Self::new(status, error.code(), message).with(details)
+    }
+}
+
+/// The token ended while its holder was waiting for an answer.
+impl From<Ended> for Problem {
+    fn from(ended: Ended) -> Self {
+        AuthError::from(ended).into()
+    }
+}
+
+impl From<AskError> for Problem {
+    fn from(error: AskError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            AskError::NotAllowed | AskError::BypassNotAllowed => {
+                (StatusCode::FORBIDDEN, "not_allowed")
+            }
+            AskError::UnsupportedMode { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "unsupported"),
+            AskError::UnknownModel { .. }
+            | AskError::EmptyPrompt
+            | AskError::TooLong { .. }
+            | AskError::Selection => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+            AskError::Duplicate { .. } => (StatusCode::CONFLICT, "already_exists"),
+            AskError::Busy => (StatusCode::CONFLICT, "busy"),
+            AskError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
+            AskError::NoRun => return Self::not_found("run"),
+            AskError::Room(error) => return error.into(),
+            AskError::Store(error) => return error.into(),
+            AskError::Unwritable(error) => {
+                tracing::error!(%error, "a request could not be written down");
+                return Self::internal();
+            }
+            AskError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        };
+        Self::new(status, code, detail)
     }
 }

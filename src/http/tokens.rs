@@ -1,12 +1,13 @@
 //! Who else is let in: `POST`, `GET /api/v1/tokens` and `DELETE /api/v1/tokens/{id}`. For owners.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::Door;
 use super::body;
+use super::page::Named;
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::auth::Grant;
@@ -51,7 +52,7 @@ pub(super) async fn list(
 pub(super) async fn revoke(
     State(door): State<Door>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<StatusCode, Problem> {
     caller.must(Action::Administer)?;
     door.auth.revoke(&id.into(), &caller.principal.user, door.clock.now_ms()).await?;

@@ -18,6 +18,7 @@ mod decisions;
 mod desk;
 mod draft;
 mod driver;
+mod edits;
 mod focus;
 mod founding;
 mod gate;
@@ -394,6 +395,21 @@ impl RoomHandle {
     /// Tell everyone how the document stands with its file.
     pub async fn tell_file(&self, news: FileNews) {
         self.send(Command::TellFile(Box::new(news))).await;
+    }
+
+    /// Bring the text of `base` to `text`, by one update of the person's, and leave alone what others wrote since; the answer
+    /// is the version after that.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] when `base` is too long ago.
+    pub async fn edit(
+        &self,
+        store: &Store,
+        base: Version,
+        text: &str,
+        by: &Principal,
+    ) -> Result<Version, RoomError> {
+        edits::edit(self, store, base, text, by).await
     }
 
     /// Tell everyone what a run says.

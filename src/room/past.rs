@@ -51,7 +51,7 @@ pub async fn compare(
 }
 
 /// On a thread of its own: comparing long texts takes longer than other people should have to wait.
-async fn difference(old: &Text, new: &Text) -> Result<Vec<DraftPart>, RoomError> {
+pub(super) async fn difference(old: &Text, new: &Text) -> Result<Vec<DraftPart>, RoomError> {
     let (old, new) = (old.to_string(), new.to_string());
     let compared = tokio::task::spawn_blocking(move || {
         let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };

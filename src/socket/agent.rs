@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::agent::{Ask, AskKind, Conversation, Fork, PermissionMode, SafeTools, Selected, Stop};
+use crate::agent::{Ask, AskKind, Fork, PermissionMode, SafeTools, Stop};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::command::Command;
 use crate::who::Action;
 use crate::wire::client::{
-    AskClaudeCode, AskSelection, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
+    AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
 };
 use crate::wire::convert;
 use crate::wire::server::{AgentEvent, ToolApprovalRequest};
@@ -50,10 +50,14 @@ pub(super) async fn ask(
             prompt: payload.prompt,
             document,
             content: context.document_content,
-            selection: context.selection.map(selected).transpose()?,
+            selection: context
+                .selection
+                .map(convert::selected)
+                .transpose()
+                .map_err(Refusal::invalid)?,
             history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
             instructions: context.system_instructions,
-            conversation: conversation(payload.keep_conversation.unwrap_or(true)),
+            conversation: convert::conversation(payload.keep_conversation.unwrap_or(true)),
             model: payload.model,
             kind: AskKind::Ask,
             safe_tools: SafeTools::AtOnce,
@@ -81,7 +85,7 @@ pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Ask
             selection: None,
             history: Vec::new(),
             instructions: None,
-            conversation: conversation(payload.keep_conversation.unwrap_or(false)),
+            conversation: convert::conversation(payload.keep_conversation.unwrap_or(false)),
             model: payload.model,
             kind: AskKind::Run,
             safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
@@ -122,25 +126,6 @@ fn run_name(name: Option<String>) -> Result<RunId, Refusal> {
     }
 }
 
-fn selected(selection: AskSelection) -> Result<Selected, Refusal> {
-    let AskSelection { text, start, end } = selection;
-    match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) if start <= end => Ok(Selected { start, end, text }),
-        _ => Err(Refusal::invalid("Invalid selection range")),
-    }
-}
-
-fn conversation(goes_on: bool) -> Conversation {
-    if goes_on { Conversation::Continue } else { Conversation::Fresh }
-}
-
-/// The mode of this name, if one is named.
-pub(super) fn permission_mode(name: Option<&str>) -> Result<Option<PermissionMode>, Refusal> {
-    let unknown = "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy";
-    name.map(|name| PermissionMode::named(name).ok_or_else(|| Refusal::invalid(unknown)))
-        .transpose()
-}
-
 /// The mode of a run: as it says, or the server's.
 fn mode_of_run(
     connection: &Connection,
@@ -148,7 +133,7 @@ fn mode_of_run(
     document: Option<&DocumentId>,
 ) -> Result<PermissionMode, Refusal> {
     let default = || connection.door.agents.default_mode(&connection.principal, document);
-    Ok(permission_mode(name)?.unwrap_or_else(default))
+    Ok(convert::permission_mode(name).map_err(Refusal::invalid)?.unwrap_or_else(default))
 }
 
 pub(super) async fn cancel(connection: &mut Connection, payload: Cancel) -> Result<Done, Refusal> {

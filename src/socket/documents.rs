@@ -6,10 +6,8 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::ids::{ClientId, DocumentId, Version};
-use crate::review::Policy;
-use crate::room::command::{Command, Configure, Push, Reply};
+use crate::room::command::{Command, Push, Reply};
 use crate::room::event::Caret;
-use crate::room::settings::{Approvals, OwnSettings};
 use crate::room::{DESK, NewDocument};
 use crate::who::Action;
 use crate::wire::client::{
@@ -208,36 +206,9 @@ pub(super) async fn settings(
     } else {
         connection.room(&payload.document_id, Action::Manage).await?
     };
-    let unknown = || Refusal::invalid("a policy is any, not_requester, two or owner");
-    let policy = payload.policy.as_deref().map(|name| Policy::parse(name).ok_or_else(unknown));
-    let policies = payload.policies.map(|policies| {
-        let policies = policies.into_iter().map(convert::tool_policy);
-        policies.collect::<Option<Vec<_>>>().ok_or_else(unknown)
-    });
-    let approvals = payload.approvals.as_deref().map(approvals).transpose()?;
-    let configure = Configure {
-        own: OwnSettings {
-            policy: policy.transpose()?,
-            policies: policies.transpose()?,
-            approvals,
-            timeout_ms: payload.timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
-            frozen: Vec::new(),
-        },
-        frozen: payload.frozen.map(|frozen| {
-            let ranges = frozen.ranges.iter().map(|range| (range.from, range.to)).collect();
-            (Version(frozen.version), ranges)
-        }),
-    };
+    let configure = convert::configure(payload).map_err(Refusal::invalid)?;
     let settings = room.configure(configure, connection.principal.clone()).await?;
     Ok(InForce { settings: convert::document_settings(&settings) })
-}
-
-pub(super) fn approvals(name: &str) -> Result<Approvals, Refusal> {
-    match name {
-        "on" => Ok(Approvals::On),
-        "off" => Ok(Approvals::Off),
-        _ => Err(Refusal::invalid("`approvals` is `on` or `off`")),
-    }
 }
 
 pub(super) async fn caret(

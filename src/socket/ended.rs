@@ -49,19 +49,8 @@ pub(super) async fn list(
 
 /// How a request can have ended.
 fn ended(name: &str) -> Result<RequestStatus, Refusal> {
-    let all = [
-        RequestStatus::Approved,
-        RequestStatus::Rejected,
-        RequestStatus::Partly,
-        RequestStatus::Expired,
-        RequestStatus::Cancelled,
-        RequestStatus::Failed,
-    ];
-    all.into_iter().find(|status| status.as_str() == name).ok_or_else(|| {
-        Refusal::invalid(
-            "`status` holds approved, rejected, partly, expired, cancelled or failed; open requests are in `list_pending_approvals`",
-        )
-    })
+    let open = "; open requests are in `list_pending_approvals`";
+    convert::ended_status(name).map_err(|why| Refusal::invalid(why + open))
 }
 
 /// As much of a page as one message should hold, at least one request.

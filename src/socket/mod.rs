@@ -293,15 +293,7 @@ impl Connection {
 
 impl Door {
     async fn begin_session(&self, principal: &Principal) -> Result<SessionRecord, StoreError> {
-        let now_ms = self.clock.now_ms();
-        let session = SessionRecord {
-            id: SessionId::generate(),
-            user: principal.user.clone(),
-            created_ms: now_ms,
-            seen_ms: now_ms,
-            permission_mode: None,
-            body: serde_json::json!({}),
-        };
+        let session = SessionRecord::begin(principal.user.clone(), self.clock.now_ms());
         self.store.commit(Op::PutSession(session.clone())).await?;
         Ok(session)
     }

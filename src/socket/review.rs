@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::review::{Choice, Decision, DecisionError, Finish, HunkVerdict, Request, Verdict};
+use crate::review::{DecisionError, Request};
 use crate::room::command::{Focus, Undo};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::Scope;
 use crate::who::Action;
 use crate::wire::client::{
-    FocusRequest, HunkResponse, ListPendingApprovals, NameRequest, ToolApprovalBatch,
-    ToolApprovalResponse, UndoRequest,
+    FocusRequest, ListPendingApprovals, NameRequest, ToolApprovalBatch, ToolApprovalResponse,
+    UndoRequest,
 };
 use crate::wire::convert;
 use crate::wire::server::{Decided, Told, ToolApprovalRequest, WireError};
@@ -21,14 +21,11 @@ use crate::wire::server::{Decided, Told, ToolApprovalRequest, WireError};
 use super::Connection;
 use super::refusal::Refusal;
 
-/// Decisions one batch may hold.
-const MOST_DECISIONS: usize = 100;
-
 pub(super) async fn respond(
     connection: &mut Connection,
     payload: ToolApprovalResponse,
 ) -> Result<Decided, Refusal> {
-    let decision = decision(&payload)?;
+    let decision = convert::decide(&payload).map_err(Refusal::invalid)?;
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Read).await?;
     let by = connection.principal.clone();
@@ -46,7 +43,7 @@ pub(super) async fn told(
     connection: &mut Connection,
     payload: ToolApprovalResponse,
 ) -> Result<Told, Refusal> {
-    let decision = decision(&payload)?;
+    let decision = convert::decide(&payload).map_err(Refusal::invalid)?;
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Read).await?;
     let open = room.requests().await?;
@@ -69,70 +66,6 @@ async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> Refus
         Some(Ok(request)) => refusal.with(request),
         _ => refusal,
     }
-}
-
-/// What the client said, as a decision.
-fn decision(response: &ToolApprovalResponse) -> Result<Decision, Refusal> {
-    let ToolApprovalResponse {
-        request_id: _,
-        approved,
-        decision,
-        feedback,
-        note,
-        hunks,
-        finish,
-        updated_input,
-        message,
-        remember,
-        preview_hash,
-    } = response.clone();
-    let verdict = match (decision.as_deref(), approved) {
-        (Some("approve"), _) | (None, Some(true)) => Verdict::Approve,
-        (Some("reject"), _) | (None, Some(false)) => Verdict::Reject,
-        (Some("edit"), _) => Verdict::Edit {
-            input: updated_input.ok_or_else(|| Refusal::invalid("`edit` needs `updated_input`"))?,
-        },
-        (Some("respond"), _) => Verdict::Respond {
-            message: message
-                .clone()
-                .ok_or_else(|| Refusal::invalid("`respond` needs `message`"))?,
-        },
-        (Some(_), _) => {
-            return Err(Refusal::invalid("`decision` is approve, reject, edit or respond"));
-        }
-        // Decisions on single changes speak for themselves.
-        (None, None) if hunks.is_some() => Verdict::Approve,
-        (None, None) => return Err(Refusal::invalid("`approved` or `decision` is needed")),
-    };
-    let feedback = feedback.or(message.filter(|_| !matches!(verdict, Verdict::Respond { .. })));
-    let hunks = hunks.map(|hunks| hunks.into_iter().map(hunk_verdict).collect()).transpose()?;
-    let finish = match finish.as_deref() {
-        None => None,
-        Some("accept") => Some(Finish::Accept),
-        Some("reject") => Some(Finish::Reject),
-        Some(_) => return Err(Refusal::invalid("`finish` is accept or reject")),
-    };
-    Ok(Decision {
-        verdict,
-        hunks,
-        finish,
-        feedback: feedback.filter(|text| !text.trim().is_empty()),
-        note: note.filter(|text| !text.trim().is_empty()),
-        remember: remember.map(convert::remember).transpose().map_err(Refusal::invalid)?,
-        preview_hash,
-        rule: None,
-        revised: None,
-    })
-}
-
-fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, Refusal> {
-    let HunkResponse { id, decision, text, force, seen } = response;
-    let choice = match decision.as_str() {
-        "accept" => Choice::Accept,
-        "reject" => Choice::Reject,
-        _ => return Err(Refusal::invalid("a change's `decision` is accept or reject")),
-    };
-    Ok(HunkVerdict { id: HunkId::from(id), choice, text, force: force.unwrap_or(false), seen })
 }
 
 #[derive(Serialize)]
@@ -160,8 +93,9 @@ pub(super) async fn batch(
     connection: &mut Connection,
     payload: ToolApprovalBatch,
 ) -> Result<Results, Refusal> {
-    if payload.responses.len() > MOST_DECISIONS {
-        return Err(Refusal::invalid(format!("a batch has at most {MOST_DECISIONS} decisions")));
+    if payload.responses.len() > convert::MOST_DECISIONS {
+        let most = convert::MOST_DECISIONS;
+        return Err(Refusal::invalid(format!("a batch has at most {most} decisions")));
     }
     let mut results = Vec::with_capacity(payload.responses.len());
     for response in payload.responses {

@@ -2,14 +2,12 @@
 
 use serde::Serialize;
 
-use crate::room::settings::{Approvals, PermissionMode};
 use crate::who::Action;
 use crate::wire::client::{Nothing, SetSettings};
+use crate::wire::convert;
 use crate::wire::server::Settings;
 
 use super::Connection;
-use super::agent::permission_mode;
-use super::documents::approvals;
 use super::refusal::Refusal;
 
 #[derive(Serialize)]
@@ -28,28 +26,11 @@ pub(super) async fn set(
     if !connection.principal.may(Action::Administer, None) {
         return Err(Refusal::not_allowed());
     }
-    let mut settings = connection.door.rooms.settings();
-    if let Some(name) = payload.approvals.as_deref() {
-        settings.approvals = approvals(name)?;
-    }
-    if let Some(seconds) = payload.timeout_seconds {
-        settings.timeout_ms = seconds.saturating_mul(1_000);
-    }
-    if let Some(mode) = permission_mode(payload.permission_mode.as_deref())? {
+    let settings = convert::server_settings(&payload, connection.door.rooms.settings())
+        .map_err(Refusal::invalid)?;
+    if payload.permission_mode.is_some() {
+        let mode = settings.permission_mode;
         connection.door.agents.check_mode(mode, &connection.principal, None)?;
-        settings.permission_mode = mode;
-    }
-    // To ask and not to ask exclude each other: whoever switches approvals on ends what skips them.
-    if payload.approvals.is_some()
-        && settings.approvals == Approvals::On
-        && settings.permission_mode == PermissionMode::BypassPermissions
-    {
-        if payload.permission_mode.is_some() {
-            let reason =
-                "`approvals: on` and `permission_mode: bypassPermissions` exclude each other";
-            return Err(Refusal::invalid(reason));
-        }
-        settings.permission_mode = PermissionMode::Sdk;
     }
     connection.door.rooms.set_settings(settings, &connection.principal).await?;
     Ok(Answer { settings: connection.door.settings() })

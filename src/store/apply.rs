@@ -10,7 +10,7 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::rows::int;
-use super::{Batch, Op, StoreError, audit, live, provenance, updates};
+use super::{Batch, Op, StoreError, audit, live, once, provenance, updates, webhooks};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -57,6 +57,14 @@ async fn one(db: &mut SqliteConnection, op: &Op) -> Result<(), StoreError> {
         Op::RevokeToken { token, at_ms } => revoke_token(db, token, *at_ms).await,
         Op::UseToken { token, at_ms } => use_token(db, token, *at_ms).await,
         Op::PutFile(record) => live::put(db, record).await,
+        Op::PutOnce(record) => once::put(db, record).await,
+        Op::ForgetOnce { user, key } => once::forget(db, user, key).await,
+        Op::ForgetOldOnces { before_ms } => once::forget_old(db, *before_ms).await,
+        Op::PutWebhook(record) => webhooks::put(db, record).await,
+        Op::RemoveWebhook(id) => webhooks::remove(db, id).await,
+        Op::Settle { seq, hook, at_ms, outcome } => {
+            webhooks::settle(db, *seq, hook, *at_ms, outcome).await
+        }
         Op::PutSetting { key, value } => put_setting(db, key, value).await,
     }
 }
@@ -157,6 +165,7 @@ async fn claim_client(
 }
 
 async fn put_request(db: &mut SqliteConnection, record: &RequestRecord) -> Result<(), StoreError> {
+    webhooks::note(db, record).await?;
     sqlx::query(
         "INSERT INTO requests
              (id, document, session, run, status, is_open, created_ms, expires_ms, body)

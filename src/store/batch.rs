@@ -2,12 +2,14 @@
 
 use serde_json::Value;
 
-use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version, WebhookId};
 
+use super::once::OnceRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
     RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
+use super::webhooks::{Outcome, WebhookRecord};
 
 /// One write.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +119,35 @@ pub enum Op {
     },
     /// How far a file of the workspace and its document agree.
     PutFile(FileRecord),
+    /// A write that named a key was begun, or answered.
+    PutOnce(OnceRecord),
+    /// A write that named a key came to nothing.
+    ForgetOnce {
+        /// Whose key it is.
+        user: UserId,
+        /// The key.
+        key: String,
+    },
+    /// Keys that are too old to count.
+    ForgetOldOnces {
+        /// Those begun before this.
+        before_ms: u64,
+    },
+    /// A new webhook, or its new address or activity.
+    PutWebhook(WebhookRecord),
+    /// The webhook is told nothing any more.
+    RemoveWebhook(WebhookId),
+    /// What became of a delivery.
+    Settle {
+        /// Its place in the outbox.
+        seq: i64,
+        /// Whom it was for.
+        hook: WebhookId,
+        /// When.
+        at_ms: u64,
+        /// What.
+        outcome: Outcome,
+    },
     /// One of the server's own values.
     PutSetting {
         /// Its name.
@@ -153,6 +184,11 @@ impl Batch {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
+    }
+
+    /// Whether somebody outside may have to be told something.
+    pub(super) fn is_news(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::PutRequest(_) | Op::PutWebhook(_)))
     }
 
     /// The writes, in order.

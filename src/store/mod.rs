@@ -15,6 +15,7 @@ mod error;
 mod files;
 mod inspect;
 mod live;
+mod once;
 mod provenance;
 mod read;
 mod records;
@@ -23,6 +24,7 @@ mod sqlite;
 #[cfg(test)]
 mod tests;
 mod updates;
+mod webhooks;
 mod writer;
 
 use std::fs::File;
@@ -30,17 +32,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::SqlitePool;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
+pub use once::OnceRecord;
 pub use records::{
     AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     TokenRecord, UpdateRecord,
 };
+pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 
 use writer::Message;
@@ -67,6 +71,8 @@ struct Shared {
     inbox: mpsc::Sender<Message>,
     readers: SqlitePool,
     counts: Arc<writer::Counters>,
+    /// Counts what somebody outside may have to be told.
+    news: watch::Sender<u64>,
     /// Held while this process serves.
     lock: Mutex<Option<File>>,
 }
@@ -118,8 +124,9 @@ impl Store {
 
     fn start(writers: SqlitePool, readers: SqlitePool, lock: Option<File>) -> Self {
         let counts = Arc::default();
-        let inbox = writer::start(writers, Arc::clone(&counts));
-        Self { shared: Arc::new(Shared { inbox, readers, counts, lock: Mutex::new(lock) }) }
+        let news = watch::Sender::new(0);
+        let inbox = writer::start(writers, Arc::clone(&counts), news.clone());
+        Self { shared: Arc::new(Shared { inbox, readers, counts, news, lock: Mutex::new(lock) }) }
     }
 
     /// Writes `batch`. When this returns `Ok` it survives a crash of the process and a loss of power;
@@ -141,6 +148,11 @@ impl Store {
     /// How many batches and transactions were written since the store was opened.
     pub fn counts(&self) -> CommitCounts {
         self.shared.counts.read()
+    }
+
+    /// Changes whenever there may be something new in the outbox.
+    pub fn outbox_changes(&self) -> watch::Receiver<u64> {
+        self.shared.news.subscribe()
     }
 
     /// Finishes what is queued, folds the write-ahead log into the database, and lets go of the directory.

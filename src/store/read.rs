@@ -243,6 +243,22 @@ impl Store {
         self.one(query, rows::session).await
     }
 
+    /// A person's newest `limit` sessions, or the newest before `before`, newest first.
+    pub async fn sessions(
+        &self,
+        user: &UserId,
+        before: Option<&SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+        )
+        .bind(user.to_string())
+        .bind(before.map_or_else(|| "~".to_owned(), ToString::to_string))
+        .bind(i64::from(limit));
+        self.all(query, rows::session).await
+    }
+
     /// A session's conversation since it began anew last, in order.
     pub async fn messages(
         &self,

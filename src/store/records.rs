@@ -149,6 +149,18 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
+    /// A new session of this person.
+    pub fn begin(user: UserId, now_ms: u64) -> Self {
+        Self {
+            id: SessionId::generate(),
+            user,
+            created_ms: now_ms,
+            seen_ms: now_ms,
+            permission_mode: None,
+            body: serde_json::json!({}),
+        }
+    }
+
     /// Whether nobody has used it for so long that it is not resumed any more.
     pub fn is_over(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.seen_ms) > SESSION_TTL_MS

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Batch, StoreError, apply, updates};
 use crate::failpoint;
@@ -61,15 +61,20 @@ impl Counters {
 }
 
 /// Starts the writer. It ends when it is closed or when every sender is gone.
-pub(super) fn start(pool: SqlitePool, counters: Arc<Counters>) -> mpsc::Sender<Message> {
+pub(super) fn start(
+    pool: SqlitePool,
+    counters: Arc<Counters>,
+    news: watch::Sender<u64>,
+) -> mpsc::Sender<Message> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { pool, counters }.run(inbox));
+    tokio::spawn(Writer { pool, counters, news }.run(inbox));
     sender
 }
 
 struct Writer {
     pool: SqlitePool,
     counters: Arc<Counters>,
+    news: watch::Sender<u64>,
 }
 
 impl Writer {
@@ -95,6 +100,9 @@ impl Writer {
             let outcomes = self.write(&batches).await;
             failpoint::pass("store.committed");
             self.counters.count(&outcomes);
+            if batches.iter().any(Batch::is_news) {
+                self.news.send_modify(|count| *count += 1);
+            }
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Whoever stopped waiting does not need the answer; the batch stands.
                 answer.send(outcome).ok();

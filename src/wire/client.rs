@@ -3,6 +3,7 @@
 //! Names and casing are the seeds' where a seed named the field, camelCase elsewhere (`protocol.md` is the contract).
 //! Unknown fields are ignored, so that newer clients can talk to older servers.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -32,7 +33,7 @@ pub struct Handshake {
 pub struct Nothing {}
 
 /// `document:create`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct CreateDocument {
     /// Shown in lists; empty or missing becomes "Untitled".
@@ -111,7 +112,7 @@ pub struct RenameDocument {
 }
 
 /// `document:settings`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeSettings {
@@ -130,7 +131,7 @@ pub struct ChangeSettings {
 }
 
 /// The frozen ranges of `document:settings`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Freeze {
     /// The version the positions are of.
@@ -140,7 +141,7 @@ pub struct Freeze {
 }
 
 /// A range in UTF-16 code units, half-open.
-#[derive(Clone, Copy, Debug, Deserialize, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, serde::Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Range {
     /// First unit.
@@ -261,7 +262,7 @@ pub struct AskClaudeCode {
 }
 
 /// The context of `askClaudeCode` (seed 5).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AskContext {
@@ -278,7 +279,7 @@ pub struct AskContext {
 }
 
 /// The selection of `askClaudeCode`: UTF-16 code units, half-open.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct AskSelection {
     /// The selected words, to recognise a selection that is out of date.
@@ -290,7 +291,7 @@ pub struct AskSelection {
 }
 
 /// One earlier turn of `conversationHistory`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct AskHistory {
     /// `user` or `assistant`.
@@ -320,7 +321,7 @@ pub struct Run {
 }
 
 /// `tool_approval_response` (seed 1, with additions)
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ToolApprovalResponse {
     /// The request to decide.
@@ -349,7 +350,7 @@ pub struct ToolApprovalResponse {
 }
 
 /// One change's decision in `tool_approval_response`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkResponse {
     /// The change.
@@ -365,7 +366,7 @@ pub struct HunkResponse {
 }
 
 /// `tool_approval_batch`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalBatch {
     /// Decided one after the other, each on its own.
@@ -476,7 +477,7 @@ pub struct ForkTranscript {
 }
 
 /// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct IssueToken {
@@ -493,7 +494,7 @@ pub struct IssueToken {
 }
 
 /// The body of `PUT /api/v1/server-tools`, and the answer of both its methods.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseServerTools {
     /// What programs may use over the Messages API with a token of this person; at first nothing.
@@ -501,7 +502,9 @@ pub struct UseServerTools {
 }
 
 /// A kind of tools that run on this server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerTool {
     /// Those for the document that a request names (`x-copydesk-document`).
@@ -519,7 +522,7 @@ pub struct RevokeToken {
 }
 
 /// `settings:set`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct SetSettings {

@@ -5,6 +5,7 @@ pub mod convert;
 pub mod files;
 pub mod messages;
 pub mod past;
+pub mod rest;
 pub mod rules;
 pub mod server;
 

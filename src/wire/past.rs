@@ -1,5 +1,6 @@
 //! What the server says of what was: histories, who wrote what, differences, the audit log.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 #[cfg(test)]
@@ -9,7 +10,7 @@ use super::rules::Remember;
 use super::server::Person;
 
 /// One line of `document:history`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HistoryLine {
     /// The version this update made.
@@ -29,7 +30,7 @@ pub struct HistoryLine {
 }
 
 /// Who wrote a stretch of the text, in `document:provenance`. Positions are of the version that comes with it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ProvenanceSpan {
     /// First unit.
@@ -60,7 +61,7 @@ pub struct ProvenanceSpan {
 }
 
 /// A rule that let words in, in `document:provenance`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct RuleCredit {
     /// The rule.
@@ -74,7 +75,7 @@ pub struct RuleCredit {
 }
 
 /// What is different between two versions, in `document:compare`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Difference {
     /// First unit in the text of the first version.
@@ -87,8 +88,8 @@ pub struct Difference {
     pub insert: String,
 }
 
-/// A line of the audit log, in `GET /api/v1/documents/{id}/audit`.
-#[derive(Clone, Debug, Serialize)]
+/// A line of the audit log, in `GET /api/v1/audit` and `GET /api/v1/documents/{id}/audit`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditLine {
     /// Its place in the log of the whole server, from 1.
     pub seq: u64,
@@ -98,6 +99,9 @@ pub struct AuditLine {
     pub actor: Person,
     /// What, as `noun.verb`.
     pub action: String,
+    /// The document it touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
     /// The request it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,

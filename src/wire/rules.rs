@@ -2,6 +2,7 @@
 //!
 //! A size is counted in UTF-16 units: everything a request deletes and everything it inserts, together.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
@@ -11,7 +12,7 @@ use super::server::Person;
 /// What is to be approved in future without being asked: `remember` of `tool_approval_response`.
 ///
 /// An unknown field is refused: a limit that was misspelled would be none.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct Remember {
@@ -27,7 +28,7 @@ pub struct Remember {
 }
 
 /// A rule in force.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
@@ -67,7 +68,7 @@ pub struct ListRules {
 }
 
 /// The ack of `rules:list`: the rules in force, oldest first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Rules {
     /// All of them.
@@ -127,7 +128,7 @@ pub struct RulesChanged {
 
 /// A stricter policy for some requests, in `document:settings`. The strictest of what is said for a request wins: `any`,
 /// `not_requester`, `two`, `owner`, from the mildest.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct ToolPolicy {

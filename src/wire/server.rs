@@ -1,5 +1,6 @@
 //! What the server sends over socket.io: acknowledgements and events.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,7 +18,7 @@ use super::files::FileState;
 use super::rules::ToolPolicy;
 
 /// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct WireError {
     /// Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
@@ -58,7 +59,7 @@ pub struct SessionRegistered {
 }
 
 /// A person as others see them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Person {
     /// The principal; the same for all of a person's connections.
@@ -68,7 +69,7 @@ pub struct Person {
 }
 
 /// `settings:get` and `settings:set`: the server's settings.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
@@ -90,7 +91,7 @@ pub struct SettingsChanged {
 }
 
 /// A document's own settings, as they are in force.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentSettings {
@@ -107,7 +108,7 @@ pub struct DocumentSettings {
 }
 
 /// One line of `document:list`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentLine {
@@ -127,7 +128,7 @@ pub struct DocumentLine {
 }
 
 /// The ack of `document:create`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct CreatedDocument {
     /// The document.
@@ -147,7 +148,7 @@ pub struct DocumentCreated {
 }
 
 /// The whole document, in the ack of `document:open`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct WholeDocument {
     /// The document.
@@ -278,7 +279,7 @@ pub struct DocumentChanged {
 }
 
 /// The smallest thing a person accepts or rejects.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Hunk {
     /// Unique within the document.
@@ -301,7 +302,7 @@ pub struct Hunk {
 }
 
 /// A word-level change.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Part {
     /// First UTF-16 unit to replace.
@@ -318,7 +319,7 @@ pub struct Part {
 }
 
 /// Who decided a hunk.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkDecided {
     /// The person.
@@ -334,7 +335,7 @@ pub struct HunkDecided {
 }
 
 /// `tool_approval_request` (seed 1, with additions)
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalRequest {
     /// Always `tool_approval_request`, as in seed 1.
@@ -416,7 +417,7 @@ pub struct ToolApprovalRequest {
 }
 
 /// A warning of a preview.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Warning {
     /// Stable, for programs.
@@ -426,7 +427,7 @@ pub struct Warning {
 }
 
 /// Votes.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Approvals {
     /// People who said yes.
@@ -490,7 +491,7 @@ pub struct ToolApprovalUpdate {
 }
 
 /// A hunk's state.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkState {
     /// The hunk.
@@ -509,7 +510,7 @@ pub struct HunkState {
 }
 
 /// `tool_approval_resolved`
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalResolved {
     /// The request.
@@ -531,7 +532,7 @@ pub struct ToolApprovalResolved {
 }
 
 /// The ack of `tool_approval_response`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Decided {
     /// The request's status.
@@ -545,7 +546,7 @@ pub struct Decided {
 }
 
 /// The ack of `approval:told`: what the model would be told if that decision were taken now.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Told {
     /// The words.
@@ -571,7 +572,7 @@ pub struct ClaudeStream {
 }
 
 /// `agent_event`: seed 1's objects. Also the entries of `transcript:get`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEvent {
@@ -595,7 +596,7 @@ pub struct AgentEvent {
 }
 
 /// `claudeResponse` (seed 5)
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaudeResponse {
@@ -627,7 +628,7 @@ pub struct ClaudeResponse {
 }
 
 /// One change in `claudeResponse.updates`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ResponseUpdate {
@@ -643,7 +644,7 @@ pub struct ResponseUpdate {
 }
 
 /// A selection as seed 5 writes it: UTF-16 code units, half-open.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct SelectionRange {
     /// First unit.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::samples::events;
-use crate::support::http::{ask, send};
+use crate::support::http::{ask, get, send};
 use crate::support::script::full;
 use crate::support::{Desk, OWNER, Person, Request, Role, Script, copydesk};
 
@@ -67,18 +67,56 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `src/http/mod.rs`, request, body, who may); `-`: also who brings no token.
+/// (route as in `src/http/mod.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
+#[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/healthz", "GET /healthz", "", "oervs-"),
     ("/readyz", "GET /readyz", "", "oervs-"),
-    (
-        "/api/v1/documents/{id}/export",
-        "GET /api/v1/documents/$document/export?format=md",
-        "",
-        "oerv",
-    ),
+    ("/api/v1/openapi.json", "GET /api/v1/openapi.json", "", "oervs-"),
+    ("/api/v1/me", "GET /api/v1/me", "", "oervs"),
+    ("/api/v1/settings", "GET /api/v1/settings", "", "oervs"),
+    ("/api/v1/settings", "PATCH /api/v1/settings", "{}", "o"),
+    ("/api/v1/audit", "GET /api/v1/audit", "", "o"),
+    ("/api/v1/rules", "GET /api/v1/rules", "", "oervs"),
+    ("/api/v1/rules/{id}", "DELETE /api/v1/rules/none", "", "oervs"),
+    ("/api/v1/documents", "GET /api/v1/documents", "", "oervs"),
+    ("/api/v1/documents", "POST /api/v1/documents", "{}", "oe"),
+    ("/api/v1/documents/{id}", "GET /api/v1/documents/$document", "", "oerv"),
+    ("/api/v1/documents/{id}", "PATCH /api/v1/documents/$document", r#"{"title": "x"}"#, "oe"),
+    ("/api/v1/documents/{id}", "DELETE /api/v1/documents/$document", "", "o"),
+    ("/api/v1/documents/{id}/settings", "GET /api/v1/documents/$document/settings", "", "oerv"),
+    ("/api/v1/documents/{id}/settings", "PATCH /api/v1/documents/$document/settings", r#"{"approvals": "on"}"#, "o"),
+    ("/api/v1/documents/{id}/edits", "POST /api/v1/documents/$document/edits", r#"{"version": 0, "text": "x"}"#, "oe"),
+    ("/api/v1/documents/{id}/restore", "POST /api/v1/documents/$document/restore", r#"{"version": 0}"#, "oe"),
+    ("/api/v1/documents/{id}/versions", "GET /api/v1/documents/$document/versions", "", "oerv"),
+    ("/api/v1/documents/{id}/versions/{version}", "GET /api/v1/documents/$document/versions/0", "", "oerv"),
+    ("/api/v1/documents/{id}/compare", "GET /api/v1/documents/$document/compare?from=0", "", "oerv"),
+    ("/api/v1/documents/{id}/export", "GET /api/v1/documents/$document/export?format=md", "", "oerv"),
     ("/api/v1/documents/{id}/provenance", "GET /api/v1/documents/$document/provenance", "", "oerv"),
     ("/api/v1/documents/{id}/audit", "GET /api/v1/documents/$document/audit", "", "oe"),
+    ("/api/v1/requests", "GET /api/v1/requests", "", "oervs"),
+    ("/api/v1/requests", "GET /api/v1/requests?documentId=$document&state=ended", "", "oerv"),
+    // Answers for each of its decisions.
+    ("/api/v1/requests/decisions", "POST /api/v1/requests/decisions", r#"{"responses": []}"#, "oervs"),
+    ("/api/v1/requests/{id}", "GET /api/v1/requests/$request", "", "oerv"),
+    ("/api/v1/requests/{id}/decision", "POST /api/v1/requests/$request/decision", r#"{"approved": false}"#, "oer"),
+    ("/api/v1/requests/{id}/told", "POST /api/v1/requests/$request/told", r#"{"approved": false}"#, "oer"),
+    ("/api/v1/requests/{id}/extend", "POST /api/v1/requests/$request/extend", "{}", "oer"),
+    ("/api/v1/requests/{id}/undo", "POST /api/v1/requests/$request/undo", "{}", "oer"),
+    ("/api/v1/requests/{id}/reopen", "POST /api/v1/requests/$request/reopen", "{}", "oer"),
+    // What somebody else asked for.
+    ("/api/v1/requests/{id}/withdraw", "POST /api/v1/requests/$request/withdraw", "{}", "o"),
+    ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x", "context": {"documentId": "$document"}}"#, "oe"),
+    ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x"}"#, "oe"),
+    ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x", "sessionId": "$elses"}"#, ""),
+    // One's own sessions only.
+    ("/api/v1/sessions", "GET /api/v1/sessions", "", "oervs"),
+    ("/api/v1/sessions/{session}/transcript", "GET /api/v1/sessions/$session/transcript?documentId=$document", "", "oerv"),
+    ("/api/v1/sessions/{session}/transcript", "GET /api/v1/sessions/$elses/transcript", "", ""),
+    ("/api/v1/sessions/{session}/runs/{run}", "GET /api/v1/sessions/$session/runs/none", "", "oervs"),
+    ("/api/v1/sessions/{session}/runs/{run}", "GET /api/v1/sessions/$elses/runs/none", "", ""),
+    ("/api/v1/sessions/{session}/runs/{run}/cancel", "POST /api/v1/sessions/$session/runs/none/cancel", "{}", "oervs"),
+    ("/api/v1/sessions/{session}/runs/{run}/cancel", "POST /api/v1/sessions/$elses/runs/none/cancel", "{}", ""),
     ("/api/v1/tokens", "GET /api/v1/tokens", "", "o"),
     ("/api/v1/tokens", "POST /api/v1/tokens", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
@@ -89,19 +127,40 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/v1/models", "GET /v1/models", "", "oervs"),
     ("/v1/models/{*id}", "GET /v1/models/harper", "", "oervs"),
     ("/api/hello", "HEAD /api/hello", "", "oervs-"),
+    ("/api/v1/webhooks", "GET /api/v1/webhooks", "", "o"),
+    ("/api/v1/webhooks", "POST /api/v1/webhooks", r#"{"url": "https://hooks.example"}"#, "o"),
+    ("/api/v1/webhooks/{id}", "GET /api/v1/webhooks/none", "", "o"),
+    ("/api/v1/webhooks/{id}", "PATCH /api/v1/webhooks/none", "{}", "o"),
+    ("/api/v1/webhooks/{id}", "DELETE /api/v1/webhooks/none", "", "o"),
     // There is nothing there, for anybody.
     ("/api/{*rest}", "GET /api/v1/nothing", "", "oervs-"),
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
-/// Every command works on the data directory, so the file system says who may; `token --url` goes over HTTP.
-const COMMANDS: [&str; 5] = ["serve", "token", "export", "check", "help"];
+/// Commands work on the data directory, so the file system says who may, or over HTTP with somebody's token, so the routes
+/// above say it.
+const COMMANDS: [&str; 12] = [
+    "serve",
+    "token",
+    "export",
+    "docs",
+    "ask",
+    "requests",
+    "approve",
+    "reject",
+    "watch",
+    "completions",
+    "check",
+    "help",
+];
 
 /// One of each, with the letter of the tables.
 struct Cast {
     desk: Desk,
     owner: Person,
     people: Vec<(char, Person)>,
+    /// The session of a person who is none of these.
+    elses: String,
 }
 
 fn cast() -> Cast {
@@ -119,29 +178,38 @@ fn cast() -> Cast {
         ('e', desk.editor("Ed")),
         ('o', Person::arrive(desk.url(), OWNER, "Olga")),
     ];
-    Cast { desk, owner, people }
+    let elses = desk.editor("Else").session();
+    Cast { desk, owner, people, elses }
 }
 
 impl Cast {
     /// A payload for one person, with what it is about made anew.
     fn fill(&self, payload: &str, person: &Person) -> Value {
-        let document = if payload.contains("$document") || payload.contains("$request") {
+        let [text] = self.put_names([payload], Some(person));
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// The same for texts that are about the same things.
+    fn put_names<const N: usize>(&self, texts: [&str; N], person: Option<&Person>) -> [String; N] {
+        let has = |name| texts.iter().any(|text| text.contains(name));
+        let document = if has("$document") || has("$request") {
             self.owner.creates(TEXT)
         } else {
             String::new()
         };
-        let request = if payload.contains("$request") {
+        let request = if has("$request") {
             let run = self.owner.asks("Fix it");
             let Request(request) = self.owner.sees_request_of(&run);
             request["request_id"].as_str().unwrap().to_owned()
         } else {
             String::new()
         };
-        let text = payload
-            .replace("$document", &document)
-            .replace("$request", &request)
-            .replace("$session", &person.session());
-        serde_json::from_str(&text).unwrap()
+        texts.map(|text| {
+            text.replace("$document", &document)
+                .replace("$request", &request)
+                .replace("$session", &person.map(Person::session).unwrap_or_default())
+                .replace("$elses", &self.elses)
+        })
     }
 }
 
@@ -177,22 +245,22 @@ fn every_event_is_in_the_table_of_roles() {
 #[test]
 fn every_route_is_open_to_whom_the_table_says() {
     let cast = cast();
-    let document = cast.owner.creates(TEXT);
     let mut wrong = Vec::new();
-    let mut tokens: Vec<_> =
-        cast.people.iter().map(|(letter, person)| (*letter, Some(person.token.as_str()))).collect();
-    tokens.push(('-', None));
+    let mut people: Vec<_> =
+        cast.people.iter().map(|(letter, person)| (*letter, Some(person))).collect();
+    people.push(('-', None));
     for (_, request, body, who) in ROUTES {
-        for (letter, token) in &tokens {
+        for (letter, person) in &people {
+            let token = person.map(|person| person.token.as_str());
             let bearer = token.map(|token| format!("Bearer {token}"));
             let mut headers = vec![("Host", cast.desk.address())];
             headers.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
-            let request = request.replace("$document", &document);
+            let [request, body] = cast.put_names([request, body], *person);
             let status = if body.is_empty() {
                 ask(cast.desk.address(), &request, &headers).status
             } else {
                 headers.push(("Content-Type", "application/json"));
-                send(cast.desk.address(), &request, &headers, body).status
+                send(cast.desk.address(), &request, &headers, &body).status
             };
             let refused = if token.is_some() { 403 } else { 401 };
             if (status != refused) != who.contains(*letter) {
@@ -210,6 +278,42 @@ fn every_route_is_in_the_table_of_roles() {
         source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1)).collect();
     let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0).collect();
     assert_eq!(listed, routes, "tests/it/roles.rs and src/http/mod.rs");
+}
+
+#[test]
+fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
+    let desk = Desk::quiet();
+    let listed: BTreeSet<(String, String)> = ROUTES
+        .iter()
+        .filter(|row| row.0.starts_with("/api/v1/"))
+        .map(|row| (row.0.to_owned(), row.1.split(' ').next().unwrap().to_lowercase()))
+        .collect();
+    let said: Value =
+        serde_json::from_str(&get(desk.address(), "/api/v1/openapi.json").body).unwrap();
+    let operations = |(path, item): (&String, &Value)| {
+        let methods = item.as_object().unwrap().keys().cloned();
+        methods.map(|method| (path.clone(), method)).collect::<Vec<_>>()
+    };
+    let paths = said["paths"].as_object().unwrap();
+    let described: BTreeSet<_> = paths.iter().flat_map(operations).collect();
+    assert_eq!(described, listed, "src/http/openapi.rs and tests/it/roles.rs");
+    // What is mounted and not said would not be refused with a list of what is.
+    for path in paths.keys() {
+        let route = path.replace("{version}", "0").replace(['{', '}'], "");
+        let bearer = format!("Bearer {OWNER}");
+        let headers = [("Host", desk.address()), ("Authorization", bearer.as_str())];
+        let answer = ask(desk.address(), &format!("TRACE {route}"), &headers);
+        assert_eq!(answer.status, 405, "{path}: {}", answer.head);
+        let allow = answer.head.lines().find_map(|line| line.strip_prefix("allow: "));
+        let allowed: BTreeSet<_> = allow
+            .unwrap_or_default()
+            .split(',')
+            .map(|method| method.trim().to_owned())
+            .filter(|method| method != "head")
+            .collect();
+        let said: BTreeSet<_> = paths[path].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(allowed, said, "{path}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
 
+mod asked;
 mod files;
 mod past;
 mod people;
@@ -24,11 +25,15 @@ use crate::who::Principal;
 use super::client::Range;
 use super::server;
 
+pub use asked::{
+    MOST_DECISIONS, configure, conversation, decide, ended_status, permission_mode, selected,
+    server_settings,
+};
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
-pub use request::{decision, decision_error, request};
+pub use request::{decision, decision_error, request, resolved};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
-pub use said::{entry, said};
+pub use said::{entry, response, said};
 
 /// An event as it is sent.
 #[derive(Debug)]
@@ -140,7 +145,8 @@ pub fn opened(
     }
 }
 
-fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
+/// A document with its text.
+pub fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
     let Reading { title, version, text, settings } = reading;
     server::WholeDocument {
         id: document.to_string(),

@@ -83,13 +83,13 @@ pub fn audit_line(
     names: &HashMap<UserId, String, impl BuildHasher>,
 ) -> past::AuditLine {
     let AuditRecord { seq, entry, prev_hash, hash } = line;
-    // Which document is known to whoever asks.
-    let AuditEntry { at_ms, actor, action, document: _, request, detail } = entry;
+    let AuditEntry { at_ms, actor, action, document, request, detail } = entry;
     past::AuditLine {
         seq,
         at: time(at_ms),
         actor: named(&UserId::from(actor), names),
         action,
+        document: document.as_ref().map(ToString::to_string),
         request: request.as_ref().map(RequestId::to_string),
         detail,
         prev_hash,

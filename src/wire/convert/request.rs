@@ -256,7 +256,7 @@ pub(super) fn streaming(
 }
 
 /// A request has ended.
-pub(super) fn resolved(request: &Request) -> server::ToolApprovalResolved {
+pub fn resolved(request: &Request) -> server::ToolApprovalResolved {
     server::ToolApprovalResolved {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),

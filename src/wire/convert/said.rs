@@ -58,7 +58,8 @@ pub fn entry(
     })
 }
 
-fn response(
+/// What came of a run.
+pub fn response(
     session_id: String,
     request_id: String,
     timestamp: String,

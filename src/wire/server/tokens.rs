@@ -1,11 +1,12 @@
 //! Tokens and their end, as the server tells of them. The command line reads them too.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
 /// The ack of `token:issue`, and the answer to `POST /api/v1/tokens`. The only time the secret is told.
-#[derive(Clone, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedToken {
@@ -20,7 +21,7 @@ pub struct IssuedToken {
 }
 
 /// One line of `token:list` and of `GET /api/v1/tokens`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenLine {
@@ -49,7 +50,7 @@ pub struct TokenLine {
 }
 
 /// The ack of `token:list`, and the answer to `GET /api/v1/tokens`: all tokens, oldest first.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct TokenList {
     /// One line for each.

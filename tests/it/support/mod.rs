@@ -3,12 +3,14 @@
 pub mod api;
 mod bridge;
 mod desk;
+mod hand;
 pub mod http;
 mod log;
 pub mod mcp;
 mod mirror;
 mod person;
 mod provider;
+mod receiver;
 mod request;
 pub mod script;
 mod sdk;
@@ -17,9 +19,11 @@ pub mod wire;
 
 pub use bridge::{give_up, modules};
 pub use desk::{Desk, OWNER, Role};
+pub use hand::{Answer, Hand};
 pub use mirror::replacing;
 pub use person::{Ack, Person};
 pub use provider::Provider;
+pub use receiver::Receiver;
 pub use request::Request;
 pub use script::Script;
 pub use sdk::python;

@@ -1,0 +1,73 @@
+//! Runs as somebody sees them who did not stay to listen: how far they are, and what came of them.
+
+use crate::ids::{RequestId, RunId, SessionId};
+use crate::room::RoomError;
+use crate::room::event::Response;
+use crate::store::RunRecord;
+
+use super::record::Run;
+use super::response::response;
+use super::transcript;
+use super::{Agents, AskError};
+
+/// A run, as it is now.
+#[derive(Debug)]
+pub struct Seen {
+    /// How far it is. Its name in the store is not the run's own.
+    pub record: RunRecord,
+    /// What was asked.
+    pub prompt: String,
+    /// Requests of it that wait for people, oldest first.
+    pub waiting: Vec<RequestId>,
+    /// What came of it, once it has ended.
+    pub response: Option<Response>,
+}
+
+impl Agents {
+    /// A run of a session; the caller has checked that the session is the person's own.
+    pub async fn look(&self, session: &SessionId, name: &RunId) -> Result<Option<Seen>, AskError> {
+        let shared = &self.shared;
+        let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
+            return Ok(None);
+        };
+        let run = Run::read(record.clone())?;
+        let room = match shared.room(&run).await {
+            // The document is gone; what was said about it is not.
+            Err(RoomError::NoDocument) => None,
+            opened => Some(opened?),
+        };
+        let mut waiting = Vec::new();
+        for room in room.iter().chain([&shared.desk().await?]) {
+            let open = room.requests().await?;
+            let mine = open.iter().filter(|request| {
+                request.proposal.session == *session && request.proposal.run == *name
+            });
+            waiting.extend(mine.map(|request| request.id().clone()));
+        }
+        let mut told = None;
+        if record.finished_ms.is_some() {
+            let said = shared.transcript(session, run.ask.document.as_ref()).await?;
+            let now = match &room {
+                Some(room) => room.read().await.ok(),
+                None => None,
+            };
+            told = Some(response(&transcript::of_run(&said, name), now.as_ref()));
+        }
+        Ok(Some(Seen { record, prompt: run.ask.prompt, waiting, response: told }))
+    }
+
+    /// Waits until a run has ended; of one that is not there, not at all.
+    pub async fn over(&self, session: &SessionId, name: &RunId) -> Result<(), AskError> {
+        let mut ended = self.shared.ended.subscribe();
+        loop {
+            // Looked at after listening began, so that no end is missed.
+            let run = self.shared.store.run(&RunRecord::key(session, name)).await?;
+            if run.is_none_or(|run| run.finished_ms.is_some()) {
+                return Ok(());
+            }
+            if ended.changed().await.is_err() {
+                return Err(AskError::Closed);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! `copydesk docs`, `ask`, `requests`, `approve`, `reject`, `watch`, `export --url`: a running server, asked from the command line.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::cli::{
+    ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs, WatchArgs,
+};
+use crate::client::show::{self, Style, clean};
+use crate::client::{Client, ClientError};
+use crate::config;
+use crate::export::Format;
+
+use super::Ending;
+
+/// How long one question waits for something to happen, in seconds.
+const WAIT_S: u64 = 20;
+/// How often `watch` looks.
+const LOOK: Duration = Duration::from_secs(1);
+
+fn client(server: &ServerArgs) -> Result<Client, ClientError> {
+    Client::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
+}
+
+/// Says something on standard output, at once: somebody may be reading line by line.
+fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+fn say_json(value: &Value) -> Result<()> {
+    say(&format!("{value}\n"))
+}
+
+fn style() -> Style {
+    if std::io::stdout().is_terminal() && !config::no_colour() {
+        Style::Coloured
+    } else {
+        Style::Plain
+    }
+}
+
+/// What was refused because it came too late ends like what ran out of time.
+fn ended_by(error: ClientError) -> Result<Ending> {
+    if error.code() == Some("expired") {
+        eprintln!("copydesk: {error}");
+        return Ok(Ending::Late);
+    }
+    Err(error.into())
+}
+
+/// The documents.
+pub(super) async fn docs(args: DocsArgs) -> Result<Ending> {
+    let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
+    if args.server.json {
+        say_json(&json!({"documents": list}))?;
+    } else {
+        say(&show::documents(&list))?;
+    }
+    Ok(Ending::Fine)
+}
+
+/// Asks the agent, and waits for it if that is wanted.
+pub(super) async fn ask(args: AskArgs) -> Result<Ending> {
+    let client = client(&args.server)?;
+    let mut wish = json!({"prompt": args.prompt, "context": {"documentId": args.document}});
+    if let Some(model) = &args.model {
+        wish["model"] = json!(model);
+    }
+    let started = client.post(&["runs"], &wish).await?;
+    if !args.wait {
+        if args.server.json {
+            say_json(&started)?;
+        } else {
+            say(&format!("{}\n", started["url"].as_str().unwrap_or_default()))?;
+        }
+        return Ok(Ending::Fine);
+    }
+    let [session, run] = ["sessionId", "id"].map(|name| started[name].as_str().unwrap_or_default());
+    wait(&client, &args, session, run).await
+}
+
+async fn wait(client: &Client, args: &AskArgs, session: &str, run: &str) -> Result<Ending> {
+    let patience = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
+    let (begun, style) = (Instant::now(), style());
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
+        if left == Some(Duration::ZERO) {
+            eprintln!("copydesk: the run goes on; nobody decided in {} seconds", args.timeout);
+            return Ok(Ending::Late);
+        }
+        let state = client.get(&["sessions", session, "runs", run], &[]).await?;
+        for id in state["waiting"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !args.server.json && !seen.iter().any(|known| known == id) {
+                say(&show_request(client, id, style).await?)?;
+                seen.push(id.to_owned());
+            }
+        }
+        if !state["finishedAt"].is_null() {
+            return finished(&state, args.server.json);
+        }
+        let waits = state["waiting"][0].as_str();
+        // Until something waits, short, so that it is seen soon; then until that is resolved.
+        let seconds = if waits.is_some() { WAIT_S } else { 1 };
+        let seconds = left.map_or(seconds, |left| seconds.min(left.as_secs().max(1))).to_string();
+        let run = ["sessions", session, "runs", run];
+        let path = waits.map_or(run.to_vec(), |request| vec!["requests", request]);
+        client.get(&path, &[("wait", &seconds)]).await?;
+    }
+}
+
+fn finished(state: &Value, as_json: bool) -> Result<Ending> {
+    let result = &state["result"];
+    let updates = result["updates"].as_array().map_or(&[][..], Vec::as_slice);
+    if as_json {
+        say_json(state)?;
+    } else {
+        let message = clean(result["conversationMessage"].as_str().unwrap_or_default());
+        say(&format!("{}\n", message.trim_end()))?;
+        for update in updates {
+            let [id, status] =
+                ["request_id", "status"].map(|name| update[name].as_str().unwrap_or_default());
+            say(&format!("{id}  {status}\n"))?;
+        }
+        if let Some(error) = result["error"]["message"].as_str() {
+            eprintln!("copydesk: {}", clean(error));
+        }
+    }
+    let any = |status: &str| updates.iter().any(|update| update["status"] == status);
+    Ok(match state["state"].as_str() {
+        _ if any("expired") => Ending::Late,
+        Some("success") if !any("rejected") => Ending::Fine,
+        _ => Ending::Refused,
+    })
+}
+
+/// A request with its changes among the words around them.
+async fn show_request(client: &Client, id: &str, style: Style) -> Result<String, ClientError> {
+    let request = client.get(&["requests", id], &[]).await?;
+    let text = text_of(client, &request).await;
+    Ok(show::request(&request, text.as_deref(), style))
+}
+
+/// The text that a request's positions are of; nothing if it cannot be had.
+async fn text_of(client: &Client, request: &Value) -> Option<String> {
+    let (document, version) = (request["document_id"].as_str()?, request["version"].to_string());
+    let read = client.get(&["documents", document, "versions", &version], &[]).await.ok()?;
+    read["text"].as_str().map(str::to_owned)
+}
+
+/// What waits; or one request with its changes.
+pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
+    let client = client(&args.server)?;
+    if let Some(id) = &args.request {
+        if args.server.json {
+            say_json(&client.get(&["requests", id], &[]).await?)?;
+        } else {
+            say(&show_request(&client, id, style()).await?)?;
+        }
+        return Ok(Ending::Fine);
+    }
+    let list = open(&client, args.document.as_deref()).await?;
+    if args.server.json {
+        say_json(&json!({"requests": list}))?;
+    } else {
+        let lines = list.iter().map(|request| show::request_line(request) + "\n");
+        say(&lines.collect::<String>())?;
+    }
+    Ok(Ending::Fine)
+}
+
+async fn open(client: &Client, document: Option<&str>) -> Result<Vec<Value>, ClientError> {
+    let query: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
+    client.all(&["requests"], &query, "requests").await
+}
+
+/// Accepts a request, or some of its changes.
+pub(super) async fn approve(args: ApproveArgs) -> Result<Ending> {
+    let mut decision = json!({"approved": true});
+    if !args.hunk.is_empty() {
+        decision["hunks"] = each(&args.hunk, "accept");
+    }
+    if let Some(note) = args.note {
+        decision["note"] = json!(note);
+    }
+    if let Some(preview) = args.preview {
+        decision["preview_hash"] = json!(preview);
+    }
+    decide(&args.server, &args.request, &decision).await
+}
+
+/// Rejects a request, or some of its changes.
+pub(super) async fn reject(args: RejectArgs) -> Result<Ending> {
+    let mut decision = json!({"approved": false, "feedback": args.reason});
+    if !args.hunk.is_empty() {
+        decision["hunks"] = each(&args.hunk, "reject");
+    }
+    decide(&args.server, &args.request, &decision).await
+}
+
+fn each(hunks: &[String], decision: &str) -> Value {
+    hunks.iter().map(|id| json!({"id": id, "decision": decision})).collect()
+}
+
+async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<Ending> {
+    let decided = match client(server)?.post(&["requests", request, "decision"], decision).await {
+        Ok(decided) => decided,
+        Err(error) => return ended_by(error),
+    };
+    if server.json {
+        say_json(&decided)?;
+        return Ok(Ending::Fine);
+    }
+    let votes = &decided["approvals"];
+    let votes = match (votes["have"].as_u64(), votes["need"].as_u64()) {
+        (Some(have), Some(need)) if need > 1 => format!(" ({have} of {need} approvals)"),
+        _ => String::new(),
+    };
+    say(&format!("{}{votes}\n", decided["status"].as_str().unwrap_or_default()))?;
+    Ok(Ending::Fine)
+}
+
+/// Says what comes to wait and what is resolved, until it is interrupted.
+pub(super) async fn watch(args: WatchArgs) -> Result<Ending> {
+    let (client, style) = (client(&args.server)?, style());
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    loop {
+        let found = open(&client, args.document.as_deref()).await?;
+        let now: BTreeMap<String, Value> = found
+            .into_iter()
+            .map(|request| (request["request_id"].as_str().unwrap_or_default().to_owned(), request))
+            .collect();
+        for id in known.keys().filter(|id| !now.contains_key(*id)) {
+            // Gone from the list: decided, expired, taken back. If not even that can be read, the document is gone.
+            let Ok(ended) = client.get(&["requests", id], &[]).await else { continue };
+            if args.server.json {
+                say_json(&json!({"type": "tool_approval_resolved", "request": ended}))?;
+            } else {
+                say(&format!("{}\n", show::request_line(&ended)))?;
+            }
+        }
+        for (_, request) in now.iter().filter(|(id, _)| !known.contains_key(*id)) {
+            if args.server.json {
+                say_json(&json!({"type": "tool_approval_request", "request": request}))?;
+            } else {
+                let text = text_of(&client, request).await;
+                say(&show::request(request, text.as_deref(), style))?;
+            }
+        }
+        known = now;
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            _ = tokio::signal::ctrl_c() => return Ok(Ending::Fine),
+        }
+    }
+}
+
+/// A document as a file, from a running server.
+pub(super) async fn export(url: &str, args: ExportArgs) -> Result<()> {
+    let client = Client::new(url, args.token.as_deref().unwrap_or_default().trim())?;
+    let format = Format::from(args.format).as_str();
+    let content =
+        client.file(&["documents", &args.document, "export"], &[("format", format)]).await?;
+    super::write_out(args.out.as_deref(), &content).await
+}

@@ -1,0 +1,221 @@
+//! Requests, runs and lists as people read them in a terminal. Pure.
+//!
+//! What models and people wrote is shown without control characters: it must not move the cursor or write over what was said.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Characters of the text around a change.
+const AROUND: usize = 40;
+
+/// How to tell old words from new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// By colours, for a terminal.
+    Coloured,
+    /// By marks: `[-old-]{+new+}`.
+    Plain,
+}
+
+impl Style {
+    fn removed(self, words: &str) -> String {
+        match (words, self) {
+            ("", _) => String::new(),
+            (words, Self::Coloured) => format!("\u{1b}[31;9m{words}\u{1b}[0m"),
+            (words, Self::Plain) => format!("[-{words}-]"),
+        }
+    }
+
+    fn added(self, words: &str) -> String {
+        match (words, self) {
+            ("", _) => String::new(),
+            (words, Self::Coloured) => format!("\u{1b}[32m{words}\u{1b}[0m"),
+            (words, Self::Plain) => format!("{{+{words}+}}"),
+        }
+    }
+
+    fn line(self, line: &str) -> String {
+        let line = clean(line);
+        match (line.as_bytes().first(), self) {
+            (Some(b'-'), Self::Coloured) => format!("\u{1b}[31m{line}\u{1b}[0m"),
+            (Some(b'+'), Self::Coloured) => format!("\u{1b}[32m{line}\u{1b}[0m"),
+            _ => line,
+        }
+    }
+}
+
+/// A request in one line: name, status, tool, where, how many changes, why.
+pub fn request_line(request: &Value) -> String {
+    let hunks = request["hunks"].as_array().map_or(0, Vec::len);
+    let changes = match hunks {
+        0 => String::new(),
+        1 => "  1 change".to_owned(),
+        count => format!("  {count} changes"),
+    };
+    let [id, status, tool] = ["request_id", "status", "tool_name"].map(|name| word(request, name));
+    let place = word(request, "file_path");
+    let why = clean(request["explanation"].as_str().unwrap_or_default()).replace('\n', " ");
+    format!("{id}  {status}  {tool}  {place}{changes}  {why}").trim_end().to_owned()
+}
+
+/// A request with everything it would change; `text` is that of the version its positions are of.
+pub fn request(request: &Value, text: Option<&str>, style: Style) -> String {
+    let mut said = format!("{}\n", request_line(request));
+    for warning in request["warnings"].as_array().into_iter().flatten() {
+        let text = clean(warning["text"].as_str().unwrap_or_default());
+        // Writing to a string cannot fail.
+        writeln!(said, "  ! {text}").ok();
+    }
+    let hunks = request["hunks"].as_array().map_or(&[][..], Vec::as_slice);
+    let units: Option<Vec<u16>> = text.map(|text| text.encode_utf16().collect());
+    for hunk in hunks {
+        let status = word(hunk, "status");
+        let state = if status == "pending" { String::new() } else { format!(" ({status})") };
+        let words = hunk_words(hunk, units.as_deref(), style);
+        writeln!(said, "  {}{state}  {words}", word(hunk, "id")).ok();
+    }
+    if hunks.is_empty() {
+        let lines = request["diff_lines"].as_array().into_iter().flatten();
+        let lines: Vec<_> = lines.filter_map(Value::as_str).collect();
+        for line in &lines {
+            writeln!(said, "  {}", style.line(line.trim_end_matches('\n'))).ok();
+        }
+        if lines.is_empty() {
+            // A command, say: what would run, and nothing of it left out.
+            writeln!(said, "  {}", clean(&request["tool_input"].to_string())).ok();
+        }
+    }
+    said
+}
+
+/// A change among the words around it.
+fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: Style) -> String {
+    let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut said = String::new();
+    let mut at: Option<usize> = None;
+    for part in parts {
+        let (from, to) = (place(part, "from"), place(part, "to"));
+        let before = match at {
+            Some(at) => slice(text, at, from),
+            None => around(&slice(text, from.saturating_sub(AROUND), from), Side::Before),
+        };
+        let (base, insert) = (shown(part, "base"), shown(part, "insert"));
+        said.push_str(&before);
+        said.push_str(&style.removed(&base));
+        said.push_str(&style.added(&insert));
+        at = Some(to);
+    }
+    if let Some(at) = at {
+        said.push_str(&around(&slice(text, at, at.saturating_add(AROUND)), Side::After));
+    }
+    said
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+/// Of the words around a change, those on its own line.
+fn around(words: &str, side: Side) -> String {
+    let line = match side {
+        Side::Before => words.rsplit('⏎').next(),
+        Side::After => words.split('⏎').next(),
+    };
+    line.unwrap_or_default().to_owned()
+}
+
+fn slice(text: Option<&[u16]>, from: usize, to: usize) -> String {
+    let Some(text) = text else { return String::new() };
+    let to = to.min(text.len());
+    let words = String::from_utf16_lossy(text.get(from..to).unwrap_or_default());
+    // Half a character at the edge is none.
+    clean(words.trim_matches('\u{fffd}')).replace('\n', "⏎")
+}
+
+fn place(part: &Value, name: &str) -> usize {
+    part[name].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or(0)
+}
+
+fn shown(part: &Value, name: &str) -> String {
+    clean(part[name].as_str().unwrap_or_default()).replace('\n', "⏎")
+}
+
+/// A field that is one word, or a dash.
+fn word(of: &Value, name: &str) -> String {
+    of[name].as_str().map_or_else(|| "-".to_owned(), |text| clean(text).replace('\n', " "))
+}
+
+/// Without characters that a terminal obeys, or that turn around what follows.
+pub fn clean(text: &str) -> String {
+    let obeyed = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Documents in columns, for people and for `awk`: the title, which may have spaces, comes last.
+pub fn documents(list: &[Value]) -> String {
+    let mut said = String::new();
+    for line in list {
+        let version = line["version"].as_u64().unwrap_or(0);
+        let [id, at, title] = ["id", "updatedAt", "title"].map(|name| word(line, name));
+        writeln!(said, "{id}  {version:>6}  {at}  {title}").ok();
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TEXT: &str = "One line.\nTeh keeper 🕯 wrote every night.\nAnother.";
+
+    fn fixed() -> Value {
+        let part = json!({"from": 10, "to": 13, "base": "Teh", "insert": "The"});
+        let hunk = json!({"id": "hnk_1", "status": "pending", "parts": [part]});
+        json!({
+            "request_id": "req_1", "status": "pending", "tool_name": "update_full_document", "file_path": "A story",
+            "explanation": "Fixed\nit.", "hunks": [hunk], "warnings": [],
+        })
+    }
+
+    #[test]
+    fn a_change_stands_among_the_words_of_its_line() {
+        let said = request(&fixed(), Some(TEXT), Style::Plain);
+        assert_eq!(
+            said,
+            "req_1  pending  update_full_document  A story  1 change  Fixed it.\n  \
+             hnk_1  [-Teh-]{+The+} keeper 🕯 wrote every night.\n"
+        );
+        let coloured = request(&fixed(), Some(TEXT), Style::Coloured);
+        assert!(coloured.contains("\u{1b}[31;9mTeh\u{1b}[0m\u{1b}[32mThe\u{1b}[0m keeper"));
+        assert!(request(&fixed(), None, Style::Plain).contains("hnk_1  [-Teh-]{+The+}\n"));
+    }
+
+    #[test]
+    fn nothing_that_was_written_reaches_the_terminal_as_a_command() {
+        let mut evil = fixed();
+        evil["explanation"] = json!("\u{1b}[2J\u{7}gone\u{202e}");
+        evil["hunks"][0]["parts"][0]["insert"] = json!("The\u{1b}]0;title\u{7}\r");
+        let said = request(&evil, Some(TEXT), Style::Plain);
+        assert!(!said.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']), "{said:?}");
+    }
+
+    #[test]
+    fn a_call_without_changes_shows_its_lines_or_its_whole_input() {
+        let mut file = fixed();
+        file["hunks"] = json!([]);
+        file["diff_lines"] = json!(["-old", "+new"]);
+        assert!(request(&file, None, Style::Plain).ends_with("\n  -old\n  +new\n"));
+        let mut command = file.clone();
+        command["diff_lines"] = json!([]);
+        command["tool_input"] = json!({"command": "rm x"});
+        assert!(request(&command, None, Style::Plain).contains("\"rm x\""));
+    }
+}

@@ -1,0 +1,253 @@
+//! Documents: `/api/v1/documents` and what is below one, but for its requests and files.
+
+use axum::Json;
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Door;
+use super::body;
+use super::page::{Asked, Named, Page, next};
+use super::principal::Caller;
+use super::problem::Problem;
+use crate::ids::Version;
+use crate::room::{DESK, NewDocument, RoomHandle, compare, placements, text_at};
+use crate::store::DocumentRecord;
+use crate::who::Action;
+use crate::wire::client::{ChangeSettings, CreateDocument};
+use crate::wire::convert;
+use crate::wire::rest::{
+    Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
+    VersionText,
+};
+use crate::wire::server::{CreatedDocument, DocumentSettings, WholeDocument};
+
+/// Which documents, or versions.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Listing {
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// The documents the person may read, last changed first. One that changes meanwhile may be met twice.
+pub(super) async fn list(
+    State(door): State<Door>,
+    caller: Caller,
+    Asked(Listing { limit, cursor }): Asked<Listing>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<DocumentPage>, Problem> {
+    let page = Page::<(u64, String)>::read(limit, cursor.as_deref())?;
+    let mut records = door.store.documents().await?;
+    records.retain(|record| {
+        let place = (record.updated_ms, record.id.as_str());
+        caller.principal.may(Action::Read, Some(&record.id))
+            && page.after.as_ref().is_none_or(|(at, id)| place < (*at, id.as_str()))
+    });
+    let more = records.len() > page.limit;
+    records.truncate(page.limit);
+    let last = records.last().filter(|_| more);
+    let next = last.map(|last| next(&here, &(last.updated_ms, &last.id)));
+    let line = |record: DocumentRecord| {
+        let path = door.files.as_ref().and_then(|files| files.path_of(&record.id));
+        convert::document_line(record, path, &caller.principal)
+    };
+    Ok(Json(DocumentPage { documents: records.into_iter().map(line).collect(), next }))
+}
+
+/// A new document.
+pub(super) async fn create(
+    State(door): State<Door>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Problem> {
+    caller.must(Action::Create)?;
+    let CreateDocument { title, text } = body::read(request).await?;
+    let new = NewDocument {
+        title: title.unwrap_or_default(),
+        text: text.unwrap_or_default(),
+        unlisted_owner: None,
+    };
+    let room = door.rooms.create(new, &caller.principal).await?;
+    let reading = room.read().await?;
+    let id = room.document().to_string();
+    let there = [(header::LOCATION, format!("/api/v1/documents/{id}"))];
+    let created = CreatedDocument { id, title: reading.title, version: reading.version.0 };
+    Ok((StatusCode::CREATED, there, Json(created)).into_response())
+}
+
+/// A document with its text.
+pub(super) async fn read(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+) -> Result<Json<WholeDocument>, Problem> {
+    let room = caller.room(&door, &document, Action::Read).await?;
+    Ok(Json(convert::whole_document(room.document(), room.read().await?)))
+}
+
+/// Another title.
+pub(super) async fn rename(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let room = caller.room(&door, &document, Action::Write).await?;
+    let Rename { title } = body::read(request).await?;
+    room.rename(title, caller.principal).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The document is gone.
+pub(super) async fn delete(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+) -> Result<StatusCode, Problem> {
+    let room = caller.room(&door, &document, Action::Manage).await?;
+    room.delete(caller.principal).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The review settings in force.
+pub(super) async fn settings(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+) -> Result<Json<DocumentSettings>, Problem> {
+    let room = decided_in(&door, &caller, &document, Action::Read).await?;
+    Ok(Json(convert::document_settings(&room.read().await?.settings)))
+}
+
+/// Other review settings; what is not said stays.
+pub(super) async fn configure(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    request: Request,
+) -> Result<Json<DocumentSettings>, Problem> {
+    let room = decided_in(&door, &caller, &document, Action::Manage).await?;
+    let wish: ChangeSettings = body::read_about(request, "documentId", &document).await?;
+    let configure = convert::configure(wish).map_err(Problem::unprocessable)?;
+    let settings = room.configure(configure, caller.principal).await?;
+    Ok(Json(convert::document_settings(&settings)))
+}
+
+/// A document's room, or the desk: nobody opens it, but its owner says how it decides.
+async fn decided_in(
+    door: &Door,
+    caller: &Caller,
+    document: &str,
+    action: Action,
+) -> Result<RoomHandle, Problem> {
+    if document == DESK {
+        caller.must(action)?;
+        return Ok(door.rooms.desk().await?);
+    }
+    caller.room(door, document, action).await
+}
+
+/// A person's own change: the differences between the text of a version and the text as it is to be.
+pub(super) async fn edit(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    request: Request,
+) -> Result<Json<NewVersion>, Problem> {
+    let room = caller.room(&door, &document, Action::Write).await?;
+    let EditDocument { version, text } = body::read(request).await?;
+    let made = room.edit(&door.store, Version(version), &text, &caller.principal).await?;
+    Ok(Json(NewVersion { version: made.0 }))
+}
+
+/// The text becomes again what it was.
+pub(super) async fn restore(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    request: Request,
+) -> Result<Json<NewVersion>, Problem> {
+    let room = caller.room(&door, &document, Action::Write).await?;
+    let RestoreText { version, only_at } = body::read(request).await?;
+    happened(version, room.read().await?.version)?;
+    let (wanted, only_at) = (Version(version), only_at.map(Version));
+    let made = room.restore(&door.store, wanted, only_at, &caller.principal).await?;
+    Ok(Json(NewVersion { version: made.0 }))
+}
+
+/// Who made which version, newest first.
+pub(super) async fn versions(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    Asked(Listing { limit, cursor }): Asked<Listing>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<VersionPage>, Problem> {
+    let room = caller.room(&door, &document, Action::Read).await?;
+    let page = Page::<u64>::read(limit, cursor.as_deref())?;
+    let before = page.after.map(Version);
+    let mut lines = door.store.history(room.document(), before, page.limit as u32 + 1).await?;
+    let more = lines.len() > page.limit;
+    lines.truncate(page.limit);
+    let newest = lines.first().map_or(Version(0), |line| line.version);
+    let oldest = lines.last().map_or(Version(0), |line| line.version);
+    let before_oldest = Version(oldest.0.saturating_sub(1));
+    let acts = placements(&door.store, room.document(), before_oldest, newest).await?;
+    let names = door.auth.names().await?;
+    let line = |line: crate::store::HistoryRecord| {
+        let act = acts.get(&line.version);
+        convert::history_line(line, act, &names)
+    };
+    let next = more.then(|| next(&here, &oldest.0));
+    Ok(Json(VersionPage { versions: lines.into_iter().map(line).collect(), next }))
+}
+
+/// The text as it was.
+pub(super) async fn text(
+    State(door): State<Door>,
+    caller: Caller,
+    Named((document, version)): Named<(String, u64)>,
+) -> Result<Json<VersionText>, Problem> {
+    let room = caller.room(&door, &document, Action::Read).await?;
+    if version > room.read().await?.version.0 {
+        return Err(Problem::not_found("version"));
+    }
+    let text = text_at(&door.store, room.document(), Version(version)).await?;
+    Ok(Json(VersionText { version, text: text.to_string() }))
+}
+
+/// Two versions.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Two {
+    /// The version that positions are of.
+    from: u64,
+    /// The other one; missing: the newest.
+    to: Option<u64>,
+}
+
+/// What is different between them.
+pub(super) async fn differences(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(document): Named<String>,
+    Asked(Two { from, to }): Asked<Two>,
+) -> Result<Json<Comparison>, Problem> {
+    let room = caller.room(&door, &document, Action::Read).await?;
+    let newest = room.read().await?.version;
+    let to = to.unwrap_or(newest.0);
+    happened(from.max(to), newest)?;
+    let parts = compare(&door.store, room.document(), Version(from), Version(to)).await?;
+    Ok(Json(Comparison { from, to, parts: convert::differences(parts) }))
+}
+
+fn happened(version: u64, newest: Version) -> Result<(), Problem> {
+    if version <= newest.0 {
+        return Ok(());
+    }
+    Err(Problem::invalid(format!("the newest version is {newest}")))
+}

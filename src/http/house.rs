@@ -1,0 +1,138 @@
+//! The server as a whole: who asks, its settings, remembered rules, its audit log.
+
+use axum::Json;
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Door;
+use super::body;
+use super::page::{Asked, Named, Page, next};
+use super::principal::Caller;
+use super::problem::Problem;
+use crate::ids::{DocumentId, RuleId};
+use crate::store::Scope;
+use crate::who::Action;
+use crate::wire::client::SetSettings;
+use crate::wire::convert;
+use crate::wire::rest::{AuditPage, Me};
+use crate::wire::rules::Rules;
+use crate::wire::server::{Person, Settings};
+
+/// Who asks.
+pub(super) async fn me(State(door): State<Door>, caller: Caller) -> Json<Me> {
+    let principal = caller.principal;
+    Json(Me {
+        user: Person { id: principal.user.to_string(), name: principal.name },
+        role: principal.role.as_str().to_owned(),
+        document_id: principal.document.as_ref().map(ToString::to_string),
+        models: door.agents.models(),
+        settings: convert::settings(&door.rooms.settings()),
+    })
+}
+
+/// The server's settings.
+pub(super) async fn settings(State(door): State<Door>, _: Caller) -> Json<Settings> {
+    Json(convert::settings(&door.rooms.settings()))
+}
+
+/// Other settings; what is not said stays.
+pub(super) async fn configure(
+    State(door): State<Door>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<Settings>, Problem> {
+    caller.must(Action::Administer)?;
+    let wish: SetSettings = body::read(request).await?;
+    let settings = convert::server_settings(&wish, door.rooms.settings());
+    let settings = settings.map_err(Problem::unprocessable)?;
+    if wish.permission_mode.is_some() {
+        door.agents.check_mode(settings.permission_mode, &caller.principal, None)?;
+    }
+    door.rooms.set_settings(settings, &caller.principal).await?;
+    Ok(Json(convert::settings(&door.rooms.settings())))
+}
+
+/// Which rules.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Listing {
+    /// Only this document's; missing: those of every document the person may read, and those for work without a document
+    /// that the person may revoke.
+    document_id: Option<String>,
+}
+
+/// The remembered rules in force, oldest first.
+pub(super) async fn rules(
+    State(door): State<Door>,
+    caller: Caller,
+    Asked(Listing { document_id }): Asked<Listing>,
+) -> Result<Json<Rules>, Problem> {
+    if let Some(document) = document_id {
+        let room = caller.room(&door, &document, Action::Read).await?;
+        return Ok(Json(Rules { rules: convert::rules(&room.rules().await?) }));
+    }
+    let known = door.store.rules(Scope::Everything).await?;
+    let mut documents: Vec<DocumentId> =
+        known.into_iter().filter_map(|rule| rule.document).collect();
+    documents.sort_unstable();
+    documents.dedup();
+    let mut rules = Vec::new();
+    for document in documents {
+        // Not this person's business, so not in their list.
+        if let Ok(room) = caller.room(&door, document.as_str(), Action::Read).await {
+            rules.extend(convert::rules(&room.rules().await?));
+        }
+    }
+    let mut desks = door.rooms.desk().await?.rules().await?;
+    // Rules about files and the like are the business of whoever made them, and of owners.
+    desks.retain(|rule| rule.may_be_revoked_by(&caller.principal));
+    rules.extend(convert::rules(&desks));
+    Ok(Json(Rules { rules }))
+}
+
+/// The rule decides nothing any more.
+pub(super) async fn revoke(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<StatusCode, Problem> {
+    let id = RuleId::from(id);
+    let known = door.store.rule(&id).await?.ok_or_else(|| Problem::not_found("rule"))?;
+    let room = match known.document {
+        Some(document) => caller.room(&door, document.as_str(), Action::Read).await?,
+        None => door.rooms.desk().await?,
+    };
+    room.revoke(id, caller.principal).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which lines of the log.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Lines {
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// What happened anywhere, for owners.
+pub(super) async fn audit(
+    State(door): State<Door>,
+    caller: Caller,
+    Asked(Lines { limit, cursor }): Asked<Lines>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<AuditPage>, Problem> {
+    caller.must(Action::Administer)?;
+    let page = Page::<u64>::read(limit, cursor.as_deref())?;
+    // One more, to see whether there is more.
+    let mut lines = door.store.audit(None, page.after, page.limit as u32 + 1).await?;
+    let more = lines.len() > page.limit;
+    lines.truncate(page.limit);
+    let before = lines.last().filter(|_| more).map(|line| line.seq);
+    let names = door.auth.names().await?;
+    let lines = lines.into_iter().map(|line| convert::audit_line(line, &names)).collect();
+    Ok(Json(AuditPage { lines, before, next: before.map(|last| next(&here, &last)) }))
+}

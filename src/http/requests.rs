@@ -1,0 +1,363 @@
+//! Requests: `/api/v1/requests`. A decision takes the same way as one over the socket: same words, same rules.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::Uri;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Door;
+use super::body;
+use super::page::{Asked, Named, Page, Waiting, next};
+use super::principal::{Caller, Stay};
+use super::problem::Problem;
+use crate::ids::{DocumentId, HunkId, RequestId};
+use crate::review::{self, DecisionError};
+use crate::room::command;
+use crate::room::ended::{self, Wanted};
+use crate::room::{RoomError, RoomHandle};
+use crate::store::{RequestRecord, Scope};
+use crate::who::Action;
+use crate::wire::client::ToolApprovalResponse;
+use crate::wire::convert;
+use crate::wire::rest::{
+    DecisionResult, DecisionResults, Decisions, Empty, RequestPage, RequestState, Undo,
+};
+use crate::wire::server::{Decided, Told, ToolApprovalRequest};
+
+/// A page ends early after this many bytes: a request holds the texts it was about.
+const PAGE_BYTES: usize = 2 * 1024 * 1024;
+
+/// Which requests.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Listing {
+    /// Only those of this document; missing: all open ones that the person may see.
+    document_id: Option<String>,
+    /// `open` (the default): those that can still be decided. `ended`: the others of one document.
+    state: Option<String>,
+    /// With `state=ended`, how they ended, with commas between: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`.
+    status: Option<String>,
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// Open ones oldest first, or those of a document that have ended, newest first.
+pub(super) async fn list(
+    State(door): State<Door>,
+    caller: Caller,
+    Asked(asked): Asked<Listing>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<RequestPage>, Problem> {
+    let page = Page::<RequestId>::read(asked.limit, asked.cursor.as_deref())?;
+    match (asked.state.as_deref().unwrap_or("open"), &asked.document_id) {
+        ("open", document) => {
+            let mut open = open(&door, &caller, document.as_deref()).await?;
+            open.retain(|request| page.after.as_ref().is_none_or(|after| request.id() > after));
+            open.sort_by(|a, b| a.id().cmp(b.id()));
+            let more = open.len() > page.limit;
+            open.truncate(page.limit);
+            fitting(&here, open.iter().map(|request| &**request), more)
+        }
+        ("ended", Some(document)) => {
+            let room = caller.room(&door, document, Action::Read).await?;
+            let names = asked.status.iter().flat_map(|names| names.split(','));
+            let statuses = names.map(convert::ended_status).collect::<Result<_, _>>();
+            let statuses = statuses.map_err(Problem::invalid)?;
+            let wanted = Wanted { statuses, before: page.after, limit: page.limit as u32 };
+            let found = ended::Page::read(&door.store, room.document(), &wanted).await?;
+            fitting(&here, found.requests.iter(), found.more)
+        }
+        ("ended", None) => Err(Problem::invalid("`state=ended` needs `documentId`")),
+        _ => Err(Problem::invalid("`state` is open or ended")),
+    }
+}
+
+async fn open(
+    door: &Door,
+    caller: &Caller,
+    document: Option<&str>,
+) -> Result<Vec<std::sync::Arc<review::Request>>, Problem> {
+    if let Some(document) = document {
+        return Ok(caller.room(door, document, Action::Read).await?.requests().await?);
+    }
+    let records = door.store.open_requests(Scope::Everything).await?;
+    let mut documents: Vec<DocumentId> =
+        records.into_iter().filter_map(|request| request.document).collect();
+    documents.sort_unstable();
+    documents.dedup();
+    let mut requests = Vec::new();
+    for document in documents {
+        // Not this person's business, so not in their list.
+        let Ok(room) = caller.room(door, document.as_str(), Action::Read).await else { continue };
+        requests.extend(room.requests().await?);
+    }
+    if caller.principal.may(Action::Read, None) {
+        let mut desks = door.rooms.desk().await?.requests().await?;
+        desks.retain(|request| request.concerns(&caller.principal));
+        requests.extend(desks);
+    }
+    Ok(requests)
+}
+
+/// As much as one answer should hold, at least one request.
+fn fitting<'a>(
+    here: &Uri,
+    found: impl Iterator<Item = &'a review::Request>,
+    mut more: bool,
+) -> Result<Json<RequestPage>, Problem> {
+    let (mut requests, mut last, mut bytes) = (Vec::new(), None, 0);
+    for request in found {
+        let written = serde_json::value::to_raw_value(&convert::request(request));
+        let written = written.map_err(|error| {
+            tracing::error!(%error, "a request could not be encoded");
+            Problem::internal()
+        })?;
+        bytes += written.get().len();
+        if bytes > PAGE_BYTES && !requests.is_empty() {
+            more = true;
+            break;
+        }
+        requests.push(written);
+        last = Some(request.id());
+    }
+    let next = last.filter(|_| more).map(|last| next(here, last));
+    Ok(Json(RequestPage { requests, next }))
+}
+
+/// A request as it is, or as it ended.
+pub(super) async fn read(
+    State(door): State<Door>,
+    Stay { caller, pass }: Stay,
+    Named(id): Named<String>,
+    Asked(waiting): Asked<Waiting>,
+) -> Result<Json<ToolApprovalRequest>, Problem> {
+    let (id, wait) = (RequestId::from(id), waiting.read()?);
+    let (request, room) = look(&door, &caller, &id).await?;
+    if !request.status.is_open() || wait == Duration::ZERO {
+        return Ok(Json(convert::request(&request)));
+    }
+    tokio::select! {
+        // Resolved or not by now: it is looked at again.
+        _ = tokio::time::timeout(wait, room.resolution(id.clone())) => {}
+        ended = pass.ended() => return Err(ended.into()),
+    }
+    pass.check(door.clock.now_ms())?;
+    let (request, _) = look(&door, &caller, &id).await?;
+    Ok(Json(convert::request(&request)))
+}
+
+async fn look(
+    door: &Door,
+    caller: &Caller,
+    id: &RequestId,
+) -> Result<(review::Request, RoomHandle), Problem> {
+    let record = record(door, id).await?;
+    let is_desks = record.document.is_none();
+    let room = room_of(door, caller, &record, Action::Read).await?;
+    let open = room.requests().await?;
+    let request = match open.iter().find(|request| request.id() == id) {
+        Some(request) => review::Request::clone(request),
+        // Asked for again: it may have ended between the two looks.
+        None => serde_json::from_value(self::record(door, id).await?.body).map_err(|error| {
+            tracing::error!(%error, request = %id, "a request that is kept cannot be read");
+            Problem::internal()
+        })?,
+    };
+    if is_desks && !request.concerns(&caller.principal) {
+        return Err(Problem::not_found("request"));
+    }
+    Ok((request, room))
+}
+
+/// Decides a request.
+pub(super) async fn decide(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<Decided>, Problem> {
+    let response = body::read_about(request, "request_id", &id).await?;
+    Ok(Json(take(&door, &caller, &response).await?))
+}
+
+/// Decides several, each on its own.
+pub(super) async fn batch(
+    State(door): State<Door>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<DecisionResults>, Problem> {
+    let Decisions { responses } = body::read(request).await?;
+    if responses.len() > convert::MOST_DECISIONS {
+        let most = convert::MOST_DECISIONS;
+        return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
+    }
+    let mut results = Vec::with_capacity(responses.len());
+    for response in responses {
+        let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
+        let decided = match serde_json::from_value(response) {
+            Ok(response) => take(&door, &caller, &response).await,
+            Err(error) => Err(Problem::unprocessable(error.to_string())),
+        };
+        results.push(match decided {
+            Ok(decided) => DecisionResult::Decided {
+                ok: true,
+                request_id: request_id.unwrap_or_default(),
+                decided,
+            },
+            Err(problem) => {
+                DecisionResult::Refused { ok: false, request_id, error: problem.as_error() }
+            }
+        });
+    }
+    Ok(Json(DecisionResults { results }))
+}
+
+async fn take(
+    door: &Door,
+    caller: &Caller,
+    response: &ToolApprovalResponse,
+) -> Result<Decided, Problem> {
+    let decision = convert::decide(response).map_err(Problem::unprocessable)?;
+    let id = RequestId::from(response.request_id.as_str());
+    let record = record(door, &id).await?;
+    let room = room_of(door, caller, &record, Action::Read).await?;
+    let by = caller.principal.clone();
+    let decided = match record.document {
+        Some(_) => room.decide(id.clone(), decision, by).await,
+        None => door.agents.decide(id.clone(), decision, by).await,
+    };
+    match decided {
+        Ok(request) => Ok(convert::decision(&request)),
+        Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
+            // Answered with the fresh one.
+            let open = room.requests().await.unwrap_or_default();
+            let fresh = open.iter().find(|request| request.id() == &id);
+            let fresh = fresh.and_then(|fresh| serde_json::to_value(convert::request(fresh)).ok());
+            let problem = Problem::from(error);
+            Err(if fresh.is_some() { problem.with(fresh) } else { problem })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the model would be told if this decision were taken now; nothing changes.
+pub(super) async fn told(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<Told>, Problem> {
+    let response = body::read_about(request, "request_id", &id).await?;
+    let decision = convert::decide(&response).map_err(Problem::unprocessable)?;
+    let id = RequestId::from(id);
+    let room = room_of(&door, &caller, &record(&door, &id).await?, Action::Read).await?;
+    let open = room.requests().await?;
+    let found = open.iter().find(|request| request.id() == &id);
+    let request = found.ok_or_else(|| Problem::not_found("request"))?;
+    let (text, now_ms) = (room.read().await?.text, door.clock.now_ms());
+    let report = request.would_report(&decision, &caller.principal, &text, now_ms)?;
+    Ok(Json(Told { text: report.text, is_error: report.is_error }))
+}
+
+/// More time for people.
+pub(super) async fn extend(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<RequestState>, Problem> {
+    let (room, id) = named(&door, &caller, id, Action::Decide).await?;
+    let Empty {} = body::read(request).await?;
+    let done = room.extend(id, caller.principal).await?;
+    Ok(state(&done))
+}
+
+/// What was accepted is undone.
+pub(super) async fn undo(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<RequestState>, Problem> {
+    let (room, request_id) = named(&door, &caller, id, Action::Decide).await?;
+    let Undo { hunks, force } = body::read(request).await?;
+    let undo = command::Undo {
+        request: request_id,
+        hunks: hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
+        force: force.unwrap_or(false),
+    };
+    let done = room.undo(undo, caller.principal).await?;
+    Ok(state(&done))
+}
+
+/// What was rejected or ran out of time is proposed again, on today's text.
+pub(super) async fn reopen(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<RequestState>, Problem> {
+    let (room, id) = named(&door, &caller, id, Action::Decide).await?;
+    let Empty {} = body::read(request).await?;
+    let reopened = room.reopen(id, caller.principal).await?;
+    let unplaced = reopened.refused().iter().map(ToString::to_string).collect();
+    let Json(state) = state(&reopened);
+    Ok(Json(RequestState { unplaced: Some(unplaced), ..state }))
+}
+
+/// Whoever asked takes it back.
+pub(super) async fn withdraw(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(id): Named<String>,
+    request: Request,
+) -> Result<Json<RequestState>, Problem> {
+    let (room, id) = named(&door, &caller, id, Action::Ask).await?;
+    let Empty {} = body::read(request).await?;
+    let done = room.withdraw(id, Some(caller.principal)).await?;
+    Ok(state(&done))
+}
+
+fn state(request: &review::Request) -> Json<RequestState> {
+    Json(RequestState {
+        status: request.status.as_str().to_owned(),
+        expires_at: request.clock.expires_ms.map(convert::time),
+        unplaced: None,
+    })
+}
+
+async fn named(
+    door: &Door,
+    caller: &Caller,
+    id: String,
+    action: Action,
+) -> Result<(RoomHandle, RequestId), Problem> {
+    let id = RequestId::from(id);
+    let record = record(door, &id).await?;
+    Ok((room_of(door, caller, &record, action).await?, id))
+}
+
+async fn record(door: &Door, id: &RequestId) -> Result<RequestRecord, Problem> {
+    door.store.request(id).await?.ok_or_else(|| Problem::not_found("request"))
+}
+
+/// The room that owns a request, if the person may do `action` there.
+async fn room_of(
+    door: &Door,
+    caller: &Caller,
+    request: &RequestRecord,
+    action: Action,
+) -> Result<RoomHandle, Problem> {
+    if let Some(document) = &request.document {
+        return caller.room(door, document.as_str(), action).await;
+    }
+    caller.must(action)?;
+    Ok(door.rooms.desk().await?)
+}

@@ -1,0 +1,222 @@
+//! The agent: `/api/v1/runs` and `/api/v1/sessions`.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Door;
+use super::body;
+use super::page::{Asked, Named, Page, Waiting, next};
+use super::principal::{Caller, Stay};
+use super::problem::Problem;
+use crate::agent::{Ask, AskKind, SafeTools, Stop};
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::store::{Op, SessionRecord};
+use crate::who::Action;
+use crate::wire::convert;
+use crate::wire::rest::{
+    Empty, RunState, SessionLine, SessionPage, StartRun, StartedRun, Transcript,
+};
+
+/// Asks the agent. Answered as soon as the question is kept; the run's own address says what becomes of it.
+pub(super) async fn start(
+    State(door): State<Door>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Problem> {
+    let wish: StartRun = body::read(request).await?;
+    let ask = read_wish(&door, &caller, wish).await?;
+    let session_id = ask.session.to_string();
+    let id = door.agents.ask(ask).await?.to_string();
+    let url = format!("/api/v1/sessions/{session_id}/runs/{id}");
+    let there = [(header::LOCATION, url.clone())];
+    Ok((StatusCode::ACCEPTED, there, Json(StartedRun { id, session_id, url })).into_response())
+}
+
+async fn read_wish(door: &Door, caller: &Caller, wish: StartRun) -> Result<Ask, Problem> {
+    let StartRun {
+        prompt,
+        session_id,
+        context,
+        permission_mode,
+        model,
+        keep_conversation,
+        auto_approve_safe,
+    } = wish;
+    let kind = if context.is_some() { AskKind::Ask } else { AskKind::Run };
+    let context = context.unwrap_or_default();
+    let document = context.document_id.map(DocumentId::from);
+    if !caller.principal.may(Action::Ask, document.as_ref()) {
+        return Err(Problem::not_allowed());
+    }
+    if let Some(document) = &document {
+        // A private document of somebody else is not there.
+        caller.room(door, document.as_str(), Action::Ask).await?;
+    }
+    let mode = convert::permission_mode(permission_mode.as_deref());
+    let permission_mode = mode
+        .map_err(Problem::unprocessable)?
+        .unwrap_or_else(|| door.agents.default_mode(&caller.principal, document.as_ref()));
+    let selection = context.selection.map(convert::selected).transpose();
+    let history = context.conversation_history.unwrap_or_default();
+    let safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
+    Ok(Ask {
+        run: RunId::generate(),
+        principal: caller.principal.clone(),
+        prompt,
+        document,
+        content: context.document_content,
+        selection: selection.map_err(Problem::unprocessable)?,
+        history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
+        instructions: context.system_instructions,
+        conversation: convert::conversation(keep_conversation.unwrap_or(kind == AskKind::Ask)),
+        model,
+        kind,
+        safe_tools: if safe { SafeTools::AtOnce } else { SafeTools::Ask },
+        permission_mode,
+        // Last: what is refused begins no session.
+        session: match session_id {
+            Some(session) => own_session(door, caller, &session).await?,
+            None => begin_session(door, caller).await?,
+        },
+    })
+}
+
+async fn begin_session(door: &Door, caller: &Caller) -> Result<SessionId, Problem> {
+    let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
+    let id = session.id.clone();
+    door.store.commit(Op::PutSession(session)).await?;
+    Ok(id)
+}
+
+/// The person's own session of this name.
+async fn own_session(door: &Door, caller: &Caller, name: &str) -> Result<SessionId, Problem> {
+    let id = SessionId::from(name);
+    match door.store.session(&id).await? {
+        Some(session) if session.user == caller.principal.user => Ok(id),
+        Some(_) => Err(Problem::not_allowed()),
+        None => Err(Problem::not_found("session")),
+    }
+}
+
+/// A run as it is, or as it ended.
+pub(super) async fn read(
+    State(door): State<Door>,
+    Stay { caller, pass }: Stay,
+    Named((session, run)): Named<(String, String)>,
+    Asked(waiting): Asked<Waiting>,
+) -> Result<Json<RunState>, Problem> {
+    let wait = waiting.read()?;
+    let (session, run) = (own_session(&door, &caller, &session).await?, RunId::from(run));
+    if wait > Duration::ZERO {
+        tokio::select! {
+            // Over or not by now: it is looked at again.
+            _ = tokio::time::timeout(wait, door.agents.over(&session, &run)) => {}
+            ended = pass.ended() => return Err(ended.into()),
+        }
+        pass.check(door.clock.now_ms())?;
+    }
+    let seen = door.agents.look(&session, &run).await?.ok_or_else(|| Problem::not_found("run"))?;
+    let record = seen.record;
+    if let Some(document) = &record.document
+        && !caller.principal.may(Action::Read, Some(document))
+    {
+        return Err(Problem::not_allowed());
+    }
+    let finished_at = record.finished_ms.map(convert::time);
+    let result = seen.response.map(|response| {
+        let at = finished_at.clone().unwrap_or_default();
+        convert::response(session.to_string(), run.to_string(), at, &response)
+    });
+    Ok(Json(RunState {
+        id: run.to_string(),
+        session_id: session.to_string(),
+        document_id: record.document.as_ref().map(ToString::to_string),
+        state: record.state,
+        prompt: seen.prompt,
+        created_at: convert::time(record.created_ms),
+        finished_at,
+        waiting: seen.waiting.iter().map(ToString::to_string).collect(),
+        result,
+    }))
+}
+
+/// Stops a run. One that has ended stays as it is.
+pub(super) async fn cancel(
+    State(door): State<Door>,
+    caller: Caller,
+    Named((session, run)): Named<(String, String)>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let session = own_session(&door, &caller, &session).await?;
+    let Empty {} = body::read(request).await?;
+    door.agents.cancel(Stop { session: Some(session), run: Some(RunId::from(run)) }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which sessions.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Listing {
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// The person's own sessions, newest first.
+pub(super) async fn sessions(
+    State(door): State<Door>,
+    caller: Caller,
+    Asked(Listing { limit, cursor }): Asked<Listing>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<SessionPage>, Problem> {
+    let page = Page::<SessionId>::read(limit, cursor.as_deref())?;
+    let (user, limit) = (&caller.principal.user, page.limit as u32 + 1);
+    let mut found = door.store.sessions(user, page.after.as_ref(), limit).await?;
+    let more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let next = found.last().filter(|_| more).map(|last| next(&here, &last.id));
+    let line = |session: SessionRecord| SessionLine {
+        id: session.id.to_string(),
+        created_at: convert::time(session.created_ms),
+        seen_at: convert::time(session.seen_ms),
+    };
+    Ok(Json(SessionPage { sessions: found.into_iter().map(line).collect(), next }))
+}
+
+/// Which conversation of a session.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct About {
+    /// The document it is about, with what everybody said there; missing: the work without a document.
+    document_id: Option<String>,
+}
+
+/// What was asked, answered, called and decided.
+pub(super) async fn transcript(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(session): Named<String>,
+    Asked(About { document_id }): Asked<About>,
+) -> Result<Json<Transcript>, Problem> {
+    let session = own_session(&door, &caller, &session).await?;
+    let document = document_id.map(DocumentId::from);
+    let entries = if let Some(id) = &document {
+        // Everybody in a document sees the same conversation.
+        caller.room(&door, id.as_str(), Action::Read).await?;
+        door.agents.conversation(id).await?
+    } else {
+        caller.must(Action::Read)?;
+        door.agents.transcript(&session, None).await?
+    };
+    let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
+    let requests = door.agents.decided(&session, document.as_ref()).await?;
+    let requests = requests.iter().map(convert::request).collect();
+    Ok(Json(Transcript { entries: entries.collect(), requests }))
+}

@@ -1,0 +1,46 @@
+//! A person's own change without an editor: a text as it is to be, made on a version, applied by what is different.
+
+use crate::document::diff::DraftPart;
+use crate::document::{ChangeSet, Edit, Text};
+use crate::ids::{ClientId, MemberId, Version};
+use crate::store::Store;
+use crate::who::Principal;
+
+use super::command::{Command, Push};
+use super::past::{difference, text_at};
+use super::writing::check_length;
+use super::{RoomError, RoomHandle};
+
+/// Commits the differences between the text of `base` and `wanted` as one update of the person's, over what others wrote
+/// since. An editor instance of its own, so that two edits made on one version are two edits.
+pub(super) async fn edit(
+    room: &RoomHandle,
+    store: &Store,
+    base: Version,
+    wanted: &str,
+    by: &Principal,
+) -> Result<Version, RoomError> {
+    let now = room.read().await?;
+    if base > now.version {
+        return Err(RoomError::Ahead { asked: base, newest: now.version });
+    }
+    let new = Text::new(wanted);
+    check_length(new.len())?;
+    let old =
+        if base == now.version { now.text } else { text_at(store, room.document(), base).await? };
+    let parts = difference(&old, &new).await?;
+    if parts.is_empty() {
+        return Ok(now.version);
+    }
+    let edit = |DraftPart { from, to, base: _, insert }| Edit { from, to, insert };
+    let edits: Vec<_> = parts.into_iter().map(edit).collect();
+    let changes = ChangeSet::of(old.len(), &edits)
+        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let push = Push {
+        member: MemberId::generate(),
+        principal: by.clone(),
+        base,
+        updates: vec![(ClientId::generate(), changes.to_json().into())],
+    };
+    room.ask(|reply| Command::Push(push, reply)).await
+}

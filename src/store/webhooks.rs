@@ -1,0 +1,272 @@
+//! Webhooks and their outbox: what is to be told is written together with the request it is about, so neither a crash nor a
+//! slow receiver loses it.
+
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::ids::{DeliveryId, DocumentId, WebhookId};
+
+use super::records::RequestRecord;
+use super::rows::int;
+use super::{Store, StoreError};
+
+/// Deliveries that may wait for one receiver; more are dropped and counted.
+const MOST_WAITING: i64 = 1_000;
+
+/// Somebody who wants to be told of requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookRecord {
+    /// Which one.
+    pub id: WebhookId,
+    /// Where to send it.
+    pub url: String,
+    /// Only requests of this document; none: all but those of private documents.
+    pub document: Option<DocumentId>,
+    /// What signs it.
+    pub secret: String,
+    /// Whether anything is sent at all.
+    pub active: bool,
+    /// When it was registered.
+    pub created_ms: u64,
+}
+
+/// A webhook, and how it goes with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookState {
+    /// The webhook.
+    pub hook: WebhookRecord,
+    /// When the receiver last took something.
+    pub delivered_ms: Option<u64>,
+    /// Since when it takes nothing; none: it does.
+    pub failing_ms: Option<u64>,
+    /// Why not.
+    pub error: Option<String>,
+    /// How much was given up.
+    pub dropped: u64,
+    /// How much waits.
+    pub waiting: u64,
+}
+
+/// What a receiver is to be told next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// Its place in the outbox.
+    pub seq: i64,
+    /// The same however often it is tried.
+    pub id: DeliveryId,
+    /// Whom.
+    pub hook: WebhookRecord,
+    /// `waiting` or `resolved`.
+    pub event: String,
+    /// The request at that moment, as `review` writes it.
+    pub body: Value,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it was first tried.
+    pub since_ms: Option<u64>,
+    /// Not before this.
+    pub next_ms: u64,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The receiver has it.
+    Delivered,
+    /// Not now; again at this time.
+    Later {
+        /// When.
+        next_ms: u64,
+        /// Why.
+        error: String,
+    },
+    /// Never.
+    GivenUp {
+        /// Why.
+        error: String,
+    },
+}
+
+impl Store {
+    /// All webhooks, oldest first.
+    pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
+             FROM webhooks ORDER BY id",
+        );
+        rows.fetch_all(self.readers()).await?.iter().map(state).collect()
+    }
+
+    /// The oldest delivery of each receiver that may be sent anything.
+    pub async fn deliveries(&self) -> Result<Vec<Delivery>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
+                    outbox.attempts, outbox.since_ms, outbox.next_ms
+             FROM outbox JOIN webhooks ON webhooks.id = outbox.hook
+             WHERE webhooks.active
+               AND outbox.seq = (SELECT MIN(seq) FROM outbox AS older WHERE older.hook = outbox.hook)
+             ORDER BY outbox.seq",
+        );
+        rows.fetch_all(self.readers()).await?.iter().map(delivery).collect()
+    }
+}
+
+fn hook(row: &SqliteRow) -> Result<WebhookRecord, StoreError> {
+    Ok(WebhookRecord {
+        id: row.try_get::<String, _>("id")?.into(),
+        url: row.try_get("url")?,
+        document: row.try_get::<Option<String>, _>("document")?.map(Into::into),
+        secret: row.try_get("secret")?,
+        active: row.try_get("active")?,
+        created_ms: row.try_get::<i64, _>("created_ms")?.unsigned_abs(),
+    })
+}
+
+fn state(row: &SqliteRow) -> Result<WebhookState, StoreError> {
+    let time = |column| Ok::<_, StoreError>(row.try_get::<Option<i64>, _>(column)?);
+    Ok(WebhookState {
+        hook: hook(row)?,
+        delivered_ms: time("delivered_ms")?.map(i64::unsigned_abs),
+        failing_ms: time("failing_ms")?.map(i64::unsigned_abs),
+        error: row.try_get("error")?,
+        dropped: row.try_get::<i64, _>("dropped")?.unsigned_abs(),
+        waiting: row.try_get::<i64, _>("waiting")?.unsigned_abs(),
+    })
+}
+
+fn delivery(row: &SqliteRow) -> Result<Delivery, StoreError> {
+    let body: &str = row.try_get("body")?;
+    Ok(Delivery {
+        seq: row.try_get("seq")?,
+        id: row.try_get::<String, _>("delivery")?.into(),
+        hook: hook(row)?,
+        event: row.try_get("event")?,
+        body: serde_json::from_str(body)
+            .map_err(|error| StoreError::corrupt("a delivery", &error))?,
+        attempts: u32::try_from(row.try_get::<i64, _>("attempts")?).unwrap_or(u32::MAX),
+        since_ms: row.try_get::<Option<i64>, _>("since_ms")?.map(i64::unsigned_abs),
+        next_ms: row.try_get::<i64, _>("next_ms")?.unsigned_abs(),
+    })
+}
+
+/// A new webhook, or its new address or activity. A new address has not failed yet.
+pub(super) async fn put(
+    db: &mut SqliteConnection,
+    record: &WebhookRecord,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
+         VALUES ($1, $2, $3, $4, $5, $6, 0)
+         ON CONFLICT (id) DO UPDATE SET url = excluded.url, active = excluded.active,
+             failing_ms = NULL, error = NULL",
+    )
+    .bind(record.id.as_str())
+    .bind(&record.url)
+    .bind(record.document.as_ref().map(DocumentId::as_str))
+    .bind(&record.secret)
+    .bind(record.active)
+    .bind(int(record.created_ms))
+    .execute(&mut *db)
+    .await?;
+    sqlx::query("UPDATE outbox SET next_ms = 0 WHERE hook = $1")
+        .bind(record.id.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// It is told nothing any more.
+pub(super) async fn remove(db: &mut SqliteConnection, id: &WebhookId) -> Result<(), StoreError> {
+    for statement in ["DELETE FROM outbox WHERE hook = $1", "DELETE FROM webhooks WHERE id = $1"] {
+        sqlx::query(statement).bind(id.as_str()).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+/// Writes down whom to tell of a request's new state, before that state is written.
+pub(super) async fn note(
+    db: &mut SqliteConnection,
+    request: &RequestRecord,
+) -> Result<(), StoreError> {
+    let hooks: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT id, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) FROM webhooks
+         WHERE active AND (document = $1 OR (document IS NULL AND NOT EXISTS
+             (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))",
+    )
+    .bind(request.document.as_ref().map(DocumentId::as_str))
+    .fetch_all(&mut *db)
+    .await?;
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    let before: Option<bool> = sqlx::query_scalar("SELECT is_open FROM requests WHERE id = $1")
+        .bind(request.id.as_str())
+        .fetch_optional(&mut *db)
+        .await?;
+    // What is written again while it stays open, or stays ended, is no news.
+    let event = match (before, request.open) {
+        (None | Some(false), true) => "waiting",
+        (None | Some(true), false) => "resolved",
+        (Some(true), true) | (Some(false), false) => return Ok(()),
+    };
+    for (hook, waiting) in hooks {
+        if waiting >= MOST_WAITING {
+            sqlx::query("UPDATE webhooks SET dropped = dropped + 1 WHERE id = $1")
+                .bind(hook)
+                .execute(&mut *db)
+                .await?;
+            continue;
+        }
+        sqlx::query(
+            "INSERT INTO outbox (id, hook, event, body, attempts, next_ms)
+             VALUES ($1, $2, $3, $4, 0, 0)",
+        )
+        .bind(DeliveryId::generate().as_str())
+        .bind(hook)
+        .bind(event)
+        .bind(request.body.to_string())
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// What became of a delivery; of one whose webhook was removed meanwhile, nothing.
+pub(super) async fn settle(
+    db: &mut SqliteConnection,
+    seq: i64,
+    hook: &WebhookId,
+    at_ms: u64,
+    outcome: &Outcome,
+) -> Result<(), StoreError> {
+    let (state, error) = match outcome {
+        Outcome::Delivered => {
+            ("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = $3 WHERE id = $1", None)
+        }
+        Outcome::Later { error, .. } => (
+            "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3 WHERE id = $1",
+            Some(error),
+        ),
+        Outcome::GivenUp { error } => (
+            "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3, dropped = dropped + 1
+             WHERE id = $1",
+            Some(error),
+        ),
+    };
+    sqlx::query(state).bind(hook.as_str()).bind(int(at_ms)).bind(error).execute(&mut *db).await?;
+    let query = match outcome {
+        Outcome::Delivered | Outcome::GivenUp { .. } => {
+            sqlx::query("DELETE FROM outbox WHERE seq = $1").bind(seq)
+        }
+        Outcome::Later { next_ms, .. } => sqlx::query(
+            "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2), next_ms = $3
+             WHERE seq = $1",
+        )
+        .bind(seq)
+        .bind(int(at_ms))
+        .bind(int(*next_ms)),
+    };
+    query.execute(db).await?;
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Where a webhook may lead: an owner's address must not make the server talk to what only the server can reach.
+//!
+//! Without `--allow-private-webhooks` it is `https`, and every address its name has is a public one; the connection goes to
+//! the very address that was looked at, so a name that answers differently the second time gains nothing.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::Url;
+
+/// Longest address, in bytes.
+const LONGEST: usize = 2_000;
+
+/// Which addresses may be told anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Public ones, by `https`.
+    Public,
+    /// Also loopback and private networks, and `http`.
+    Everywhere,
+}
+
+/// Why nothing is sent there.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// Not an address of the web.
+    #[error("a webhook's address is https://HOST/PATH, without a name or password in it")]
+    NoUrl,
+    /// Not encrypted.
+    #[error("a webhook's address begins with https://; http:// needs --allow-private-webhooks")]
+    NotEncrypted,
+    /// Leads into a private network.
+    #[error("{0} is not a public address; private ones need --allow-private-webhooks")]
+    Private(IpAddr),
+    /// The name has no address.
+    #[error("the name of the host cannot be found")]
+    Unknown,
+}
+
+/// An address that may be told something, as far as it can be told without looking its name up.
+#[derive(Clone, Debug)]
+pub struct Address(pub(super) Url);
+
+impl Address {
+    /// Reads it.
+    pub fn read(text: &str, reach: Reach) -> Result<Self, AddressError> {
+        let url = Url::parse(text).map_err(|_| AddressError::NoUrl)?;
+        let named = url.host_str().is_some_and(|host| !host.is_empty());
+        let quiet = url.username().is_empty() && url.password().is_none();
+        if text.len() > LONGEST || !named || !quiet || !matches!(url.scheme(), "http" | "https") {
+            return Err(AddressError::NoUrl);
+        }
+        if url.scheme() == "http" && reach == Reach::Public {
+            return Err(AddressError::NotEncrypted);
+        }
+        // The parser has brought every way to write an address to one: 127.1, 0x7f000001, [::ffff:127.0.0.1].
+        if let Some(address) = literal(&url) {
+            check(address, reach)?;
+        }
+        Ok(Self(url))
+    }
+
+    /// The sockets behind it, all of them allowed.
+    pub(super) async fn find(&self, reach: Reach) -> Result<Vec<SocketAddr>, AddressError> {
+        let port = self.0.port_or_known_default().ok_or(AddressError::NoUrl)?;
+        let host = self.0.host_str().ok_or(AddressError::NoUrl)?;
+        if let Some(address) = literal(&self.0) {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let found = tokio::net::lookup_host((host, port)).await;
+        let found: Vec<_> = found.map_err(|_| AddressError::Unknown)?.collect();
+        if found.is_empty() {
+            return Err(AddressError::Unknown);
+        }
+        for address in &found {
+            check(address.ip(), reach)?;
+        }
+        Ok(found)
+    }
+}
+
+fn literal(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+fn check(address: IpAddr, reach: Reach) -> Result<(), AddressError> {
+    if reach == Reach::Everywhere || is_public(address) {
+        Ok(())
+    } else {
+        Err(AddressError::Private(address))
+    }
+}
+
+/// Whether anybody could reach it. What is not known to be public is not.
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => is_public_v4(mapped),
+            None => is_public_v6(address),
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    !(a == 0
+        || a == 10
+        || a == 127
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 169 && b == 254)
+        || (a == 172 && (16..32).contains(&b))
+        || (a == 192 && b == 168)
+        || (a == 192 && b == 0 && (c == 0 || c == 2))
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (b == 18 || b == 19))
+        || (a == 198 && b == 51 && c == 100)
+        || (a == 203 && b == 0 && c == 113)
+        || a >= 224)
+}
+
+/// Global unicast (RFC 4291), without what stands for other networks: Teredo, 6to4, documentation, benchmarks.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    (0x2000..0x4000).contains(&a)
+        && !(a == 0x2001 && b < 0x200)
+        && !(a == 0x2001 && b == 0xdb8)
+        && a != 0x2002
+        && a != 0x3fff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_are_reached_by_https() {
+        for right in [
+            "https://hooks.example/x?y",
+            "https://1.1.1.1/",
+            "https://[2606:4700::1111]:8443/",
+            "https://172.32.0.1",
+        ] {
+            assert!(Address::read(right, Reach::Public).is_ok(), "{right}");
+        }
+    }
+
+    #[test]
+    fn what_only_the_server_can_reach_is_refused_however_it_is_written() {
+        for wrong in [
+            "https://127.0.0.1/",
+            "https://127.1/",
+            "https://0x7f000001/",
+            "https://2130706433/",
+            "https://0/",
+            "https://10.0.0.7",
+            "https://172.31.255.255",
+            "https://192.168.1.1",
+            "https://169.254.169.254/latest/meta-data",
+            "https://100.64.0.1",
+            "https://[::1]/",
+            "https://[::]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[fe80::1]/",
+            "https://[fd00::1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[2002:7f00:1::]/",
+            "https://224.0.0.1",
+            "https://255.255.255.255",
+        ] {
+            let refused = Address::read(wrong, Reach::Public);
+            assert!(matches!(refused, Err(AddressError::Private(_))), "{wrong}: {refused:?}");
+            assert!(Address::read(wrong, Reach::Everywhere).is_ok(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_the_web_is_refused_everywhere() {
+        let long = format!("https://hooks.example/{}", "x".repeat(LONGEST));
+        for wrong in [
+            "",
+            "hooks.example",
+            "file:///etc/passwd",
+            "ftp://hooks.example",
+            "https://",
+            "https://me:secret@hooks.example",
+            "https://me@hooks.example",
+            "data:text/plain,x",
+            &long,
+        ] {
+            assert!(Address::read(wrong, Reach::Everywhere).is_err(), "{wrong}");
+        }
+        let plain = Address::read("http://hooks.example", Reach::Public);
+        assert!(matches!(plain, Err(AddressError::NotEncrypted)));
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_home_is_refused_when_it_is_looked_up() {
+        let address = Address::read("https://localhost/", Reach::Public).unwrap();
+        assert!(matches!(address.find(Reach::Public).await, Err(AddressError::Private(_))));
+        assert!(!address.find(Reach::Everywhere).await.unwrap().is_empty());
+    }
+}

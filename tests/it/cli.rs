@@ -1,0 +1,225 @@
+//! The command line as a client: the real binary, beside a running server.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Desk, Hand, OWNER, Role, Script, copydesk};
+
+const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
+const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
+
+/// A desk, an editor's token, and a document.
+fn desk(flags: &[&str]) -> (Desk, String, String) {
+    let desk = Desk::plan().script(Script::rewriting(FIXED)).flags(flags).start();
+    let token = desk.token("Ana", Role::Editor, &[]);
+    let wish = serde_json::json!({"title": "A \u{1b}[31mstory", "text": TEXT});
+    let made = Hand::new(&desk, &token).posts("documents", &wish).ok();
+    let document = made["id"].as_str().unwrap().to_owned();
+    (desk, token, document)
+}
+
+fn command(desk: &Desk, token: &str, words: &[&str]) -> Command {
+    let mut command = copydesk();
+    command.args(words).env("COPYDESK_URL", desk.url()).env("COPYDESK_TOKEN", token);
+    command
+}
+
+fn runs(desk: &Desk, token: &str, words: &[&str]) -> Output {
+    command(desk, token, words).output().expect("the binary is built")
+}
+
+/// What it said, if it ended with this.
+#[track_caller]
+fn said(output: &Output, code: i32) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{said}\n{complaint}");
+    said
+}
+
+/// A command that waits.
+struct Waiting {
+    process: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Waiting {
+    fn start(mut command: Command) -> Self {
+        let mut process =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it is built");
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, lines }
+    }
+
+    fn line(&mut self) -> String {
+        self.lines.next().expect("another line").unwrap()
+    }
+
+    /// The next line as JSON.
+    fn json(&mut self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+
+    /// The rest of what it says, and how it ends.
+    fn ends(mut self) -> (String, Option<i32>) {
+        let rest: Vec<String> = self.lines.by_ref().map(Result::unwrap).collect();
+        (rest.join("\n"), self.process.wait().unwrap().code())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// A run that waits for people: the command, and the line of its request.
+fn asks(desk: &Desk, token: &str, document: &str, more: &[&str]) -> (Waiting, String) {
+    let words = [&["ask", document, "Fix the spelling", "--wait"], more].concat();
+    let mut waiting = Waiting::start(command(desk, token, &words));
+    let line = waiting.line();
+    (waiting, line)
+}
+
+fn name(line: &str) -> &str {
+    line.split_whitespace().next().unwrap()
+}
+
+#[test]
+fn documents_are_listed_for_people_and_for_programs() {
+    let (desk, token, document) = desk(&[]);
+    let list = said(&runs(&desk, &token, &["docs"]), 0);
+    let line = list.lines().next().unwrap();
+    assert!(line.starts_with(&document) && line.ends_with("story"), "{list}");
+    assert!(!list.contains('\u{1b}'), "nobody writes to the terminal by a title: {list:?}");
+    let list: Value =
+        serde_json::from_str(&said(&runs(&desk, &token, &["docs", "--json"]), 0)).unwrap();
+    assert_eq!(list["documents"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn somebody_asks_and_another_approves() {
+    let (desk, token, document) = desk(&[]);
+    let (mut ask, line) = asks(&desk, &token, &document, &[]);
+    assert!(line.contains("pending") && line.contains("2 changes"), "{line}");
+    assert!(ask.line().ends_with("[-Teh-]{+The+} keeper wrote every night."));
+    assert!(ask.line().contains("He [-recieved-]{+received+} few visitors there."));
+    let request = name(&line);
+    let list = said(&runs(&desk, &token, &["requests", "--document", &document]), 0);
+    assert_eq!(list.trim_end(), line);
+    let whole = said(&runs(&desk, &token, &["requests", request]), 0);
+    assert!(whole.contains("[-Teh-]{+The+}"), "{whole}");
+    let decided = runs(&desk, &token, &["approve", request, "--note", "Thank you"]);
+    assert_eq!(said(&decided, 0), "approved\n");
+    let (rest, code) = ask.ends();
+    assert_eq!(code, Some(0));
+    assert_eq!(rest, format!("Done.\n{request}  approved"));
+    let words = ["export", "--document", &document, "--format", "md"];
+    assert_eq!(said(&runs(&desk, &token, &words), 0), FIXED);
+    // Too late, and says so.
+    let late = runs(&desk, &token, &["reject", request, "--reason", "No"]);
+    said(&late, 1);
+    assert!(String::from_utf8_lossy(&late.stderr).contains("the server refused"));
+}
+
+#[test]
+fn changes_are_decided_one_by_one_and_a_rejection_is_a_failure_of_the_asker() {
+    let (desk, token, document) = desk(&[]);
+    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let request = name(&line);
+    let seen = said(&runs(&desk, &token, &["requests", request, "--json"]), 0);
+    let seen: Value = serde_json::from_str(&seen).unwrap();
+    let hunk = |number: usize| seen["hunks"][number]["id"].as_str().unwrap();
+    let first = ["reject", request, "--hunk", hunk(0), "--reason", "As he wrote it", "--json"];
+    let decided: Value = serde_json::from_str(&said(&runs(&desk, &token, &first), 0)).unwrap();
+    assert_eq!(decided["status"], "pending");
+    let stale = ["approve", request, "--preview", "of something else"];
+    said(&runs(&desk, &token, &stale), 1);
+    let preview = seen["preview_hash"].as_str().unwrap();
+    let second = ["reject", request, "--hunk", hunk(1), "--reason", "No", "--json"];
+    assert!(!preview.is_empty());
+    said(&runs(&desk, &token, &second), 0);
+    let (rest, code) = ask.ends();
+    assert_eq!(code, Some(1), "{rest}");
+    assert!(rest.contains("rejected"), "{rest}");
+}
+
+#[test]
+fn what_runs_out_of_time_ends_with_three() {
+    let (desk, token, document) = desk(&["--approval-timeout", "1"]);
+    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let (rest, code) = ask.ends();
+    assert_eq!(code, Some(3), "{rest}");
+    let late = runs(&desk, &token, &["approve", name(&line)]);
+    said(&late, 3);
+}
+
+#[test]
+fn who_waits_gives_up_when_they_said_and_the_run_goes_on() {
+    let (desk, token, document) = desk(&[]);
+    let (ask, line) = asks(&desk, &token, &document, &["--timeout", "2"]);
+    assert_eq!(ask.ends().1, Some(3));
+    said(&runs(&desk, &token, &["approve", name(&line)]), 0);
+}
+
+#[test]
+fn without_waiting_one_is_told_where_the_run_is() {
+    let (desk, token, document) = desk(&[]);
+    let url = said(&runs(&desk, &token, &["ask", &document, "Fix it"]), 0);
+    let run = Hand::new(&desk, &token).gets(url.trim().strip_prefix("/api/v1/").unwrap());
+    assert_eq!(run.ok()["prompt"], "Fix it");
+}
+
+#[test]
+fn who_watches_is_told_what_waits_and_how_it_ends() {
+    let (desk, token, document) = desk(&[]);
+    let words = ["watch", "--document", document.as_str(), "--json"];
+    let mut watch = Waiting::start(command(&desk, &token, &words));
+    said(&runs(&desk, &token, &["ask", &document, "Fix it"]), 0);
+    let waits = watch.json();
+    assert_eq!(waits["type"], "tool_approval_request");
+    let request = waits["request"]["request_id"].as_str().unwrap();
+    said(&runs(&desk, OWNER, &["approve", request]), 0);
+    let over = watch.json();
+    assert_eq!(
+        (over["type"].as_str(), over["request"]["status"].as_str()),
+        (Some("tool_approval_resolved"), Some("approved"))
+    );
+}
+
+#[test]
+fn nonsense_is_refused_with_two_and_whatever_fails_with_one() {
+    let (desk, token, document) = desk(&[]);
+    for wrong in [
+        &["ask"][..],
+        &["approve"],
+        &["reject", "req_1"],
+        &["requests", "req_1", "--document", "doc_1"],
+        &["watch", "--loud"],
+        &["completions", "sh"],
+    ] {
+        said(&runs(&desk, &token, wrong), 2);
+    }
+    said(&runs(&desk, &token, &["requests", "req_none"]), 1);
+    said(&runs(&desk, &token, &["ask", "doc_none", "Fix it"]), 1);
+    said(&runs(&desk, "no token at all", &["docs"]), 1);
+    let viewer = desk.token("Vic", Role::Viewer, &[]);
+    said(&runs(&desk, &viewer, &["ask", &document, "Fix it"]), 1);
+    let nobody = copydesk().args(["docs", "--url", "http://127.0.0.1:1"]).output().unwrap();
+    said(&nobody, 1);
+    assert!(String::from_utf8_lossy(&nobody.stderr).contains("is it running?"));
+}
+
+#[test]
+fn shells_complete_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = copydesk().args(["completions", shell]).output().unwrap();
+        let script = said(&script, 0);
+        for word in ["approve", "requests", "preview", "watch"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+}

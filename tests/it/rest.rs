@@ -1,0 +1,545 @@
+//! REST: what programs do that do not stay connected.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Desk, Hand, OWNER, Role, Script};
+
+const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
+const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+/// Ana's program has made a document.
+fn with_document() -> (Desk, Hand, String) {
+    let desk = Desk::scripted(Script::rewriting(FIXED));
+    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+    let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
+    let document = text(&made["id"]).to_owned();
+    (desk, ana, document)
+}
+
+/// And has asked for corrections, which wait: the run's address, and the request.
+fn with_request() -> (Desk, Hand, String, String, Value) {
+    let (desk, ana, document) = with_document();
+    let ask = json!({"prompt": "Fix the spelling", "context": {"documentId": document}});
+    let run = ana.posts("runs", &ask);
+    assert_eq!(run.status, 202);
+    let url = text(&run.body["url"]).strip_prefix("/api/v1/").unwrap().to_owned();
+    let request = waits(&ana, &url);
+    let request = ana.gets(&format!("requests/{request}")).ok();
+    (desk, ana, document, url, request)
+}
+
+/// Waits until a run has a request that waits for people.
+fn waits(hand: &Hand, run: &str) -> String {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let state = hand.gets(run).ok();
+        if let Some(request) = state["waiting"].get(0) {
+            return text(request).to_owned();
+        }
+        assert!(Instant::now() < until, "nothing waits: {state}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+// Documents.
+
+#[test]
+fn a_document_is_made_read_renamed_and_deleted() {
+    let (desk, ana, document) = with_document();
+    let here = format!("documents/{document}");
+    let read = ana.gets(&here).ok();
+    assert_eq!((&read["title"], &read["text"]), (&json!("A story"), &json!(TEXT)));
+    let renamed = ana.says(&format!("PATCH /api/v1/{here}"), &[], r#"{"title": "Another"}"#);
+    assert_eq!(renamed.status, 204);
+    assert_eq!(ana.gets("documents").ok()["documents"][0]["title"], "Another");
+    let owner = Hand::new(&desk, OWNER);
+    assert_eq!(owner.says(&format!("DELETE /api/v1/{here}"), &[], "").status, 204);
+    ana.gets(&here).refused_with(404, "not_found");
+}
+
+#[test]
+fn an_edit_leaves_alone_what_others_wrote_since() {
+    let (desk, ana, document) = with_document();
+    let ben = desk.editor("Ben");
+    ben.opens(&document);
+    ben.types(0, "So: ");
+    let edits = format!("documents/{document}/edits");
+    let made = ana.posts(&edits, &json!({"version": 0, "text": TEXT.replace("Teh", "The")})).ok();
+    assert_eq!(made["version"], 2);
+    // Made on the same version, by the same person: another edit.
+    let more = json!({"version": 0, "text": TEXT.replace("recieved", "received")});
+    assert_eq!(ana.posts(&edits, &more).ok()["version"], 3);
+    ben.comes_to_read(&format!("So: {FIXED}"));
+    let versions = ana.gets(&format!("documents/{document}/versions")).ok();
+    assert_eq!(versions["versions"][0]["author"]["name"], "Ana");
+    assert_eq!(ana.posts(&edits, &json!({"version": 3, "text": ben.text()})).ok()["version"], 3);
+}
+
+#[test]
+fn older_texts_are_read_compared_and_brought_back() {
+    let (_desk, ana, document) = with_document();
+    let here = |rest: &str| format!("documents/{document}/{rest}");
+    ana.posts(&here("edits"), &json!({"version": 0, "text": FIXED})).ok();
+    assert_eq!(ana.gets(&here("versions/0")).ok()["text"], TEXT);
+    let parts = ana.gets(&here("compare?from=0")).ok()["parts"].clone();
+    assert_eq!((&parts[0]["base"], &parts[0]["insert"]), (&json!("Teh"), &json!("The")));
+    assert_eq!(ana.posts(&here("restore"), &json!({"version": 0})).ok()["version"], 2);
+    assert_eq!(ana.gets(&format!("documents/{document}")).ok()["text"], TEXT);
+    ana.posts(&here("restore"), &json!({"version": 0, "onlyAt": 1})).refused_with(409, "resync");
+    ana.gets(&here("versions/9")).refused_with(404, "not_found");
+}
+
+#[test]
+fn settings_are_read_and_changed_by_an_owner() {
+    let (desk, ana, document) = with_document();
+    let owner = Hand::new(&desk, OWNER);
+    let patch = |hand: &Hand, path: &str, body: &str| {
+        hand.says(&format!("PATCH /api/v1/{path}"), &[], body)
+    };
+    let here = format!("documents/{document}/settings");
+    assert_eq!(patch(&owner, &here, r#"{"policy": "owner"}"#).ok()["policy"], "owner");
+    assert_eq!(ana.gets(&here).ok()["policy"], "owner");
+    patch(&ana, &here, r#"{"policy": "any"}"#).refused_with(403, "not_allowed");
+    assert_eq!(patch(&owner, "settings", r#"{"timeoutSeconds": 7}"#).ok()["timeoutSeconds"], 7);
+    assert_eq!(ana.gets("settings").ok()["timeoutSeconds"], 7);
+}
+
+#[test]
+fn lists_are_read_to_their_end_page_by_page() {
+    let (desk, ana, document) = with_document();
+    for title in ["One", "Two", "Three", "Four"] {
+        ana.posts("documents", &json!({"title": title})).ok();
+    }
+    let walk = |hand: &Hand, first: &str, field: &str| {
+        let (mut all, mut path) = (Vec::new(), Some(first.to_owned()));
+        while let Some(here) = path {
+            let page = hand.gets(&here).ok();
+            let entries = page[field].as_array().unwrap();
+            assert!(entries.len() <= 2, "{page}");
+            all.extend(entries.clone());
+            let next = page["next"].as_str();
+            path = next.map(|next| next.strip_prefix("/api/v1/").unwrap().to_owned());
+        }
+        all
+    };
+    let all = walk(&ana, "documents?limit=2", "documents");
+    assert_eq!(json!(all), ana.gets("documents?limit=200").ok()["documents"]);
+    assert_eq!(all.len(), 6, "and the one that is there from the beginning");
+    for version in 0..4 {
+        let edit = json!({"version": version, "text": "x".repeat(version + 1)});
+        ana.posts(&format!("documents/{document}/edits"), &edit).ok();
+    }
+    let versions = walk(&ana, &format!("documents/{document}/versions?limit=2"), "versions");
+    let numbers: Vec<_> = versions.iter().map(|it| it["version"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [4, 3, 2, 1]);
+    let owner = Hand::new(&desk, OWNER);
+    let lines = walk(&owner, "audit?limit=2", "lines");
+    let last = lines.last().unwrap();
+    assert_eq!(last["seq"], 1, "to the first line there is");
+    assert!(lines.iter().any(|line| line["document"] == json!(document)));
+    let here = format!("documents/{document}/audit?limit=2");
+    assert!(walk(&ana, &here, "lines").iter().all(|line| line["document"] == json!(document)));
+}
+
+// Requests.
+
+#[test]
+fn a_program_asks_decides_and_reads_what_came_of_it() {
+    let (_desk, ana, document, run, request) = with_request();
+    let open = ana.gets(&format!("requests?documentId={document}")).ok();
+    assert_eq!(open["requests"][0], request);
+    let here = format!("requests/{}", text(&request["request_id"]));
+    let first = json!({"id": request["hunks"][0]["id"], "decision": "accept"});
+    let preview = &request["preview_hash"];
+    let some = json!({"hunks": [first], "preview_hash": preview});
+    assert_eq!(ana.posts(&format!("{here}/decision"), &some).ok()["status"], "pending");
+    let rest = json!({"approved": false, "feedback": "as he wrote it", "preview_hash": preview});
+    let told = ana.posts(&format!("{here}/told"), &rest).ok();
+    assert!(text(&told["text"]).starts_with("Partly applied"), "{told}");
+    assert_eq!(ana.posts(&format!("{here}/decision"), &rest).ok()["status"], "partly");
+    let over = ana.gets(&format!("{run}?wait=30")).ok();
+    assert_eq!((&over["state"], &over["waiting"]), (&json!("success"), &json!([])));
+    assert_eq!(over["result"]["conversationMessage"], "Done.");
+    let now = TEXT.replace("Teh", "The");
+    assert_eq!(ana.gets(&format!("documents/{document}")).ok()["text"], now);
+    let ended = ana.gets(&format!("requests?documentId={document}&state=ended")).ok();
+    assert_eq!(ended["requests"][0]["status"], "partly");
+    assert_eq!(ana.gets(&here).ok()["status"], "partly");
+    assert_eq!(ana.posts(&format!("{here}/undo"), &json!({})).ok()["status"], "pending");
+    assert_eq!(ana.gets(&format!("documents/{document}")).ok()["text"], TEXT);
+    let session = text(&over["sessionId"]);
+    let said = ana.gets(&format!("sessions/{session}/transcript?documentId={document}")).ok();
+    assert_eq!(said["entries"][0]["content"]["text"], "Fix the spelling");
+    assert_eq!(ana.gets("sessions").ok()["sessions"][0]["id"], session);
+}
+
+#[test]
+fn a_decision_by_rest_is_one_like_any_other_and_comes_too_late_like_any_other() {
+    let (desk, ana, document, _, request) = with_request();
+    let ben = desk.editor("Ben");
+    ben.opens(&document);
+    let here = format!("requests/{}", text(&request["request_id"]));
+    let decision = format!("{here}/decision");
+    let stale = json!({"approved": true, "preview_hash": "of something else"});
+    let refused = ana.posts(&decision, &stale);
+    refused.refused_with(409, "stale_preview");
+    assert_eq!(refused.body["details"]["preview_hash"], request["preview_hash"]);
+    assert_eq!(ana.posts(&decision, &json!({"approved": true})).ok()["status"], "approved");
+    ben.comes_to_read(FIXED);
+    assert_eq!(ben.sees("tool_approval_resolved")["by"]["name"], "Ana");
+    let late = ana.posts(&decision, &json!({"approved": true}));
+    late.refused_with(409, "already_resolved");
+    assert_eq!(late.body["details"]["by"]["name"], "Ana");
+    let many = json!({"responses": [{"request_id": request["request_id"], "approved": true}, 7]});
+    let results = ana.posts("requests/decisions", &many).ok()["results"].clone();
+    assert_eq!(results[0]["error"]["code"], "already_resolved");
+    assert_eq!(results[1]["ok"], false);
+}
+
+#[test]
+fn who_waits_for_a_request_is_answered_when_it_is_decided() {
+    let (desk, ana, document, _, request) = with_request();
+    let here = format!("requests/{}", text(&request["request_id"]));
+    let begun = Instant::now();
+    assert_eq!(ana.gets(&format!("{here}?wait=1")).ok()["status"], "pending");
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    let waiting = std::thread::spawn({
+        let (ana, here) = (Hand::new(&desk, OWNER), here.clone());
+        move || ana.gets(&format!("{here}?wait=60")).ok()
+    });
+    let ben = desk.editor("Ben");
+    ben.opens(&document);
+    ben.accepts_all(&ben.sees_request());
+    let seen = waiting.join().unwrap();
+    assert_eq!((&seen["status"], &seen["by"]["name"]), (&json!("approved"), &json!("Ben")));
+    assert!(begun.elapsed() < Duration::from_secs(50));
+}
+
+#[test]
+fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
+    let (desk, _, _, _, request) = with_request();
+    let owner = Hand::new(&desk, OWNER);
+    let issued = owner.posts("tokens", &json!({"role": "viewer", "name": "Vic"})).ok();
+    let here = format!("requests/{}?wait=60", text(&request["request_id"]));
+    let waiting = std::thread::spawn({
+        let vic = Hand::new(&desk, text(&issued["token"]));
+        move || vic.gets(&here)
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    owner.says(&format!("DELETE /api/v1/tokens/{}", text(&issued["id"])), &[], "");
+    waiting.join().unwrap().refused_with(401, "unauthorized");
+}
+
+#[test]
+fn somebody_elses_session_is_not_ones_own() {
+    let (desk, ana, _, run, _) = with_request();
+    let ben = Hand::new(&desk, &desk.token("Ben", Role::Editor, &[]));
+    ben.gets(&run).refused_with(403, "not_allowed");
+    ben.posts(&format!("{run}/cancel"), &json!({})).refused_with(403, "not_allowed");
+    assert_eq!(ben.gets("sessions").ok()["sessions"], json!([]));
+    assert_eq!(ana.posts(&format!("{run}/cancel"), &json!({})).status, 204);
+    assert_eq!(ana.gets(&format!("{run}?wait=30")).ok()["state"], "cancelled");
+}
+
+// Keys.
+
+#[test]
+fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
+    let (mut desk, ana, _) = with_document();
+    let wish = json!({"title": "Once"});
+    let first = ana.posts_once("k1", "documents", &wish);
+    let again = ana.posts_once("k1", "documents", &wish);
+    assert_eq!((again.status, &again.body), (201, &first.body));
+    assert!(again.head.contains("idempotency-replayed: true"), "{}", again.head);
+    assert!(again.head.contains("location: /api/v1/documents/doc_"), "{}", again.head);
+    ana.posts_once("k1", "documents", &json!({"title": "Else"})).refused_with(422, "key_reused");
+    ana.posts_once("k1", "runs", &wish).refused_with(422, "key_reused");
+    // Keys are everybody's own.
+    let owner = Hand::new(&desk, OWNER);
+    assert_ne!(owner.posts_once("k1", "documents", &wish).ok(), first.body);
+    // A refusal is an answer too.
+    let wrong = json!({"title": "x".repeat(300)});
+    let refused = ana.posts_once("k2", "documents", &json!({"text": 7}));
+    assert_eq!(ana.posts_once("k2", "documents", &json!({"text": 7})).body, refused.body);
+    ana.posts_once("k2", "documents", &wrong).refused_with(422, "key_reused");
+    desk.is_killed_and_restarted();
+    let token = desk.token("Later", Role::Editor, &[]);
+    drop(token);
+    let owner = Hand::new(&desk, OWNER);
+    let titles = owner.gets("documents").ok()["documents"].clone();
+    let once = titles.as_array().unwrap().iter().filter(|it| it["title"] == "Once");
+    assert_eq!(once.count(), 2);
+    let kept = owner.posts_once("k1", "documents", &wish);
+    assert!(kept.head.contains("idempotency-replayed: true"), "{}", kept.head);
+}
+
+#[test]
+fn a_secret_is_not_kept_for_a_second_answer() {
+    let desk = Desk::quiet();
+    let owner = Hand::new(&desk, OWNER);
+    let wish = json!({"role": "viewer", "name": "Vic"});
+    owner.posts_once("k", "tokens", &wish).ok();
+    owner.posts_once("k", "tokens", &wish).refused_with(409, "already_done");
+    assert_eq!(owner.gets("tokens").ok()["tokens"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_a_dying_server_had_begun_is_not_begun_again() {
+    let (mut desk, ana, document) = with_document();
+    drop(ana);
+    desk.stops();
+    desk.starts_to_die_at("room.pushed").unwrap();
+    let edit = json!({"version": 0, "text": FIXED}).to_string();
+    let mut stream = TcpStream::connect(desk.address()).unwrap();
+    let request = format!(
+        "POST /api/v1/documents/{document}/edits HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {OWNER}\r\n\
+         Content-Type: application/json\r\nIdempotency-Key: k\r\nContent-Length: {}\r\n\r\n{edit}",
+        desk.address(),
+        edit.len(),
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    desk.dies();
+    desk.starts();
+    let owner = Hand::new(&desk, OWNER);
+    let edits = format!("documents/{document}/edits");
+    let again = json!({"version": 0, "text": FIXED});
+    owner.posts_once("k", &edits, &again).refused_with(409, "outcome_unknown");
+    owner.posts_once("k2", &edits, &again).ok();
+}
+
+#[test]
+fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
+    let (desk, _, document) = with_document();
+    let owner = Hand::new(&desk, OWNER);
+    let edits = format!("documents/{document}/edits");
+    for round in 0..10 {
+        let edit = json!({"version": round, "text": format!("{round} {TEXT}")});
+        let key = format!("k{round}");
+        let body = edit.to_string();
+        let mut stream = TcpStream::connect(desk.address()).unwrap();
+        let request = format!(
+            "POST /api/v1/{edits} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {OWNER}\r\n\
+             Content-Type: application/json\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
+            desk.address(),
+            body.len(),
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_micros(300 * round));
+        drop(stream);
+        let until = Instant::now() + Duration::from_secs(30);
+        let answer = loop {
+            let answer = owner.posts_once(&key, &edits, &edit);
+            if answer.body["code"] != "under_way" {
+                break answer;
+            }
+            assert!(Instant::now() < until, "{answer:?}");
+        };
+        assert_eq!(answer.ok()["version"], round + 1);
+    }
+}
+
+#[test]
+fn the_same_key_twice_at_once_is_done_once() {
+    let (desk, _, document) = with_document();
+    let token = desk.token("Bo", Role::Editor, &[]);
+    let edits = format!("documents/{document}/edits");
+    let all: Vec<_> = (0..8)
+        .map(|_| {
+            let (bo, edits) = (Hand::new(&desk, &token), edits.clone());
+            let edit = json!({"version": 0, "text": format!("So. {TEXT}")});
+            std::thread::spawn(move || bo.posts_once("k", &edits, &edit))
+        })
+        .collect();
+    let answers: Vec<Answer> = all.into_iter().map(|it| it.join().unwrap()).collect();
+    assert!(answers.iter().all(|it| it.status == 200 || it.body["code"] == "under_way"));
+    assert!(answers.iter().any(|it| it.status == 200));
+    let owner = Hand::new(&desk, OWNER);
+    assert_eq!(owner.gets(&format!("documents/{document}")).ok()["version"], 1);
+}
+
+// Limits and nonsense.
+
+/// (request, body, status, code); `$document` and `$request` are there.
+#[rustfmt::skip]
+const TABLE: &[(&str, &str, u16, &str)] = &[
+    ("POST documents", "[]", 422, "invalid_request"),
+    ("POST documents", "{", 400, "invalid_request"),
+    ("POST documents", r#"{"title": 7}"#, 422, "invalid_request"),
+    ("POST documents", r#"{"text": ["x"]}"#, 422, "invalid_request"),
+    ("GET documents?limit=0", "", 400, "invalid_request"),
+    ("GET documents?limit=201", "", 400, "invalid_request"),
+    ("GET documents?limit=x", "", 400, "invalid_request"),
+    ("GET documents?cursor=x", "", 400, "invalid_request"),
+    ("GET documents/none", "", 404, "not_found"),
+    ("GET documents/%00", "", 404, "not_found"),
+    ("GET documents/%ff", "", 404, "not_found"),
+    ("PATCH documents/$document", "{}", 422, "invalid_request"),
+    ("PATCH documents/$document", r#"{"title": ""}"#, 400, "invalid_request"),
+    ("PATCH documents/$document/settings", r#"{"policy": "nobody"}"#, 422, "invalid_request"),
+    ("PATCH documents/$document/settings", r#"{"documentId": "other"}"#, 422, "invalid_request"),
+    ("PATCH documents/none/settings", "{}", 404, "not_found"),
+    ("POST documents/$document/edits", r#"{"version": 0}"#, 422, "invalid_request"),
+    ("POST documents/$document/edits", r#"{"version": -1, "text": "x"}"#, 422, "invalid_request"),
+    ("POST documents/$document/edits", r#"{"version": 9, "text": "x"}"#, 409, "resync"),
+    ("POST documents/$document/restore", r#"{"version": 9}"#, 400, "invalid_request"),
+    ("GET documents/$document/versions/x", "", 404, "not_found"),
+    ("GET documents/$document/versions/-1", "", 404, "not_found"),
+    ("GET documents/$document/versions?cursor=W10", "", 400, "invalid_request"),
+    ("GET documents/$document/compare", "", 400, "invalid_request"),
+    ("GET documents/$document/compare?from=9", "", 400, "invalid_request"),
+    ("GET documents/$document/provenance?from=x", "", 400, "invalid_request"),
+    ("GET documents/$document/audit?limit=501", "", 400, "invalid_request"),
+    ("GET requests?state=all", "", 400, "invalid_request"),
+    ("GET requests?state=ended", "", 400, "invalid_request"),
+    ("GET requests?state=ended&documentId=$document&status=pending", "", 400, "invalid_request"),
+    ("GET requests?documentId=none", "", 404, "not_found"),
+    ("GET requests/none", "", 404, "not_found"),
+    ("GET requests/$request?wait=61", "", 400, "invalid_request"),
+    ("GET requests/$request?wait=x", "", 400, "invalid_request"),
+    ("POST requests/$request/decision", "{}", 422, "invalid_request"),
+    ("POST requests/$request/decision", r#"{"approved": "yes"}"#, 422, "invalid_request"),
+    ("POST requests/$request/decision", r#"{"decision": "maybe"}"#, 422, "invalid_request"),
+    ("POST requests/$request/decision", r#"{"approved": true, "hunks": [7]}"#, 422, "invalid_request"),
+    ("POST requests/$request/decision", r#"{"approved": true, "hunks": [{"id": "none", "decision": "accept"}]}"#, 404, "not_found"),
+    ("POST requests/$request/decision", r#"{"approved": true, "request_id": "other"}"#, 422, "invalid_request"),
+    ("POST requests/$request/decision", r#"{"decision": "edit", "updated_input": {}}"#, 422, "invalid_decision"),
+    ("POST requests/none/decision", r#"{"approved": true}"#, 404, "not_found"),
+    ("POST requests/decisions", r#"{"responses": {}}"#, 422, "invalid_request"),
+    ("POST requests/$request/undo", r#"{"hunks": "all"}"#, 422, "invalid_request"),
+    ("POST requests/$request/reopen", "{}", 422, "invalid_decision"),
+    ("POST requests/none/extend", "{}", 404, "not_found"),
+    ("POST runs", "{}", 422, "invalid_request"),
+    ("POST runs", r#"{"prompt": " "}"#, 422, "invalid_request"),
+    ("POST runs", r#"{"prompt": "x", "model": "none"}"#, 422, "invalid_request"),
+    ("POST runs", r#"{"prompt": "x", "permission_mode": "root"}"#, 422, "invalid_request"),
+    ("POST runs", r#"{"prompt": "x", "permission_mode": "bypassPermissions"}"#, 403, "not_allowed"),
+    ("POST runs", r#"{"prompt": "x", "sessionId": "none"}"#, 404, "not_found"),
+    ("POST runs", r#"{"prompt": "x", "context": {"documentId": "none"}}"#, 404, "not_found"),
+    ("POST runs", r#"{"prompt": "x", "context": {"selection": {"start": 3, "end": 1}}}"#, 422, "invalid_request"),
+    ("GET sessions/none/transcript", "", 404, "not_found"),
+    ("GET sessions/none/runs/none", "", 404, "not_found"),
+    ("POST sessions/none/runs/none/cancel", "{}", 404, "not_found"),
+    ("PATCH settings", r#"{"approvals": "maybe"}"#, 422, "invalid_request"),
+    ("PATCH settings", r#"{"timeoutSeconds": -1}"#, 422, "invalid_request"),
+    ("DELETE rules/none", "", 404, "not_found"),
+    ("GET rules?documentId=none", "", 404, "not_found"),
+    ("POST webhooks", "{}", 422, "invalid_request"),
+    ("POST webhooks", r#"{"url": "hooks.example"}"#, 422, "invalid_request"),
+    ("POST webhooks", r#"{"url": "http://hooks.example"}"#, 422, "invalid_request"),
+    ("POST webhooks", r#"{"url": "https://127.0.0.1:1/"}"#, 422, "invalid_request"),
+    ("POST webhooks", r#"{"url": "https://169.254.169.254/"}"#, 422, "invalid_request"),
+    ("POST webhooks", r#"{"url": "https://hooks.example", "documentId": "none"}"#, 404, "not_found"),
+    ("PATCH webhooks/none", r#"{"active": false}"#, 404, "not_found"),
+    ("GET audit?cursor=!", "", 400, "invalid_request"),
+    ("PUT documents/$document", "{}", 405, "method_not_allowed"),
+    ("GET nothing", "", 404, "not_found"),
+];
+
+#[test]
+fn whatever_is_wrong_is_answered_by_a_problem_document_and_changes_nothing() {
+    let (desk, _, document, _, request) = with_request();
+    let owner = Hand::new(&desk, OWNER);
+    let mut wrong = Vec::new();
+    for (asked, body, status, code) in TABLE {
+        let (method, path) = asked.split_once(' ').unwrap();
+        let path =
+            path.replace("$document", &document).replace("$request", text(&request["request_id"]));
+        let answer = owner.says(&format!("{method} /api/v1/{path}"), &[], body);
+        let problem = answer.head.contains("content-type: application/problem+json");
+        if (answer.status, answer.body["code"].as_str(), problem) != (*status, Some(*code), true) {
+            wrong.push(format!("{asked} {body}: {answer:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(owner.gets(&format!("documents/{document}")).ok()["text"], TEXT);
+}
+
+#[test]
+fn a_write_is_json_and_no_larger_than_a_document() {
+    let (desk, ana, document) = with_document();
+    let form = [("Content-Type", "text/plain")];
+    ana.says("POST /api/v1/documents", &form, "{}").refused_with(415, "unsupported_media_type");
+    let long = json!({"title": "x".repeat(9 * 1024 * 1024)}).to_string();
+    ana.says(&format!("PATCH /api/v1/documents/{document}"), &[], &long)
+        .refused_with(413, "too_large");
+    // A document of the longest kind comes in, and what is longer does not.
+    let text = "ä".repeat(5 * 1024 * 1024);
+    ana.posts_once("k", "documents", &json!({"text": text})).ok();
+    let owner = Hand::new(&desk, OWNER);
+    assert!(owner.posts("documents", &json!({"text": "x".repeat(9 * 1024 * 1024)})).status == 400);
+    for key in ["", " ", &"k".repeat(256)] {
+        let refused = ana.posts_once(key, "documents", &json!({}));
+        refused.refused_with(400, "invalid_request");
+    }
+}
+
+#[test]
+fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.token("Ana", Role::Viewer, &[]), desk.token("Ben", Role::Viewer, &[]));
+    let late = std::thread::scope(|scope| {
+        let hands: Vec<_> = (0..8)
+            .map(|_| {
+                let ana = Hand::new(&desk, &ana);
+                scope.spawn(move || {
+                    (0..2_000).map(|_| ana.gets("me")).find(|answer| answer.status != 200)
+                })
+            })
+            .collect();
+        hands.into_iter().find_map(|hand| hand.join().unwrap())
+    });
+    let late = late.expect("at some time it is too much");
+    late.refused_with(429, "rate_limited");
+    assert!(late.head.contains("retry-after: "), "{}", late.head);
+    Hand::new(&desk, &ben).gets("me").ok();
+}
+
+/// Drives every operation of the `OpenAPI` document with what it allows and what it does not.
+///
+/// Needs `COPYDESK_SDK_PYTHON`, a Python with `tests/sdk/requirements.txt`; without it the story is skipped, loudly, which is a
+/// failure with `COPYDESK_REQUIRE_ALL=1`.
+#[test]
+fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
+    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
+    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
+    let Some(python) = python else {
+        let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
+        assert!(!required, "{why}, and COPYDESK_REQUIRE_ALL=1");
+        eprintln!("\n*** SKIPPED: {why}\n");
+        return;
+    };
+    let (desk, ana, document, run, request) = with_request();
+    let session = ana.gets(&run).ok()["sessionId"].clone();
+    let folder = tempfile::tempdir().unwrap();
+    // Names of what is there, so that more is found than that nothing is called like that.
+    let there = format!(
+        "[[operations]]\ninclude-path-regex = '^/api/v1/documents/[{{]id[}}]'\nexclude-method = 'DELETE'\n\
+         parameters = {{ 'path.id' = '{document}' }}\n\
+         [[operations]]\ninclude-path-regex = '^/api/v1/requests/[{{]id[}}]'\nparameters = {{ 'path.id' = {} }}\n\
+         [[operations]]\ninclude-path-regex = '^/api/v1/sessions/'\nparameters = {{ 'path.session' = {session} }}\n",
+        request["request_id"],
+    );
+    std::fs::write(folder.path().join("schemathesis.toml"), there).unwrap();
+    let output = Command::new(python)
+        .args(["-m", "schemathesis.cli", "run"])
+        .arg(format!("{}/api/v1/openapi.json", desk.url()))
+        .args(["--header", &format!("Authorization: Bearer {OWNER}")])
+        .args(["--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"])
+        .args(["--phases", "examples,coverage,fuzzing", "--max-examples", "12", "--workers", "1"])
+        .args(["--request-timeout", "90", "--generation-deterministic", "--no-color"])
+        .current_dir(folder.path())
+        .output()
+        .expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complaints}");
+}
