@@ -2,6 +2,7 @@
 
 mod check;
 mod mcp_bridge;
+mod models;
 mod remote;
 mod tokens;
 
@@ -20,18 +21,15 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::{Agents, Bypass, Models};
+use crate::agent::{Agents, Bypass};
 use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
-use crate::config::{Config, ModelChoice, Provider};
+use crate::config::Config;
 use crate::export::{Format, Manuscript};
 use crate::files::Files;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::ids::MemberId;
-use crate::llm::harper::Harper;
-use crate::llm::scripted::Scripted;
-use crate::llm::{Model, Patience, anthropic, openai};
 use crate::room::Outlet;
 use crate::room::clock::Clock;
 use crate::room::event::{Announcement, Event};
@@ -221,7 +219,7 @@ impl House {
             tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
         }
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
-        let (models, mut tools) = (models(config)?, tools(config)?);
+        let (models, mut tools) = (models::models(config)?, tools(config)?);
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
             let started = Files::start(store.clone(), rooms.clone(), workspace).await?;
@@ -375,45 +373,6 @@ fn tools(config: &Config) -> Result<Registry> {
     return Ok(tools.with_commands());
     #[cfg(not(unix))]
     bail!("--enable-bash works on Unix only");
-}
-
-/// The models that can be asked, the default first.
-fn models(config: &Config) -> Result<Models> {
-    let mut models = Vec::new();
-    for choice in &config.models {
-        models.push(match choice {
-            ModelChoice::Harper => Arc::new(Harper) as Arc<dyn Model>,
-            ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
-            ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
-            ModelChoice::Script(path) => Arc::new(Scripted::load(path)?),
-        });
-    }
-    let mut models = models.into_iter();
-    let first = models.next().context("no model is configured")?;
-    Ok(Models::new(first, models))
-}
-
-fn messages_api(settings: &Provider, name: Option<&str>) -> Result<Arc<dyn Model>> {
-    let Some(api_key) = settings.key.clone() else { bail!("ANTHROPIC_API_KEY is not set") };
-    let base_url = settings.base_url.clone();
-    let model = anthropic::Anthropic::new(anthropic::Settings {
-        base_url: base_url.unwrap_or_else(|| anthropic::DEFAULT_BASE_URL.to_owned()),
-        api_key,
-        model: name.unwrap_or(anthropic::DEFAULT_MODEL).to_owned(),
-        patience: Patience::default(),
-    })?;
-    Ok(Arc::new(model))
-}
-
-fn chat_completions(settings: &Provider, name: Option<&String>) -> Result<Arc<dyn Model>> {
-    let base_url = settings.base_url.clone();
-    let model = openai::OpenAi::new(openai::Settings {
-        base_url: base_url.unwrap_or_else(|| openai::DEFAULT_BASE_URL.to_owned()),
-        api_key: settings.key.clone(),
-        model: name.cloned(),
-        patience: Patience::default(),
-    })?;
-    Ok(Arc::new(model))
 }
 
 /// Says on standard output where the server is: the two lines a script waits for.

@@ -12,6 +12,7 @@ mod driver;
 mod listen;
 mod looking;
 mod models;
+mod permission;
 mod prompt;
 mod queue;
 mod record;

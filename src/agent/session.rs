@@ -29,7 +29,7 @@ use super::snapshots::Snapshots;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{End, Limits};
 use super::voice::Voice;
-use super::{Ask, AskError, AskKind, Bypass, PermissionMode, Selected, Stop};
+use super::{Ask, AskError, AskKind, Bypass, Selected, Stop};
 
 /// Bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     pub models: Models,
     pub tools: Registry,
     pub limits: Limits,
-    bypass: Bypass,
+    pub bypass: Bypass,
     queues: Mutex<Queues>,
     snapshots: Mutex<Snapshots>,
     /// Who waits for the calls of outside callers.
@@ -113,26 +113,6 @@ impl Agents {
     /// The names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
-    }
-
-    /// Whether a person's runs may have this permission mode.
-    ///
-    /// # Errors
-    /// As [`Agents::ask`] would refuse it.
-    pub fn check_mode(
-        &self,
-        mode: PermissionMode,
-        asker: &Principal,
-        document: Option<&DocumentId>,
-    ) -> Result<(), AskError> {
-        self.shared.check_mode(mode, asker, document)
-    }
-
-    /// The permission mode of a person's runs that name none: the server's, if they may have that.
-    pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
-        let mode = self.shared.rooms.settings().permission_mode;
-        let may = self.check_mode(mode, asker, document).is_ok();
-        if may { mode } else { PermissionMode::Sdk }
     }
 
     /// The model of this name, or any `provider:NAME` of a provider that is here.
@@ -397,26 +377,6 @@ impl Shared {
             return Err(AskError::UnknownModel { name, available: self.models.names().join(", ") });
         }
         Ok(())
-    }
-
-    fn check_mode(
-        &self,
-        mode: PermissionMode,
-        asker: &Principal,
-        document: Option<&DocumentId>,
-    ) -> Result<(), AskError> {
-        match mode {
-            PermissionMode::Sdk | PermissionMode::ToolApproval => Ok(()),
-            PermissionMode::BypassPermissions => {
-                let may = asker.may(Action::Bypass, document);
-                if may && self.bypass == Bypass::Allowed {
-                    Ok(())
-                } else {
-                    Err(AskError::BypassNotAllowed)
-                }
-            }
-            PermissionMode::McpProxy => Err(AskError::UnsupportedMode { mode }),
-        }
     }
 
     async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {

@@ -21,7 +21,7 @@ export function ServerSettings() {
         <span><b>Ask people first, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once. Everybody is told.</span></span>
       </label>
       <label className="setting-row">
-        <span>Time to decide, everywhere</span>
+        <span>Usual time limit</span>
         <select className="field" value={settings.timeoutSeconds} onChange={(event) => set({ timeoutSeconds: Number(event.currentTarget.value) })}>
           {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => <option key={seconds} value={seconds}>{name}</option>)}
         </select>

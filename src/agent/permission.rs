@@ -1,0 +1,52 @@
+//! Which permission modes a person's runs may have, and which they have when they name none.
+
+use crate::ids::DocumentId;
+use crate::who::{Action, Principal};
+
+use super::session::Shared;
+use super::{Agents, AskError, Bypass, PermissionMode};
+
+impl Agents {
+    /// Whether a person's runs may have this permission mode.
+    ///
+    /// # Errors
+    /// As [`Agents::ask`] would refuse it.
+    pub fn check_mode(
+        &self,
+        mode: PermissionMode,
+        asker: &Principal,
+        document: Option<&DocumentId>,
+    ) -> Result<(), AskError> {
+        self.shared.check_mode(mode, asker, document)
+    }
+
+    /// The permission mode of a person's runs that name none: the server's, if they may have that.
+    pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
+        let mode = self.shared.rooms.settings().permission_mode;
+        let may = self.check_mode(mode, asker, document).is_ok();
+        if may { mode } else { PermissionMode::Sdk }
+    }
+}
+
+impl Shared {
+    /// Whether a person's runs may have this permission mode.
+    pub fn check_mode(
+        &self,
+        mode: PermissionMode,
+        asker: &Principal,
+        document: Option<&DocumentId>,
+    ) -> Result<(), AskError> {
+        match mode {
+            PermissionMode::Sdk | PermissionMode::ToolApproval => Ok(()),
+            PermissionMode::BypassPermissions => {
+                let may = asker.may(Action::Bypass, document);
+                if may && self.bypass == Bypass::Allowed {
+                    Ok(())
+                } else {
+                    Err(AskError::BypassNotAllowed)
+                }
+            }
+            PermissionMode::McpProxy => Err(AskError::UnsupportedMode { mode }),
+        }
+    }
+}
