@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: [(&str, &str); 22] = [
+const ROOMS: [(&str, &str); 23] = [
     ("failpoint", ""),
     ("ids", ""),
     ("who", "ids"),
@@ -22,9 +22,10 @@ const ROOMS: [(&str, &str); 22] = [
     ("store", "ids who failpoint"),
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint"),
-    ("workspace", ""),
+    ("processes", ""),
+    ("workspace", "processes"),
     ("check", "ids who document review store"),
-    ("llm", "wire::messages"),
+    ("llm", "processes wire::messages"),
     ("tools", "ids who document review room workspace wire::messages failpoint"),
     (
         "agent",
@@ -47,7 +48,7 @@ const EXCEPTIONS: [(&str, &str); 1] = [
 ];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the process.
-const WALLS: [(&str, &str); 37] = [
+const WALLS: [(&str, &str); 38] = [
     ("ammonia", "export/html.rs"),
     ("anyhow", "app main.rs"),
     ("axum", "http app.rs"),
@@ -65,8 +66,9 @@ const WALLS: [(&str, &str); 37] = [
     ("pulldown_cmark", "export"),
     ("regex", "llm tools/find_and_replace.rs"),
     ("reqwest", "llm client"),
+    ("rmcp", "llm/claude"),
     ("ropey", "document"),
-    ("rustix", "workspace/command.rs"),
+    ("rustix", "processes.rs"),
     ("schemars", "tools"),
     ("similar", "document/diff review/preview.rs"),
     ("socketioxide", "socket app.rs"),
@@ -81,12 +83,12 @@ const WALLS: [(&str, &str); 37] = [
     ("unicode_segmentation", "document/diff llm/harper"),
     ("zip", "export"),
     ("std::env", "config.rs"),
-    // Which processes a command has left behind is in `/proc`.
-    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store workspace/command.rs"),
+    // Which processes a program has left behind is in `/proc`.
+    ("std::fs", "auth/owner.rs config.rs llm/claude llm/scripted.rs processes.rs store"),
     // `copydesk export --out FILE`.
     ("tokio::fs", "app.rs store"),
     // The lock of a data directory names its process; a failpoint ends it.
-    ("std::process", "main.rs store/files.rs workspace/command.rs failpoint.rs"),
+    ("std::process", "llm/claude main.rs store/files.rs workspace/command.rs failpoint.rs"),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store.
     (
         "tokio::spawn",
