@@ -82,7 +82,10 @@ async fn a_rejection_reaches_the_caller_with_its_feedback() {
     let mut ongoing = stage.calls(rewrite("New.")).await;
     stage.reject("Too new").await;
     let called = over(&mut ongoing).await;
-    assert_eq!((called.outcome.text.as_str(), called.outcome.is_error), ("User rejected: Too new", true));
+    assert_eq!(
+        (called.outcome.text.as_str(), called.outcome.is_error),
+        ("User rejected: Too new", true)
+    );
     assert_eq!(called.outcome.about["status"], "rejected");
     assert_eq!(stage.text().await, "Old.");
 }
@@ -152,7 +155,10 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     let mut stage = Stage::with("One. Two.").await;
     let at = |start: i64, text| {
         let range = json!({"start": start, "end": start + 4});
-        call("update_selection", json!({"new_text": text, "selection_range": range, "explanation": ""}))
+        call(
+            "update_selection",
+            json!({"new_text": text, "selection_range": range, "explanation": ""}),
+        )
     };
     let mut first = stage.calls(at(0, "Uno.")).await;
     let mut second = stage.calls(at(5, "Dos.")).await;
@@ -242,7 +248,8 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
 async fn roles_hold_for_calls_from_outside() {
     let stage = Stage::in_workspace(&[("a.txt", "Secret.")]).await;
     let id = stage.room.document().clone();
-    let viewer = Principal { user: "usr_vi".into(), name: "Vi".into(), role: Role::Viewer, document: None };
+    let viewer =
+        Principal { user: "usr_vi".into(), name: "Vi".into(), role: Role::Viewer, document: None };
     let bound = Principal { role: Role::Editor, document: Some(id.clone()), ..viewer.clone() };
     let tries = [
         (&viewer, Some(id.clone()), rewrite("New.")),
@@ -267,9 +274,18 @@ async fn roles_hold_for_calls_from_outside() {
 async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
     let mut stage = Stage::with("Old.").await;
     for (outside, words) in [
-        (call("update_full_document", json!({"content": 1})), "Invalid input for update_full_document"),
+        (
+            call("update_full_document", json!({"content": 1})),
+            "Invalid input for update_full_document",
+        ),
         (call("update_full_document", json!("text")), "invalid JSON arguments"),
-        (call("update_selection", json!({"new_text": "x", "selection_range": {"start": 9, "end": 3}})), "Invalid selection range"),
+        (
+            call(
+                "update_selection",
+                json!({"new_text": "x", "selection_range": {"start": 9, "end": 3}}),
+            ),
+            "Invalid selection range",
+        ),
         (call("no_such_tool", json!({})), "Unknown tool: no_such_tool"),
     ] {
         let called = over(&mut stage.calls(outside).await).await;

@@ -27,6 +27,7 @@ use super::record::{self, About, Run, State};
 use super::selection::{allowed, follow, locate};
 use super::session::Shared;
 use super::snapshots::Snapshot;
+use super::threads;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
@@ -151,6 +152,7 @@ impl<'a> Driver<'a> {
         let voice = shared.voice(run, shared.room(run).await?);
         let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
+        threads::choose(shared, run, &chosen, &entries).await?;
         let mut driver = Self {
             shared,
             run,
@@ -238,7 +240,8 @@ impl<'a> Driver<'a> {
         let ask = &self.run.ask;
         let news = self.news().await?;
         let tools = self.shared.tools.occasions(self.ground());
-        let seen = self.seen();
+        // What it was shown before, it may have left out since.
+        let seen = if self.run.thread.is_some() { None } else { self.seen() };
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),
