@@ -1,6 +1,7 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
 mod check;
+mod claude;
 mod tokens;
 
 use std::io::Write;
@@ -56,6 +57,7 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
         Some(Command::Export(args)) => export(args).await?,
+        Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Check(args)) => return check::run(args).await,
     }
     Ok(Ending::Fine)
@@ -278,6 +280,7 @@ fn models(config: &Config) -> Result<Models> {
             ModelChoice::Harper => Arc::new(Harper) as Arc<dyn Model>,
             ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
             ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
+            ModelChoice::Claude(name) => claude::model(config, name.as_deref())?,
             ModelChoice::Script(path) => Arc::new(Scripted::load(path)?),
         });
     }
