@@ -15,6 +15,7 @@ mod approvals;
 mod bad_input;
 mod bin;
 mod check;
+mod claude;
 mod collab;
 mod converge;
 mod crash;

@@ -1,6 +1,7 @@
 //! The harness: the real server, real socket.io clients, and a small vocabulary for stories.
 
 mod bridge;
+mod cli;
 mod desk;
 pub mod http;
 mod log;
@@ -13,6 +14,7 @@ mod server;
 pub mod wire;
 
 pub use bridge::{give_up, modules};
+pub use cli::Cli;
 pub use desk::{Desk, OWNER, Role};
 pub use mirror::replacing;
 pub use person::{Ack, Person};
