@@ -2,6 +2,7 @@
 
 mod check;
 mod claude;
+mod mcp_bridge;
 mod tokens;
 
 use std::io::Write;
@@ -26,20 +27,25 @@ use crate::config::{Config, ModelChoice, Provider};
 use crate::export::{Format, Manuscript};
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
+use crate::ids::MemberId;
 use crate::llm::harper::Harper;
 use crate::llm::scripted::Scripted;
 use crate::llm::{Model, Patience, anthropic, openai};
+use crate::room::Outlet;
 use crate::room::clock::Clock;
+use crate::room::event::Event;
 use crate::room::settings::{Approvals, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::tools::Registry;
 use crate::workspace::Workspace;
-use crate::{failpoint, http, socket};
+use crate::{failpoint, http, mcp, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
+/// How long answers that are on their way may take.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Packets a socket may have waiting before it is cut off and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
 /// How often tokens are looked at that ran out, or that another process revoked.
@@ -59,6 +65,7 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::Export(args)) => export(args).await?,
         Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Check(args)) => return check::run(args).await,
+        Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
     Ok(Ending::Fine)
 }
@@ -125,7 +132,9 @@ async fn serve(config: Config) -> Result<()> {
     if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
         tracing::warn!("the shutdown took too long; what was acknowledged is durable");
     }
-    accepting.abort();
+    let abort = accepting.abort_handle();
+    drop(tokio::time::timeout(LAST_WORDS, accepting).await);
+    abort.abort();
     Ok(())
 }
 
@@ -135,10 +144,24 @@ struct House {
     auth: Auth,
     secret: Secret,
     sockets: Sockets,
+    /// Tells MCP clients which documents changed.
+    changes: mcp::Changes,
     rooms: Rooms,
     agents: Agents,
     clock: Clock,
     workers: TaskTracker,
+    /// Ends MCP sessions.
+    no_sessions: CancellationToken,
+}
+
+/// Everybody who listens to rooms.
+struct Outlets(Sockets, mcp::Changes);
+
+impl Outlet for Outlets {
+    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event) {
+        self.0.tell(document, members, event);
+        self.1.tell(document, members, event);
+    }
 }
 
 impl House {
@@ -159,7 +182,8 @@ impl House {
             tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
         }
         let sockets = Sockets::default();
-        let outlet = Arc::new(sockets.clone());
+        let changes = mcp::Changes::default();
+        let outlet = Arc::new(Outlets(sockets.clone(), changes.clone()));
         let rooms = Rooms::new(store.clone(), outlet, settings.clone(), clock.clone());
         rooms.recall_settings().await?;
         if rooms.settings() != settings {
@@ -169,8 +193,19 @@ impl House {
         let (models, tools) = (models(config)?, tools(config)?);
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
-        let workers = TaskTracker::new();
-        Ok(Self { store, auth, secret, sockets, rooms, agents, clock, workers })
+        let (workers, no_sessions) = (TaskTracker::new(), CancellationToken::new());
+        Ok(Self {
+            store,
+            auth,
+            secret,
+            sockets,
+            changes,
+            rooms,
+            agents,
+            clock,
+            workers,
+            no_sessions,
+        })
     }
 
     /// The first start puts a document on the desk, so that there is something to try.
@@ -210,6 +245,7 @@ impl House {
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
         let router = http::router(self.http_door(config))
+            .merge(mcp::router(self.mcp_door(config)))
             .layer(layer)
             .layer(middleware::from_fn_with_state(hosts, http::guard::check));
         (router, io)
@@ -225,6 +261,20 @@ impl House {
         }
     }
 
+    fn mcp_door(&self, config: &Config) -> mcp::Door {
+        mcp::Door {
+            store: self.store.clone(),
+            auth: self.auth.clone(),
+            rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
+            clock: self.clock.clone(),
+            everyone: config.no_auth.then(Auth::owner),
+            changes: self.changes.clone(),
+            tasks: self.workers.clone(),
+            stop: self.no_sessions.clone(),
+        }
+    }
+
     /// Nothing new comes in any more: runs are parked, rooms finish what they were asked, sockets are told, the store
     /// writes its last page.
     async fn close(&self, io: &SocketIo) {
@@ -232,6 +282,8 @@ impl House {
         self.rooms.close().await;
         io.close().await;
         self.store.close().await;
+        // Last: whoever waited for a decision has been told by now that the server stops.
+        self.no_sessions.cancel();
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Command {
     ///
     /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
     Check(CheckArgs),
+    /// MCP over standard input and output, for Claude Code and other coding agents; needs a running server
+    Mcp(McpArgs),
 }
 
 /// Flags of `copydesk serve`.
@@ -165,6 +167,26 @@ pub struct CheckArgs {
     /// The data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk mcp`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Standard output is only the protocol; what went wrong is said on standard error."
+)]
+pub struct McpArgs {
+    /// The running server, as it printed it
+    #[arg(long, env = "COPYDESK_URL", value_name = "URL", default_value = "http://127.0.0.1:4680")]
+    pub url: String,
+    /// The token of the person who works with the agent [default: the owner's, from the data directory]
+    #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
+    pub token: Option<String>,
+    /// The data directory of the server, if it is on this machine [default: ./copydesk-data]
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Milliseconds after which the agent gives up a call; requests expire a little sooner [default: it never does]
+    #[arg(long, env = "MCP_TOOL_TIMEOUT", value_name = "MS")]
+    pub timeout_ms: Option<u64>,
 }
 
 /// A format on the command line.

@@ -9,7 +9,7 @@
 //! 5. [`check`]: what must hold of everything that is kept, looked up.
 //!    `processes`: other programs, and how nothing of them is left behind.
 //! 6. [`llm`]: talk to a model. [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
-//! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`]: the doors.
+//! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
 //! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
 //!    [`failpoint`]: where tests let it die.
 
@@ -34,6 +34,7 @@ pub mod llm;
 pub mod tools;
 
 pub mod http;
+pub mod mcp;
 pub mod socket;
 pub mod wire;
 

@@ -1,7 +1,5 @@
 //! Stories about calls that somebody else's agent makes.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -66,8 +64,10 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let proposal = &request.proposal;
     assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
-    stage.decide(Verdict::Approve).await;
+    let approve = Decision::plain(Verdict::Approve);
+    stage.room.decide(waiting, approve, owner()).await.unwrap();
     let called = over(&mut ongoing).await;
+    assert_eq!(stage.result().await, "success");
     assert_eq!(called.outcome.text, "Applied: 1 accepted.");
     assert!(!called.outcome.is_error && called.text().contains("reads as you proposed"));
     assert_eq!(called.read, Some((stage.room.document().clone(), Version(1))));
@@ -236,7 +236,7 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
     let mut ongoing = stage.calls(Outside { deadline_ms, ..rewrite("New.") }).await;
     let request = stage.request().await;
     assert_eq!(request.clock.ends_ms(), deadline_ms);
-    stage.clock.advance(Duration::from_millis(20_001));
+    stage.clock.advance_ms(20_001);
     // The room looks at its clock when it is asked something.
     stage.text().await;
     let called = over(&mut ongoing).await;

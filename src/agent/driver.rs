@@ -1,6 +1,7 @@
 //! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
 
 mod asking;
+mod context;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,29 +10,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::ids::{RequestId, Version};
-use crate::room::command::{Gate, Reading, Sketches};
-use crate::room::{RoomError, RoomHandle};
+use crate::room::RoomError;
+use crate::room::command::{Reading, Sketches};
 use crate::store::{AuditEntry, Batch, Op};
+use crate::tools::Call;
 use crate::tools::Ground;
 use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
 use crate::tools::hooks::format::stamp_outcome;
 use crate::tools::told;
-use crate::tools::{Call, Context};
 use crate::wire::messages::ContentBlock;
 
 use super::models::Chosen;
 use super::prompt::Briefing;
 use super::queue::Job;
-use super::record::{self, About, Run, State};
-use super::selection::{allowed, follow, locate};
+use super::record::{self, Run, State};
+use super::selection::{follow, locate};
 use super::session::Shared;
 use super::snapshots::Snapshot;
 use super::threads;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
-use super::{AskError, AskKind, Conversation, PermissionMode};
+use super::{AskError, Conversation};
 
 /// Earlier decisions that are looked at for news.
 const NEWS_LIMIT: usize = 20;
@@ -412,46 +413,6 @@ impl<'a> Driver<'a> {
         self.known = Some(now);
     }
 
-    fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
-        let ask = &self.run.ask;
-        Context {
-            room: self.voice.room.clone(),
-            desk,
-            workspace: self
-                .shared
-                .tools
-                .workspace()
-                .filter(|_| self.ground() == Ground::Workspace)
-                .cloned(),
-            safe_tools: ask.safe_tools,
-            rooms: self.shared.rooms.clone(),
-            elsewhere: None,
-            read: Arc::clone(&self.read),
-            base: self.base.clone(),
-            shown: self.known.clone(),
-            selection: self.base_selection,
-            allowed: allowed(ask.selection.as_ref(), self.base_selection),
-            request,
-            session: ask.session.clone(),
-            run: ask.run.clone(),
-            requester: ask.principal.clone(),
-            prompt: ask.prompt.as_str().into(),
-            source: ask
-                .outside()
-                .map_or(ask.permission_mode.as_str(), |outside| outside.door.as_str()),
-            deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
-            waits: self.shared.ears.of(ask),
-            gate: match ask.permission_mode {
-                PermissionMode::BypassPermissions => Gate::Bypass,
-                PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
-                    Gate::Ask
-                }
-            },
-            tag: Arc::clone(&self.tag),
-            clock: self.shared.clock.clone(),
-        }
-    }
-
     fn audited(&self, (request, line): (RequestId, Line), at_ms: u64) -> Op {
         Op::Audit(AuditEntry {
             at_ms,
@@ -461,18 +422,6 @@ impl<'a> Driver<'a> {
             request: Some(request),
             detail: line.detail,
         })
-    }
-
-    fn ground(&self) -> Ground {
-        match self.run.about {
-            About::Document | About::Content => Ground::Document,
-            About::Nothing
-                if self.run.ask.kind != AskKind::Ask && self.shared.tools.workspace().is_some() =>
-            {
-                Ground::Workspace
-            }
-            About::Nothing => Ground::Conversation,
-        }
     }
 
     /// Whether an outside caller has taken back its call.

@@ -28,7 +28,7 @@ use crate::who::{Principal, Role};
 
 pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::Grant;
-pub use owner::owner_secret;
+pub use owner::{kept_owner_secret, owner_secret};
 pub use pass::{Ended, Pass, ended};
 pub use people::{deciders, holders, may_still, names};
 pub use token::Secret;

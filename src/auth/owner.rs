@@ -36,6 +36,19 @@ pub fn owner_secret(data: &Path) -> Result<Secret, AuthError> {
     }
 }
 
+/// The secret in the data directory, if a server has put one there; nothing is made.
+///
+/// # Errors
+/// As [`owner_secret`].
+pub fn kept_owner_secret(data: &Path) -> Result<Option<Secret>, AuthError> {
+    let path = data.join(FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => Secret::chosen(&text).map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(AuthError::File { path, source }),
+    }
+}
+
 /// Written aside and renamed: after a crash there is a whole secret or none.
 fn keep(data: &Path, secret: &Secret) -> io::Result<()> {
     let aside = data.join("owner.token.new");

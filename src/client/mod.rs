@@ -1,4 +1,6 @@
-//! The command line as a client of a running server, over its REST.
+//! The command line as a client of a running server, over its REST; the bridge for MCP clients.
+
+pub mod mcp;
 
 use std::time::Duration;
 
@@ -65,20 +67,41 @@ struct Problem {
 impl Client {
     /// The server at `address`, such as `http://127.0.0.1:4680`; nothing is sent yet.
     pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
+        Self::build(address, Some(token), Some(PATIENCE))
+    }
+
+    /// The same for answers that people are waited for, and without a token where none is needed.
+    pub fn patient(address: &str, token: Option<&str>) -> Result<Self, ClientError> {
+        Self::build(address, token, None)
+    }
+
+    fn build(
+        address: &str,
+        token: Option<&str>,
+        patience: Option<Duration>,
+    ) -> Result<Self, ClientError> {
         let wrong = || ClientError::Address(address.to_owned());
         let parsed = Url::parse(address).map_err(|_| wrong())?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
             return Err(wrong());
         }
-        let mut bearer =
-            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| ClientError::Token)?;
-        bearer.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        if let Some(token) = token {
+            let mut bearer =
+                HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| ClientError::Token)?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
         let http = reqwest::Client::builder()
-            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+            .default_headers(headers)
+            .connect_timeout(PATIENCE)
             // An owner's token goes to the address that was given, and nowhere else.
-            .redirect(Policy::none())
-            .timeout(PATIENCE)
-            .build();
+            .redirect(Policy::none());
+        let http = match patience {
+            Some(patience) => http.timeout(patience),
+            None => http,
+        };
+        let http = http.build();
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
         Ok(Self { http: http.map_err(unreachable)?, address: parsed })
     }
@@ -102,31 +125,50 @@ impl Client {
 
     /// A request below `/api/v1`; each part is escaped.
     fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
+        Ok(self.request_at(method, self.below(&[&["api", "v1"], path].concat())?))
+    }
+
+    fn request_at(&self, method: Method, url: Url) -> RequestBuilder {
+        self.http.request(method, url)
+    }
+
+    /// An address on the server; each part is escaped.
+    fn below(&self, path: &[&str]) -> Result<Url, ClientError> {
         let mut url = self.address.clone();
         url.path_segments_mut()
             .map_err(|()| ClientError::Address(self.address.to_string()))?
             .clear()
-            .extend(["api", "v1"])
             .extend(path);
         url.set_query(None);
         url.set_fragment(None);
-        Ok(self.http.request(method, url))
+        Ok(url)
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
-        let answer = request.send().await.map_err(|source| ClientError::Unreachable {
+        let answer = self.send_any(request).await?;
+        if answer.status().is_success() { Ok(answer) } else { Err(self.refusal(answer).await) }
+    }
+
+    /// Whatever the server answers.
+    async fn send_any(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+        request.send().await.map_err(|source| ClientError::Unreachable {
             address: self.shown(),
             // The address is said already.
             source: source.without_url(),
-        })?;
+        })
+    }
+
+    /// What an answer that is none says.
+    async fn refusal(&self, answer: Response) -> ClientError {
         let status = answer.status();
-        if status.is_success() {
-            return Ok(answer);
-        }
         match answer.json::<Problem>().await {
-            Ok(Problem { detail }) => Err(ClientError::Refused { status, detail }),
-            Err(_) => Err(ClientError::Strange { address: self.shown(), status }),
+            Ok(Problem { detail }) => ClientError::Refused { status, detail },
+            Err(_) => self.strange(status),
         }
+    }
+
+    fn strange(&self, status: StatusCode) -> ClientError {
+        ClientError::Strange { address: self.shown(), status }
     }
 
     async fn read<T: DeserializeOwned>(&self, answer: Response) -> Result<T, ClientError> {

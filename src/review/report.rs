@@ -87,7 +87,7 @@ impl Request {
 
     fn timeout(&self) -> String {
         let end_ms = self.closed.as_ref().map_or(self.clock.created_ms, |closed| closed.at_ms);
-        let ends = self.clock.expires_ms.unwrap_or(end_ms).min(end_ms);
+        let ends = self.clock.ends_ms().unwrap_or(end_ms).min(end_ms);
         let seconds = ends.saturating_sub(self.clock.created_ms).div_ceil(1000);
         format!(
             "Approval timed out after {seconds}s; the tool was not executed. Do not retry unless the user asks."

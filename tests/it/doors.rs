@@ -193,12 +193,14 @@ fn a_polling_client_that_upgrades_loses_nothing() {
 // Host and Origin: a page from anywhere can make a browser talk to this machine.
 
 /// Every kind of route there is.
-const ROUTES: [&str; 7] = [
+const ROUTES: [&str; 9] = [
     "GET /",
     "GET /healthz",
     "GET /readyz",
     "GET /api/v1/openapi.json",
     "POST /v1/messages",
+    "POST /mcp",
+    "GET /mcp",
     "GET /socket.io/?EIO=4&transport=polling",
     "POST /socket.io/?EIO=4&transport=polling&sid=x",
 ];

@@ -25,6 +25,7 @@ mod durability;
 mod exports;
 mod injection;
 mod limits;
+mod mcp;
 mod models;
 mod offline;
 mod presence;

@@ -5,6 +5,7 @@ mod cli;
 mod desk;
 pub mod http;
 mod log;
+pub mod mcp;
 mod mirror;
 mod person;
 mod provider;

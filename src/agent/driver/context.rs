@@ -1,0 +1,67 @@
+//! What a call of a run works with: its rooms, what the model or the caller knows, and the rights of who asked.
+
+use std::sync::Arc;
+
+use crate::ids::RequestId;
+use crate::room::RoomHandle;
+use crate::room::command::Gate;
+use crate::tools::{Context, Ground};
+
+use super::super::record::About;
+use super::super::selection::allowed;
+use super::super::{AskKind, PermissionMode};
+use super::Driver;
+
+impl Driver<'_> {
+    pub(super) fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
+        let ask = &self.run.ask;
+        Context {
+            room: self.voice.room.clone(),
+            desk,
+            workspace: self
+                .shared
+                .tools
+                .workspace()
+                .filter(|_| self.ground() == Ground::Workspace)
+                .cloned(),
+            safe_tools: ask.safe_tools,
+            rooms: self.shared.rooms.clone(),
+            elsewhere: None,
+            read: Arc::clone(&self.read),
+            base: self.base.clone(),
+            shown: self.known.clone(),
+            selection: self.base_selection,
+            allowed: allowed(ask.selection.as_ref(), self.base_selection),
+            request,
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            requester: ask.principal.clone(),
+            prompt: ask.prompt.as_str().into(),
+            source: ask
+                .outside()
+                .map_or(ask.permission_mode.as_str(), |outside| outside.door.as_str()),
+            deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
+            waits: self.shared.ears.of(ask),
+            gate: match ask.permission_mode {
+                PermissionMode::BypassPermissions => Gate::Bypass,
+                PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                    Gate::Ask
+                }
+            },
+            tag: Arc::clone(&self.tag),
+            clock: self.shared.clock.clone(),
+        }
+    }
+
+    pub(super) fn ground(&self) -> Ground {
+        match self.run.about {
+            About::Document | About::Content => Ground::Document,
+            About::Nothing
+                if self.run.ask.kind != AskKind::Ask && self.shared.tools.workspace().is_some() =>
+            {
+                Ground::Workspace
+            }
+            About::Nothing => Ground::Conversation,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `copydesk mcp`: a bridge between standard input and output and a running server.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use tokio::sync::mpsc;
+
+use crate::auth::kept_owner_secret;
+use crate::cli::McpArgs;
+use crate::client::Client;
+use crate::client::mcp::{Bridge, Lines, write_line};
+
+use super::stop_signal;
+
+/// Carries messages until the client has no more, or the process is told to stop.
+pub(super) async fn run(args: McpArgs) -> Result<()> {
+    let token = token(&args)?;
+    // Under --no-auth any token is good, and without one nobody could say who asks otherwise.
+    let client = Client::patient(&args.url, token.as_deref())?;
+    let (out, mut lines_out) = mpsc::unbounded_channel();
+    let bridge = Bridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
+    bridge.knock().await?;
+    let mut lines = Lines::of_input();
+    let mut signal = std::pin::pin!(stop_signal());
+    let ended = loop {
+        tokio::select! {
+            biased;
+            Some(message) = lines_out.recv() => {
+                if let Err(error) = write_line(&message) {
+                    break Err(error).context("cannot write to standard output");
+                }
+            }
+            ended = &mut signal => break ended,
+            line = lines.next() => match line {
+                Some(line) => bridge.carry(&line).await,
+                None => break Ok(()),
+            },
+        }
+    };
+    bridge.close().await;
+    while let Ok(message) = lines_out.try_recv() {
+        write_line(&message)?;
+    }
+    ended
+}
+
+/// The token that was given, or the owner's in the data directory of a server on this machine.
+fn token(args: &McpArgs) -> Result<Option<String>> {
+    if let Some(token) = &args.token {
+        return Ok(Some(token.trim().to_owned()));
+    }
+    let data = args.data.clone().unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    let kept = kept_owner_secret(&data)?;
+    if kept.is_none() && args.data.is_some() {
+        anyhow::bail!("there is no owner's token in {}; use --token", data.display());
+    }
+    Ok(kept.map(|secret| secret.expose().to_owned()))
+}

@@ -1,0 +1,386 @@
+//! `copydesk mcp`: MCP over standard input and output, for clients that start their servers themselves.
+//!
+//! A bridge and no second server: each line from the client is sent to the running server's `/mcp` as it is, and what
+//! the server answers is written as it came. Nothing else is ever written to standard output.
+
+mod lines;
+mod sse;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Client, ClientError};
+
+pub use lines::{Lines, write_line};
+
+use sse::Events;
+
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// When whoever started the bridge gives up a call, in milliseconds.
+const TIMEOUT: &str = "copydesk-timeout-ms";
+/// How long to wait before the server is asked again for what it has to say by itself.
+const PAUSE: Duration = Duration::from_secs(2);
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// What the server's side of the conversation is, as far as the bridge must know.
+#[derive(Default)]
+struct State {
+    session: Option<HeaderValue>,
+    version: Option<HeaderValue>,
+    /// How the session began, to begin another one if the server has forgotten it.
+    beginning: Option<Value>,
+    /// Requests under way, by the JSON of their names; cancelling one closes its connection.
+    under_way: HashMap<String, CancellationToken>,
+    /// Whether somebody listens for what the server says by itself.
+    is_listening: bool,
+}
+
+/// Carries messages between one client and the server.
+pub struct Bridge {
+    client: Client,
+    url: Url,
+    timeout_ms: Option<u64>,
+    state: Mutex<State>,
+    out: mpsc::UnboundedSender<String>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Bridge {
+    /// A bridge to the server of `client`; lines for the client go to `out`.
+    pub fn new(
+        client: Client,
+        timeout_ms: Option<u64>,
+        out: mpsc::UnboundedSender<String>,
+    ) -> Result<Arc<Self>, ClientError> {
+        let url = client.below(&["mcp"])?;
+        let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
+        Ok(Arc::new(Self { client, url, timeout_ms, state, out, tasks, stop }))
+    }
+
+    /// Whether the server is there and the token good: so that somebody is told at once, not at the first call.
+    pub async fn knock(&self) -> Result<(), ClientError> {
+        // Without a session there is nothing to delete; but only who may come in is told that.
+        let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;
+        match answer.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Err(self.client.refusal(answer).await)
+            }
+            StatusCode::NOT_FOUND => Err(self.client.strange(answer.status())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Carries one message of the client to the server. What is answered is written when it comes.
+    pub async fn carry(self: &Arc<Self>, line: &str) {
+        let message: Value = match serde_json::from_str(line) {
+            Ok(message) => message,
+            Err(error) => {
+                self.say(&failure(&Value::Null, -32700, &format!("Parse error: {error}")));
+                return;
+            }
+        };
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let id = message.get("id").filter(|id| !id.is_null()).cloned();
+        match (method.as_str(), id) {
+            ("initialize", Some(id)) => {
+                self.state().beginning = Some(message.clone());
+                self.begin(&id, &message).await;
+            }
+            ("notifications/cancelled", None) => self.cancel(&message).await,
+            (_, Some(id)) if !method.is_empty() => self.ask(id, message).await,
+            // A notification, or an answer to the server: nothing comes back.
+            _ => self.tell(&message).await,
+        }
+    }
+
+    /// Begins a session. Nothing else is sent before it has begun.
+    async fn begin(self: &Arc<Self>, id: &Value, message: &Value) {
+        {
+            let mut state = self.state();
+            (state.session, state.version) = (None, None);
+        }
+        match self.try_to_begin(message).await {
+            Ok(answer) => self.say(&answer),
+            Err(error) => self.say(&failure(id, -32000, &error.to_string())),
+        }
+    }
+
+    async fn try_to_begin(&self, message: &Value) -> Result<Value, ClientError> {
+        let answer = self.post(message).await?;
+        let session = answer.headers().get(SESSION).cloned();
+        let status = answer.status();
+        if !status.is_success() {
+            return Err(self.client.refusal(answer).await);
+        }
+        let mut events = Events::of(answer);
+        while let Some(event) = events.next().await {
+            let Ok(answer) = serde_json::from_str::<Value>(&event) else { continue };
+            if answer["id"] != message["id"] {
+                self.say(&answer);
+                continue;
+            }
+            let version = answer["result"]["protocolVersion"].as_str();
+            let mut state = self.state();
+            state.session = session;
+            state.version = version.and_then(|it| HeaderValue::try_from(it).ok());
+            return Ok(answer);
+        }
+        Err(self.client.strange(status))
+    }
+
+    /// Sends a request and waits for its answer beside everything else. In a session the next message is not sent before
+    /// the server has this one, so that it can be cancelled.
+    async fn ask(self: &Arc<Self>, id: Value, message: Value) {
+        let cancel = self.stop.child_token();
+        self.state().under_way.insert(id.to_string(), cancel.clone());
+        if is_self_contained(&message) {
+            let bridge = Arc::clone(self);
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    () = cancel.cancelled() => {}
+                    () = bridge.ask_now(&id, &message) => {}
+                }
+                bridge.state().under_way.remove(&id.to_string());
+            });
+            return;
+        }
+        match self.post_in_session(&message).await {
+            Ok(answer) => {
+                let bridge = Arc::clone(self);
+                self.tasks.spawn(async move {
+                    tokio::select! {
+                        () = cancel.cancelled() => {}
+                        () = bridge.pass_on(&id, answer) => {}
+                    }
+                    bridge.state().under_way.remove(&id.to_string());
+                });
+            }
+            Err(error) => {
+                self.state().under_way.remove(&id.to_string());
+                self.say(&failure(&id, -32000, &error.to_string()));
+            }
+        }
+    }
+
+    async fn ask_now(&self, id: &Value, message: &Value) {
+        match self.post(message).await {
+            Ok(answer) => self.pass_on(id, answer).await,
+            Err(error) => self.say(&failure(id, -32000, &error.to_string())),
+        }
+    }
+
+    /// Writes what is answered to a request; if that ends without an answer, says so.
+    async fn pass_on(&self, id: &Value, answer: Response) {
+        let status = answer.status();
+        let is_protocol = is_json_rpc(&answer);
+        if !status.is_success() && !is_protocol {
+            let error = self.client.refusal(answer).await;
+            self.say(&failure(id, -32000, &error.to_string()));
+            return;
+        }
+        let mut events = Events::of(answer);
+        while let Some(event) = events.next().await {
+            let Ok(message) = serde_json::from_str::<Value>(&event) else { continue };
+            let is_answer = message["id"] == *id && message.get("method").is_none();
+            self.say(&message);
+            if is_answer {
+                return;
+            }
+        }
+        let lost = "The connection to the Copydesk server was lost. The request may still wait for people there; look before \
+                    you try again.";
+        self.say(&failure(id, -32000, lost));
+    }
+
+    /// Sends what needs no answer.
+    async fn tell(self: &Arc<Self>, message: &Value) {
+        let sent = if is_self_contained(message) {
+            self.post(message).await
+        } else {
+            self.post_in_session(message).await
+        };
+        if let Err(error) = sent {
+            tracing::warn!(%error, "a message could not be passed on");
+        }
+        if message["method"] == "notifications/initialized" {
+            self.listen();
+        }
+    }
+
+    /// In a session the server is told; otherwise the connection is what the request lives by.
+    async fn cancel(self: &Arc<Self>, message: &Value) {
+        let id = message["params"]["requestId"].to_string();
+        if self.state().session.is_some() && !is_self_contained(message) {
+            self.tell(message).await;
+        } else if let Some(cancel) = self.state().under_way.remove(&id) {
+            cancel.cancel();
+        }
+    }
+
+    /// Passes on what the server says by itself, for as long as there is a session.
+    fn listen(self: &Arc<Self>) {
+        if self.state().session.is_none() || std::mem::replace(&mut self.state().is_listening, true)
+        {
+            return;
+        }
+        let bridge = Arc::clone(self);
+        self.tasks.spawn(async move {
+            loop {
+                let request = bridge.request(Method::GET, None).header(ACCEPT, "text/event-stream");
+                if let Ok(answer) = bridge.client.send_any(request).await {
+                    if answer.status() == StatusCode::METHOD_NOT_ALLOWED {
+                        return;
+                    }
+                    if answer.status().is_success() {
+                        let mut events = Events::of(answer);
+                        while let Some(event) = events.next().await {
+                            if let Ok(message) = serde_json::from_str::<Value>(&event) {
+                                bridge.say(&message);
+                            }
+                        }
+                    }
+                }
+                tokio::select! {
+                    () = bridge.stop.cancelled() => return,
+                    () = tokio::time::sleep(PAUSE) => {}
+                }
+            }
+        });
+    }
+
+    /// Sends a message of the session. If the server has forgotten the session, because it was started again, another one is
+    /// begun in its place.
+    async fn post_in_session(&self, message: &Value) -> Result<Response, ClientError> {
+        let answer = self.post(message).await?;
+        let beginning = self.state().beginning.clone();
+        let (StatusCode::NOT_FOUND, Some(beginning)) = (answer.status(), beginning) else {
+            return Ok(answer);
+        };
+        (self.state().session, self.state().version) = (None, None);
+        self.try_to_begin(&beginning).await?;
+        self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+        self.post(message).await
+    }
+
+    async fn post(&self, message: &Value) -> Result<Response, ClientError> {
+        self.client.send_any(self.request(Method::POST, Some(message))).await
+    }
+
+    fn request(&self, method: Method, message: Option<&Value>) -> RequestBuilder {
+        let mut headers = HeaderMap::new();
+        let own = message.is_some_and(is_self_contained);
+        {
+            let state = self.state();
+            let in_session = [(SESSION, &state.session), (VERSION, &state.version)];
+            for (name, value) in in_session.into_iter().filter(|_| !own) {
+                if let Some(value) = value.clone() {
+                    headers.insert(name, value);
+                }
+            }
+        }
+        for (name, value) in message.map(standard_headers).unwrap_or_default() {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(name, value);
+            }
+        }
+        if let Some(timeout_ms) = self.timeout_ms {
+            headers.insert(TIMEOUT, timeout_ms.into());
+        }
+        let request = self.client.request_at(method, self.url.clone()).headers(headers);
+        match message {
+            Some(message) => request
+                .header(ACCEPT, "application/json, text/event-stream")
+                .header(CONTENT_TYPE, "application/json")
+                .body(message.to_string()),
+            None => request,
+        }
+    }
+
+    /// Says goodbye: what still waits for people is taken back, because nobody would hear of it.
+    pub async fn close(&self) {
+        if self.state().session.is_some() {
+            let goodbye = self.client.send_any(self.request(Method::DELETE, None));
+            // A server that is gone needs no goodbye.
+            drop(tokio::time::timeout(GOODBYE, goodbye).await);
+        }
+        self.stop.cancel();
+        self.tasks.close();
+        drop(tokio::time::timeout(GOODBYE, self.tasks.wait()).await);
+    }
+
+    fn say(&self, message: &Value) {
+        // A client that does not listen any more is told nothing.
+        self.out.send(message.to_string()).ok();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The version that a message names for itself: it belongs to no session.
+fn own_version(message: &Value) -> Option<&str> {
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()
+}
+
+fn is_self_contained(message: &Value) -> bool {
+    own_version(message).is_some() || message["method"] == "server/discover"
+}
+
+/// What such a message says again in headers, for everything that passes it on unread.
+fn standard_headers(message: &Value) -> Vec<(&'static str, String)> {
+    let (Some(version), Some(method)) = (own_version(message), message["method"].as_str()) else {
+        return Vec::new();
+    };
+    let params = &message["params"];
+    let name = match method {
+        "tools/call" | "prompts/get" => params["name"].as_str(),
+        "resources/read" => params["uri"].as_str(),
+        _ => None,
+    };
+    let mut headers = vec![(VERSION, version.to_owned()), ("mcp-method", method.to_owned())];
+    headers.extend(name.map(|name| ("mcp-name", name.to_owned())));
+    headers
+}
+
+fn is_json_rpc(answer: &Response) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/json"))
+}
+
+/// A JSON-RPC error.
+fn failure(id: &Value, code: i32, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_stands_for_itself_says_so_in_its_headers() {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let call =
+            json!({"method": "tools/call", "params": {"name": "atlas_write", "_meta": meta}});
+        assert!(is_self_contained(&call));
+        let expected = [
+            (VERSION, "2026-07-28".to_owned()),
+            ("mcp-method", "tools/call".to_owned()),
+            ("mcp-name", "atlas_write".to_owned()),
+        ];
+        assert_eq!(standard_headers(&call), expected);
+        let legacy = json!({"method": "tools/call", "params": {"name": "atlas_write"}});
+        assert!(!is_self_contained(&legacy) && standard_headers(&legacy).is_empty());
+    }
+}

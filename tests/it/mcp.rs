@@ -1,0 +1,688 @@
+//! Other people's agents at the desk: tools, resources and prompts over MCP, and who decides about their calls.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::http::{ask, send};
+use crate::support::mcp::{Mcp, initialize};
+use crate::support::{Desk, OWNER, Person, Request, Role, copydesk};
+
+const TEXT: &str = "Teh keeper wrote every night.\n";
+const FIXED: &str = "The keeper wrote every night.\n";
+
+fn desk() -> Desk {
+    Desk::plan().workspace(&[("a.txt", "one two one\n")]).start()
+}
+
+fn owner_of(desk: &Desk) -> Person {
+    desk.owner()
+}
+
+/// What waits at the desk.
+fn waiting(person: &Person) -> Vec<Request> {
+    let ack = person.emit("list_pending_approvals", &json!({})).ok();
+    ack["requests"].as_array().expect("requests").iter().cloned().map(Request).collect()
+}
+
+fn rewrite(document: &str, text: &str) -> Value {
+    json!({"document_id": document, "new_content": text, "explanation": "Spelling."})
+}
+
+fn file(name: &str, content: &str) -> Value {
+    json!({"file_path": name, "content": content})
+}
+
+fn revoked(desk: &Desk, token: &str) {
+    let headers = [("Host", desk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
+    let list = ask(desk.address(), "GET /api/v1/tokens", &headers);
+    let list: Value = serde_json::from_str(&list.body).unwrap();
+    let line = list["tokens"].as_array().unwrap().last().unwrap();
+    assert!(!token.is_empty());
+    let path = format!("DELETE /api/v1/tokens/{}", line["id"].as_str().unwrap());
+    assert_eq!(ask(desk.address(), &path, &headers).status, 204);
+}
+
+// Calls.
+
+#[test]
+fn a_file_is_written_once_somebody_approves_it() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "hello world"));
+    assert!(call.head.contains("text/event-stream"), "{}", call.head);
+    assert_eq!(call.progress(), "Asking the people who decide");
+    let request = owner.sees_request();
+    assert_eq!(call.progress(), format!("Request {} waits for people to decide", request.id()));
+    assert_eq!((&request["source"], &request["tool_name"]), (&json!("mcp"), &json!("Write")));
+    assert_eq!(request["tool_use_id"], "toolu_42");
+    assert_eq!(request["author"]["name"], "Owner (coder)");
+    assert_eq!(desk.file("test.txt"), None);
+    owner.accepts_all(&request);
+    assert_eq!(call.result(), ("Successfully wrote to test.txt".to_owned(), false));
+    assert_eq!(desk.file("test.txt").as_deref(), Some("hello world"));
+}
+
+#[test]
+fn a_rejection_is_told_with_its_feedback_and_is_no_protocol_error() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "hello world"));
+    owner.rejects(&owner.sees_request(), "Not there");
+    assert_eq!(call.result(), ("[DENIED] Write rejected: Not there".to_owned(), true));
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "2"});
+    let call = coder.calls("atlas_edit", edit);
+    owner.rejects(&owner.sees_request(), "No");
+    assert_eq!(call.result(), ("[DENIED] Edit rejected: No".to_owned(), true));
+    assert_eq!(desk.file("a.txt").as_deref(), Some("one two one\n"));
+}
+
+#[test]
+fn edits_of_a_file_are_made_as_they_were_shown() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let edits = json!({"file_path": "a.txt", "edits": [
+        {"old_string": "two", "new_string": "2"},
+        {"old_string": "one", "new_string": "1", "replace_all": true},
+    ]});
+    let call = coder.calls("atlas_multi_edit", edits);
+    owner.accepts_all(&owner.sees_request());
+    assert_eq!(call.result(), ("Applied 2 edits to a.txt (3 occurrences)".to_owned(), false));
+    assert_eq!(desk.file("a.txt").as_deref(), Some("1 2 1\n"));
+    let (told, is_error) = coder
+        .gets("atlas_edit", json!({"file_path": "b.txt", "old_string": "x", "new_string": "y"}));
+    assert_eq!((told.as_str(), is_error), ("Error: b.txt does not exist", true));
+}
+
+#[test]
+fn a_document_is_read_changed_and_decided_in_its_own_room() {
+    let desk = desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(TEXT);
+    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    assert!(coder.reads(&document).contains(TEXT.trim_end()));
+    // Words that came after the reading stay.
+    ana.types(0, "Once. ");
+    let call = coder.calls("update_full_document", rewrite(&document, FIXED));
+    let request = ana.sees_request();
+    assert_eq!((&request["source"], &request["document_id"]), (&json!("mcp"), &json!(document)));
+    assert_eq!(request["author"]["name"], "Bo (coder)");
+    ana.accepts_all(&request);
+    let (told, is_error) = call.result();
+    assert!(!is_error && told.starts_with("Applied: 1 accepted."), "{told}");
+    assert!(told.contains("Once. "), "{told}");
+    assert_eq!(ana.text(), format!("Once. {FIXED}"));
+}
+
+#[test]
+fn nobody_changes_a_document_they_have_not_read() {
+    let desk = desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(TEXT);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let (told, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
+    assert!(is_error && told.contains("read_document"), "{told}");
+    // A program that knows the version from elsewhere says so.
+    let mut known = rewrite(&document, FIXED);
+    known["base_version"] = json!(ana.version());
+    let call = coder.calls("update_full_document", known);
+    ana.accepts_all(&ana.sees_request());
+    assert!(!call.result().1);
+    let mut ahead = rewrite(&document, TEXT);
+    ahead["base_version"] = json!(77);
+    let (told, is_error) = coder.gets("update_full_document", ahead);
+    assert!(is_error, "{told}");
+}
+
+#[test]
+fn a_request_nobody_decides_in_time_is_told_as_denied() {
+    let desk = Desk::plan().workspace(&[]).flags(&["--approval-timeout", "1"]).start();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    let (told, is_error) = call.result();
+    assert!(is_error && told.starts_with("[DENIED] Approval timed out after 1s"), "{told}");
+    assert_eq!(owner.sees_resolved(&request)["status"], "expired");
+}
+
+#[test]
+fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
+        "name": "atlas_write", "arguments": file("test.txt", "x"),
+    }});
+    let answer = coder.post(&call, &[("Copydesk-Timeout-Ms", "3000")]);
+    let request = owner.sees_request();
+    // Also while somebody looks at it.
+    owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
+    let (told, is_error) = answer.result();
+    assert!(is_error && told.starts_with("[DENIED] Approval timed out after 1s"), "{told}");
+}
+
+#[test]
+fn a_cancelled_call_takes_its_request_back() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    let reason = json!({"requestId": call.id(), "reason": "SdkError: Request timed out"});
+    coder.says("notifications/cancelled", &reason);
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    owner.decides(&request, json!({"approved": true})).refused();
+    assert_eq!(desk.file("test.txt"), None);
+}
+
+#[test]
+fn a_session_that_is_closed_takes_its_requests_with_it() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    call.disconnects();
+    // A session outlives its connections, so the request waits on.
+    assert_eq!(waiting(&owner).len(), 1);
+    assert_eq!(coder.send("DELETE", None, &[]).status, 202);
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    assert_eq!(coder.begins("tools/list", json!({})).status, 404);
+}
+
+#[test]
+fn a_request_that_stands_for_itself_lives_by_its_connection() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::silent(&desk, OWNER);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "new-coder", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": 1,
+    });
+    let call = |id: u64| {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "atlas_write", "arguments": file("test.txt", "x"), "_meta": meta,
+        }});
+        let headers = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "atlas_write"),
+        ];
+        coder.post(&message, &headers)
+    };
+    let first = call(1);
+    assert_eq!(first.status, 200);
+    let request = owner.sees_request();
+    assert_eq!(request["author"]["name"], "Owner (new-coder)");
+    first.disconnects();
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    let second = call(2);
+    owner.accepts_all(&owner.sees_request());
+    assert_eq!(second.result(), ("Successfully wrote to test.txt".to_owned(), false));
+}
+
+#[test]
+fn two_clients_do_not_stand_in_each_others_way() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let one = Mcp::arrives(&desk, OWNER, "one");
+    let two = Mcp::arrives(&desk, OWNER, "two");
+    let first = one.calls("atlas_write", file("1.txt", "1"));
+    let asked_first = owner.sees_request();
+    let second = two.calls("atlas_write", file("2.txt", "2"));
+    let third = two.calls("atlas_write", file("3.txt", "3"));
+    let mut asked = [owner.sees_request(), owner.sees_request()];
+    asked.sort_by_key(|request| request["tool_input"]["file_path"].to_string());
+    let [asked_second, asked_third] = asked;
+    owner.rejects(&asked_third, "No");
+    owner.accepts_all(&asked_second);
+    owner.accepts_all(&asked_first);
+    assert_eq!([first.result().1, second.result().1, third.result().1], [false, false, true]);
+    assert_eq!([desk.file("1.txt"), desk.file("2.txt")], [Some("1".into()), Some("2".into())]);
+}
+
+#[test]
+fn what_waited_when_the_server_was_killed_is_carried_out_once_after_it() {
+    let mut desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "hello"));
+    let request = owner.sees_request();
+    desk.is_killed_and_restarted();
+    assert!(std::iter::from_fn(|| call.may_go_on()).all(|it| it.get("result").is_none()));
+    let owner = owner_of(&desk);
+    let open: Vec<Request> = waiting(&owner);
+    assert_eq!((open.len(), open[0].id()), (1, request.id()));
+    owner.accepts_all(&open[0]);
+    owner.sees_where("tool_approval_update", |it| {
+        it["request_id"] == request.id() && it["report"].is_string()
+    });
+    assert_eq!(desk.file("test.txt").as_deref(), Some("hello"));
+}
+
+#[test]
+fn whoever_waits_at_an_orderly_stop_is_told_that_the_request_stays() {
+    let mut desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "hello"));
+    let request = owner.sees_request();
+    desk.stops();
+    let (told, is_error) = call.result();
+    assert!(is_error && told.starts_with("The server is stopping."), "{told}");
+    assert!(told.contains(request.id()), "{told}");
+    desk.starts();
+    assert_eq!(waiting(&desk.owner()).len(), 1);
+}
+
+// Bad input.
+
+#[test]
+fn what_makes_no_sense_is_told_and_asks_nobody() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let document = owner.creates(TEXT);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    coder.reads(&document);
+    for (tool, arguments, words) in [
+        ("atlas_write", json!({}), "Invalid input for Write"),
+        ("atlas_write", json!({"file_path": 7, "content": "x"}), "Invalid input for Write"),
+        ("atlas_write", file("../out.txt", "x"), "Error: "),
+        (
+            "update_full_document",
+            json!({"new_content": "x"}),
+            "[DENIED] Invalid input: document_id",
+        ),
+        ("update_full_document", rewrite("doc_none", "x"), "[DENIED] There is no such document"),
+        (
+            "update_full_document",
+            rewrite(&document, &"x".repeat(100_001)),
+            "[DENIED] Content too large",
+        ),
+        (
+            "update_selection",
+            json!({"document_id": document, "new_text": "x", "selection_range": {"start": 9, "end": 3}, "explanation": ""}),
+            "[DENIED] Invalid selection range",
+        ),
+        ("read_document", json!({}), "[DENIED] Invalid input: document_id"),
+        ("read_document", json!({"document_id": "desk"}), "There is no document"),
+    ] {
+        let (told, is_error) = coder.gets(tool, arguments);
+        assert!(is_error && told.contains(words), "{tool}: {told}");
+    }
+    let unknown = coder.asks("tools/call", json!({"name": "Write", "arguments": file("x", "x")}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("atlas_write"), "{unknown}");
+    assert_eq!(coder.asks("no/such/method", json!({}))["error"]["code"], -32601);
+    assert!(waiting(&owner).is_empty());
+    owner.is_fine();
+}
+
+#[test]
+fn requests_that_are_no_mcp_are_refused() {
+    let desk = desk();
+    let coder = Mcp::silent(&desk, OWNER);
+    assert_eq!(
+        coder.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), &[]).status,
+        400
+    );
+    assert_eq!(coder.post(&initialize(1, "x"), &[("Accept", "text/html")]).status, 406);
+    assert_eq!(coder.post(&initialize(1, "x"), &[("Content-Type", "text/plain")]).status, 415);
+    let made_up = [("Mcp-Session-Id", "made-up")];
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    assert_eq!(coder.post(&list, &made_up).status, 404);
+    let host = [("Host", desk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
+    assert_eq!(ask(desk.address(), "PUT /mcp", &host).status, 405);
+    let json =
+        [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+    let headers = [&host[..], &json[..]].concat();
+    let broken = send(desk.address(), "POST /mcp", &headers, "{\"jsonrpc\":");
+    assert!((400..500).contains(&broken.status), "{broken:?}");
+}
+
+// Who may.
+
+#[test]
+fn nobody_comes_in_without_a_good_token_or_from_another_origin() {
+    let desk = desk();
+    for token in ["", "Bearer wrong", "Basic abc"] {
+        let answer =
+            Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[("Authorization", token)]);
+        assert_eq!(answer.status, 401, "{token}");
+        assert!(answer.head.contains("www-authenticate: bearer"), "{}", answer.head);
+        assert_eq!(answer.next()["code"], "unauthorized");
+    }
+    for headers in [("Origin", "http://evil.example"), ("Host", "evil.example")] {
+        let answer = Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[headers]);
+        assert_eq!(answer.status, 403, "{headers:?}");
+    }
+    let own = format!("http://{}", desk.address());
+    let answer = Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[("Origin", &own)]);
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn everybody_is_offered_what_they_may_do_and_can_do_no_more() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let (document, other) = (owner.creates(TEXT), owner.creates("Elsewhere."));
+    let all = Mcp::arrives(&desk, OWNER, "coder").tools();
+    for name in ["atlas_write", "atlas_edit", "atlas_multi_edit", "read_document"] {
+        assert!(all.contains(&name.to_owned()), "{all:?}");
+    }
+    assert!(!all.contains(&"atlas_bash".to_owned()), "commands are off");
+    for role in [Role::Viewer, Role::Reviewer] {
+        let reader = Mcp::arrives(&desk, &desk.token("Vi", role, &[]), "reader");
+        assert_eq!(reader.tools(), ["read_document", "list_documents"]);
+        reader.reads(&document);
+        for (tool, arguments) in
+            [("atlas_write", file("x", "x")), ("update_full_document", rewrite(&document, "x"))]
+        {
+            assert_eq!(reader.gets(tool, arguments), ("[DENIED] you may not do that".into(), true));
+        }
+    }
+    let bound =
+        Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &["--document", &document]), "coder");
+    assert!(!bound.tools().contains(&"atlas_write".to_owned()));
+    bound.reads(&document);
+    assert!(bound.gets("read_document", json!({"document_id": other})).1);
+    assert!(bound.gets("update_full_document", rewrite(&other, "x")).1);
+    assert!(bound.gets("atlas_write", file("x", "x")).1);
+    let listed = bound.asks("resources/list", json!({}));
+    assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 1, "{listed}");
+    let uri = format!("copydesk://documents/{other}");
+    assert!(bound.asks("resources/read", json!({"uri": uri})).get("error").is_some());
+    let private = bound.asks("resources/read", json!({"uri": "copydesk://documents/desk"}));
+    assert!(private.get("error").is_some(), "{private}");
+    assert!(waiting(&owner).is_empty());
+}
+
+#[test]
+fn commands_are_decided_by_owners_and_only_where_they_are_switched_on() {
+    let desk = Desk::plan().workspace(&[]).flags(&["--enable-bash"]).start();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let call = coder.calls("atlas_bash", json!({"command": "echo hello", "description": "Greets"}));
+    owner.accepts_all(&owner.sees_request());
+    assert_eq!(call.result(), ("hello\n".to_owned(), false));
+    let call = coder.calls("atlas_bash", json!({"command": "exit 3"}));
+    owner.rejects(&owner.sees_request(), "No");
+    assert_eq!(call.result(), ("[DENIED] Bash rejected: No".to_owned(), true));
+}
+
+#[test]
+fn a_session_is_its_holders_own_and_ends_with_their_token() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let token = desk.token("Bo", Role::Editor, &[]);
+    let coder = Mcp::arrives(&desk, &token, "coder");
+    assert_eq!(coder.with_token(OWNER).begins("tools/list", json!({})).status, 404);
+    let call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    revoked(&desk, &token);
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    drop(call);
+    assert_eq!(coder.begins("tools/list", json!({})).status, 401);
+}
+
+// Resources and prompts.
+
+#[test]
+fn documents_are_resources_and_tell_when_they_change() {
+    let desk = desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(TEXT);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let uri = format!("copydesk://documents/{document}");
+    let listed = coder.asks("resources/list", json!({}));
+    let listed = listed["result"]["resources"].as_array().unwrap().clone();
+    let found = listed.iter().find(|it| it["uri"] == uri).unwrap();
+    assert_eq!(found["mimeType"], "text/markdown");
+    let templates = coder.asks("resources/templates/list", json!({}));
+    let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
+    assert_eq!(*template, "copydesk://documents/{id}");
+    let heard = coder.send("GET", None, &[("Accept", "text/event-stream")]);
+    assert_eq!(heard.status, 200);
+    coder.asks("resources/subscribe", json!({"uri": uri}));
+    for _ in 0..5 {
+        ana.types(0, "x");
+    }
+    let update = heard.next();
+    assert_eq!(update["method"], "notifications/resources/updated");
+    assert_eq!(update["params"]["uri"], uri);
+    let read = coder.asks("resources/read", json!({"uri": uri}));
+    assert_eq!(read["result"]["contents"][0]["text"], ana.text());
+    // Whoever has read it may change it.
+    let call = coder.calls("update_full_document", rewrite(&document, FIXED));
+    ana.accepts_all(&ana.sees_request());
+    assert!(!call.result().1);
+    let unknown = coder.asks("resources/read", json!({"uri": "copydesk://documents/none"}));
+    assert_eq!(unknown["error"]["code"], -32002, "{unknown}");
+}
+
+#[test]
+fn prompts_come_with_their_document() {
+    let desk = desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(TEXT);
+    ana.types(0, "Once. ");
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let listed = coder.asks("prompts/list", json!({}));
+    assert!(listed["result"]["prompts"].as_array().unwrap().len() >= 4, "{listed}");
+    let get = |name: &str, arguments: Value| {
+        coder.asks("prompts/get", json!({"name": name, "arguments": arguments}))
+    };
+    let prompt = get("fix_grammar", json!({"document_id": document}));
+    assert!(prompt["result"].to_string().contains("Once. Teh keeper"), "{prompt}");
+    let compared = get("summarise_changes", json!({"document_id": document, "since_version": "0"}));
+    assert_eq!(compared["result"].to_string().matches("Teh keeper").count(), 2, "{compared}");
+    for bad in [
+        get("no_such", json!({"document_id": document})),
+        get("tighten", json!({})),
+        get("tighten", json!({"document_id": "none"})),
+        get("summarise_changes", json!({"document_id": document, "since_version": "x"})),
+    ] {
+        assert!(bad.get("error").is_some(), "{bad}");
+    }
+}
+
+// Over standard input and output.
+
+/// `copydesk mcp` as a client starts it.
+struct Bridge {
+    process: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Value>,
+}
+
+impl Bridge {
+    fn starts(desk: &Desk, more: &[&str]) -> Self {
+        let mut process = copydesk()
+            .args(["mcp", "--url", desk.url()])
+            .args(more)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the binary is built");
+        let output = process.stdout.take().expect("stdout is piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let message = serde_json::from_str(&line);
+                sender.send(message.unwrap_or_else(|_| panic!("no protocol: {line}"))).ok();
+            }
+        });
+        Self { input: process.stdin.take(), process, lines }
+    }
+
+    fn sends(&mut self, message: &Value) {
+        let input = self.input.as_mut().expect("stdin is open");
+        writeln!(input, "{message}").expect("the bridge reads");
+    }
+
+    fn calls(&mut self, id: u64, tool: &str, arguments: Value) {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
+        self.sends(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+
+    fn begins(&mut self) {
+        self.sends(&initialize(0, "stdio-coder"));
+        assert_eq!(self.answer(0)["result"]["serverInfo"]["name"], "copydesk");
+        self.sends(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+
+    fn answer(&self, id: u64) -> Value {
+        loop {
+            let message = self.lines.recv_timeout(Duration::from_secs(30)).expect("an answer");
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().expect("it was started");
+    }
+}
+
+#[test]
+fn the_bridge_carries_calls_and_takes_them_back_when_its_client_is_done() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    bridge.begins();
+    bridge.sends(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    assert!(bridge.answer(1)["result"]["tools"].to_string().contains("atlas_write"));
+    bridge.calls(2, "atlas_write", file("test.txt", "hello"));
+    let request = owner.sees_request();
+    assert_eq!(request["author"]["name"], "Owner (stdio-coder)");
+    owner.accepts_all(&request);
+    let answer = bridge.answer(2);
+    assert_eq!(answer["result"]["content"][0]["text"], "Successfully wrote to test.txt");
+    bridge.calls(3, "atlas_write", file("b.txt", "b"));
+    let request = owner.sees_request();
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}});
+    bridge.sends(&cancel);
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    bridge.calls(4, "atlas_write", file("c.txt", "c"));
+    let request = owner.sees_request();
+    bridge.input = None;
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    assert!(bridge.process.wait().unwrap().success());
+    assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, None]);
+}
+
+#[test]
+fn the_bridge_goes_on_when_the_server_was_started_again() {
+    let mut desk = Desk::plan().workspace(&[]).start();
+    // The port must stay the same for an address to be worth knowing.
+    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    bridge.begins();
+    desk.stops();
+    bridge.calls(1, "list_documents", json!({}));
+    let answer = bridge.answer(1);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("is it running?"), "{answer}");
+    drop(bridge);
+    desk.starts();
+}
+
+#[test]
+fn the_bridge_says_on_standard_error_why_it_cannot_work() {
+    let desk = desk();
+    let run = |arguments: &[&str]| {
+        let output = copydesk()
+            .arg("mcp")
+            .args(arguments)
+            .current_dir(desk.data())
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary is built");
+        assert!(output.stdout.is_empty(), "standard output is only the protocol");
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let nobody = run(&["--url", "http://127.0.0.1:9", "--token", OWNER]);
+    assert!(nobody.contains("does not answer; is it running?"), "{nobody}");
+    let wrong = run(&["--url", desk.url(), "--token", "wrong"]);
+    assert!(wrong.contains("unknown token"), "{wrong}");
+    let none = run(&["--url", desk.url(), "--data", "nowhere"]);
+    assert!(none.contains("no owner's token"), "{none}");
+}
+
+// The official client.
+
+/// The official Python client, where it is installed; where everything is required, it has to be.
+fn python() -> Option<String> {
+    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
+    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
+    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
+    assert!(python.is_some() || !required, "{why}");
+    if python.is_none() {
+        let words = format!("\n*** MCP is NOT tried with the official client: {why}\n");
+        std::io::stderr().write_all(words.as_bytes()).ok();
+    }
+    python
+}
+
+/// Runs the official client while somebody decides: the first request is approved, the second rejected, the third left.
+fn the_official_client_works(over: &str, mode: &str) {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let document = owner.creates(TEXT);
+    let Some(python) = python() else { return };
+    let mut child = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/mcp_client.py"))
+        .args([over, mode, desk.url(), OWNER, env!("CARGO_BIN_EXE_copydesk"), &document])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Python can be started");
+    owner.accepts_all(&owner.sees_request());
+    owner.rejects(&owner.sees_request(), "Not there");
+    let request = owner.sees_request();
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    owner.accepts_all(&owner.sees_request());
+    let status = child.wait().expect("the script ends");
+    let mut words = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        std::io::Read::read_to_string(&mut stderr, &mut words).ok();
+    }
+    assert!(status.success(), "{words}");
+    assert_eq!(desk.file("official.txt").as_deref(), Some("hello"));
+    assert_eq!(desk.file("rejected.txt"), None);
+    owner.comes_to_read(FIXED);
+}
+
+#[test]
+fn the_official_client_works_over_http_in_a_session() {
+    the_official_client_works("http", "legacy");
+}
+
+#[test]
+fn the_official_client_works_over_http_without_one() {
+    the_official_client_works("http", "auto");
+}
+
+#[test]
+fn the_official_client_works_over_standard_input_and_output_in_a_session() {
+    the_official_client_works("stdio", "legacy");
+}
+
+#[test]
+fn the_official_client_works_over_standard_input_and_output_without_one() {
+    the_official_client_works("stdio", "auto");
+}

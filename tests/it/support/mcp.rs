@@ -1,0 +1,266 @@
+//! A raw MCP client: every message and every header as it goes over the wire.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One client with one token, in one session.
+pub struct Mcp {
+    address: String,
+    token: String,
+    session: Option<String>,
+    last: Cell<u64>,
+}
+
+/// An answer that comes message by message.
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    id: Value,
+    stream: TcpStream,
+    messages: Receiver<Value>,
+}
+
+/// `initialize` as clients of 2025-11-25 send it.
+pub fn initialize(id: u64, client: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": client, "version": "1"},
+    }})
+}
+
+impl Mcp {
+    /// A client that has not said anything yet.
+    pub fn silent(desk: &Desk, token: &str) -> Self {
+        let (address, token) = (desk.address().to_owned(), token.to_owned());
+        Self { address, token, session: None, last: Cell::new(0) }
+    }
+
+    /// A client in a session.
+    pub fn arrives(desk: &Desk, token: &str, client: &str) -> Self {
+        let mut mcp = Self::silent(desk, token);
+        let answer = mcp.post(&initialize(0, client), &[]);
+        assert_eq!(answer.status, 200, "{}", answer.head);
+        let session = answer.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        mcp.session = Some(session.expect("a session").to_owned());
+        assert_eq!(answer.ends()["result"]["serverInfo"]["name"], "copydesk");
+        mcp.says("notifications/initialized", &json!({}));
+        mcp
+    }
+
+    /// The same session with another token.
+    pub fn with_token(&self, token: &str) -> Self {
+        let (address, session) = (self.address.clone(), self.session.clone());
+        Self { address, token: token.to_owned(), session, last: Cell::new(1_000) }
+    }
+
+    /// Sends a message as it is.
+    pub fn post(&self, message: &Value, more: &[(&str, &str)]) -> Answer {
+        self.send("POST", Some(message), more)
+    }
+
+    /// Sends a request with any method.
+    pub fn send(&self, method: &str, message: Option<&Value>, more: &[(&str, &str)]) -> Answer {
+        let body = message.map(ToString::to_string).unwrap_or_default();
+        let mut head = format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        let mut line = |name: &str, value: &str| {
+            if !more.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+                // Writing to a string cannot fail.
+                let _ = write!(head, "{name}: {value}\r\n");
+            }
+        };
+        line("Host", &self.address);
+        line("Authorization", &format!("Bearer {}", self.token));
+        line("Accept", "application/json, text/event-stream");
+        line("Content-Type", "application/json");
+        line("Connection", "close");
+        if let Some(session) = &self.session {
+            line("Mcp-Session-Id", session);
+        }
+        for (name, value) in more.iter().filter(|(_, value)| !value.is_empty()) {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("the server reads");
+        let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+        let head = read_head(&mut reader);
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        let (sender, messages) = channel();
+        let whole = !head.contains("text/event-stream");
+        let chunked = head.contains("transfer-encoding: chunked");
+        std::thread::spawn(move || {
+            let body = Body { reader, chunked, left: 0 };
+            if whole { read_whole(body, &sender) } else { read_events(body, &sender) }
+        });
+        let id = message.map(|it| it["id"].clone()).unwrap_or_default();
+        Answer { status, head, id, stream, messages }
+    }
+
+    /// Sends a request of the session.
+    pub fn begins(&self, method: &str, params: Value) -> Answer {
+        self.last.set(self.last.get() + 1);
+        let id = self.last.get();
+        self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}), &[])
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn asks(&self, method: &str, params: Value) -> Value {
+        self.begins(method, params).ends()
+    }
+
+    /// Begins to call a tool, and wants to hear how it goes on.
+    pub fn calls(&self, tool: &str, arguments: Value) -> Answer {
+        let meta = json!({"progressToken": "p", "claudecode/toolUseId": "toolu_42"});
+        self.begins("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta}))
+    }
+
+    /// What a call comes to: its text, and whether that is an error.
+    pub fn gets(&self, tool: &str, arguments: Value) -> (String, bool) {
+        self.calls(tool, arguments).result()
+    }
+
+    /// Sends a notification.
+    pub fn says(&self, method: &str, params: &Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        assert_eq!(self.post(&message, &[]).status, 202);
+    }
+
+    /// The names of the tools it is offered.
+    pub fn tools(&self) -> Vec<String> {
+        let listed = self.asks("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().expect("tools");
+        tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    }
+
+    /// Reads a document, as one must before one may change it.
+    pub fn reads(&self, document: &str) -> String {
+        let (text, is_error) = self.gets("read_document", json!({"document_id": document}));
+        assert!(!is_error, "{text}");
+        text
+    }
+}
+
+impl Answer {
+    /// The name of the request.
+    pub fn id(&self) -> &Value {
+        &self.id
+    }
+
+    /// The next message.
+    pub fn next(&self) -> Value {
+        self.messages.recv_timeout(PATIENCE).expect("a message")
+    }
+
+    /// The next message, if the connection does not end first.
+    pub fn may_go_on(&self) -> Option<Value> {
+        self.messages.recv_timeout(PATIENCE).ok()
+    }
+
+    /// What the caller is told while people decide.
+    pub fn progress(&self) -> String {
+        let message = self.next();
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+        message["params"]["message"].as_str().expect("a message").to_owned()
+    }
+
+    /// The answer itself.
+    pub fn ends(self) -> Value {
+        loop {
+            let message = self.next();
+            if message["id"] == self.id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    /// What a call came to: text, and whether that is an error. Never anything besides the text.
+    pub fn result(self) -> (String, bool) {
+        let answer = self.ends();
+        let result = &answer["result"];
+        assert!(result.get("structuredContent").is_none(), "{answer}");
+        let content = result["content"].as_array().unwrap_or_else(|| panic!("no result: {answer}"));
+        assert_eq!(content.len(), 1, "{answer}");
+        let text = content[0]["text"].as_str().expect("a text").to_owned();
+        (text, result["isError"] == true)
+    }
+
+    /// The client is gone.
+    pub fn disconnects(self) {
+        self.stream.shutdown(Shutdown::Both).ok();
+    }
+}
+
+fn read_head(reader: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("the server answers");
+        if line.trim().is_empty() {
+            return head.to_ascii_lowercase();
+        }
+        // Session names are kept as they are: they have no capitals.
+        head.push_str(line.trim_end());
+        head.push('\n');
+    }
+}
+
+/// A body, without its chunks.
+struct Body<R> {
+    reader: R,
+    chunked: bool,
+    left: usize,
+}
+
+impl<R: BufRead> Read for Body<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if !self.chunked {
+            return self.reader.read(into);
+        }
+        while self.left == 0 {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line)? == 0 {
+                return Ok(0);
+            }
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            self.left = usize::from_str_radix(line, 16).unwrap_or(0);
+            if self.left == 0 {
+                return Ok(0);
+            }
+        }
+        let most = self.left.min(into.len());
+        let read = self.reader.read(&mut into[..most])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
+fn read_whole(mut body: Body<impl BufRead>, to: &Sender<Value>) {
+    let mut bytes = Vec::new();
+    body.read_to_end(&mut bytes).ok();
+    if let Ok(message) = serde_json::from_slice(&bytes) {
+        to.send(message).ok();
+    }
+}
+
+fn read_events(body: Body<impl BufRead>, to: &Sender<Value>) {
+    for line in BufReader::new(body).lines().map_while(Result::ok) {
+        let Some(data) = line.strip_prefix("data:") else { continue };
+        if let Ok(message) = serde_json::from_str(data.trim()) {
+            to.send(message).ok();
+        }
+    }
+}
