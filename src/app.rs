@@ -1,6 +1,7 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
 mod check;
+mod claude;
 mod mcp_bridge;
 mod models;
 mod remote;
@@ -73,6 +74,7 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::Reject(args)) => return remote::reject(args).await,
         Some(Command::Watch(args)) => return remote::watch(args).await,
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
+        Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Check(args)) => return check::run(args).await,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }

@@ -44,6 +44,9 @@ pub enum Command {
     Watch(WatchArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
+    /// What the Claude CLI starts to reach its tools; of no use to people.
+    #[command(hide = true)]
+    ClaudeTools(ClaudeToolsArgs),
     /// Look through everything that is kept and say what is wrong; also while a server runs.
     ///
     /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
@@ -62,7 +65,7 @@ pub struct ServeArgs {
     /// Where documents are kept [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The model: harper, anthropic, anthropic:NAME, openai, openai:NAME or script:FILE; several with commas between, the default first
+    /// The model: harper, anthropic, anthropic:NAME, openai, openai:NAME, claude-cli, claude-cli:NAME or script:FILE; several with commas between, the default first
     /// [default: anthropic with a key present, openai with its base URL present, else harper]
     #[arg(long, env = "COPYDESK_MODEL", value_name = "MODEL")]
     pub model: Option<String>,
@@ -81,6 +84,9 @@ pub struct ServeArgs {
     /// Let the agent propose shell commands for the workspace; each runs only once an owner has approved it
     #[arg(long, env = "COPYDESK_ENABLE_BASH")]
     pub enable_bash: bool,
+    /// The Claude CLI, a name on the PATH or a path; it is offered as a model if it is there [default: claude]
+    #[arg(long, env = "COPYDESK_CLAUDE", value_name = "PATH")]
+    pub claude_binary: Option<PathBuf>,
     /// Let owners start runs that apply changes without asking (`bypassPermissions`)
     #[arg(long, env = "COPYDESK_ALLOW_BYPASS")]
     pub allow_bypass: bool,
@@ -96,6 +102,26 @@ pub struct ServeArgs {
     /// Read settings from this file [default: copydesk.toml, if it is there]
     #[arg(long, env = "COPYDESK_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What `copydesk claude-tools` is told, by its environment only: it is nobody else's business.
+#[derive(Clone, Args)]
+pub struct ClaudeToolsArgs {
+    /// Where the server listens for it
+    #[arg(long, env = "ATLAS_TOOL_SOCKET", hide_env_values = true)]
+    pub socket: PathBuf,
+    /// The secret of the CLI that starts it
+    #[arg(long, env = "ATLAS_TOKEN", hide_env_values = true)]
+    pub secret: String,
+    /// What marks the processes of that CLI
+    #[arg(long, env = "COPYDESK_CLI", hide_env_values = true)]
+    pub of: Option<String>,
+}
+
+impl std::fmt::Debug for ClaudeToolsArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClaudeToolsArgs").field("socket", &self.socket).finish_non_exhaustive()
+    }
 }
 
 /// Flags of `copydesk token`.

@@ -3,6 +3,7 @@
 //! A flag wins over its variable, a variable over the file, the file over the default.
 
 use std::env;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,59 @@ pub struct Config {
     pub anthropic: Provider,
     /// How to reach chat completions.
     pub openai: Provider,
+    /// The Claude CLI; `None` where it is not installed.
+    pub claude: Option<ClaudeCli>,
+}
+
+/// How to start the Claude CLI.
+#[derive(Clone)]
+pub struct ClaudeCli {
+    /// The CLI: a file that can be run.
+    pub program: PathBuf,
+    /// This program.
+    pub own: PathBuf,
+    /// The environment of this process.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl std::fmt::Debug for ClaudeCli {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment has secrets in it.
+        f.debug_struct("ClaudeCli").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+impl ClaudeCli {
+    /// Looks for it: at this path, or under this name where programs are.
+    fn find(named: &Path) -> Option<Self> {
+        let is_program = |path: &PathBuf| {
+            let there = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+            there.is_some_and(|it| may_be_run(&it))
+        };
+        let program = if named.components().count() > 1 {
+            std::path::absolute(named).ok().filter(is_program)
+        } else {
+            let folders = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&folders).map(|folder| folder.join(named)).find(is_program)
+        };
+        Some(Self {
+            program: program?,
+            own: env::current_exe().ok()?,
+            environment: env::vars_os().collect(),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn may_be_run(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & 0o111 != 0
+}
+
+/// The CLI is run on Unix only.
+#[cfg(not(unix))]
+fn may_be_run(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// How to reach a provider of models.
@@ -88,6 +142,8 @@ pub enum ModelChoice {
     Anthropic(Option<String>),
     /// A server that speaks chat completions, with a model's name or its default.
     OpenAi(Option<String>),
+    /// The Claude CLI, with a model's name or its default.
+    Claude(Option<String>),
     /// A scripted run.
     Script(PathBuf),
 }
@@ -117,7 +173,9 @@ pub enum ConfigError {
     )]
     OpenToAll(SocketAddr),
     /// No such model.
-    #[error("unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME] or script:FILE")]
+    #[error(
+        "unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME], claude-cli[:NAME] or script:FILE"
+    )]
     UnknownModel(String),
     /// Commands need a folder to run in.
     #[error("--enable-bash needs --workspace, the folder in which commands run")]
@@ -128,6 +186,11 @@ pub enum ConfigError {
     /// A key or an address is needed.
     #[error("--model openai needs OPENAI_BASE_URL, or OPENAI_API_KEY for OpenAI itself")]
     NoServer,
+    /// The CLI is needed.
+    #[error(
+        "--model claude-cli needs the Claude CLI, which is not there: install it, or say where it is with --claude-binary"
+    )]
+    NoCli,
     /// A variable is not what it should be.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
@@ -152,6 +215,7 @@ struct File {
     allow_private_webhooks: Option<bool>,
     workspace: Option<PathBuf>,
     enable_bash: Option<bool>,
+    claude_binary: Option<PathBuf>,
     #[serde(alias = "allowed-host")]
     allowed_hosts: Option<Vec<String>>,
     open: Option<bool>,
@@ -162,10 +226,16 @@ impl Config {
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
         let file = File::read(args.config.as_deref())?;
         let (anthropic, openai) = (Provider::of("ANTHROPIC"), Provider::of("OPENAI"));
-        let models = match args.model.or(file.model) {
+        let claude = args.claude_binary.or(file.claude_binary);
+        let claude = ClaudeCli::find(claude.as_deref().unwrap_or(Path::new("claude")));
+        let mut models = match args.model.or(file.model) {
             Some(names) => ModelChoice::parse_all(&names)?,
             None => ModelChoice::at_hand(&anthropic, &openai),
         };
+        // Where it is installed it can be chosen, as it costs nothing to have it in the list.
+        if claude.is_some() && !models.iter().any(|it| matches!(it, ModelChoice::Claude(_))) {
+            models.push(ModelChoice::Claude(None));
+        }
         let mut allowed_hosts = args.allowed_host;
         allowed_hosts.extend(file.allowed_hosts.unwrap_or_default());
         let config = Self {
@@ -186,6 +256,7 @@ impl Config {
             open: args.open || file.open.unwrap_or(false),
             anthropic,
             openai,
+            claude,
         };
         config.check()?;
         Ok(config)
@@ -206,8 +277,10 @@ impl Config {
                 ModelChoice::OpenAi(_) if !self.openai.is_there() => {
                     return Err(ConfigError::NoServer);
                 }
+                ModelChoice::Claude(_) if self.claude.is_none() => return Err(ConfigError::NoCli),
                 ModelChoice::Anthropic(_)
                 | ModelChoice::OpenAi(_)
+                | ModelChoice::Claude(_)
                 | ModelChoice::Harper
                 | ModelChoice::Script(_) => {}
             }
@@ -251,6 +324,7 @@ impl ModelChoice {
             ("harper", None) => Ok(Self::Harper),
             ("anthropic", rest) => Ok(Self::Anthropic(rest.map(str::to_owned))),
             ("openai", rest) => Ok(Self::OpenAi(rest.map(str::to_owned))),
+            ("claude-cli", rest) if rest != Some("") => Ok(Self::Claude(rest.map(str::to_owned))),
             ("script", Some(path)) if !path.is_empty() => Ok(Self::Script(path.into())),
             _ => Err(ConfigError::UnknownModel(name.to_owned())),
         }
@@ -326,6 +400,28 @@ mod tests {
     }
 
     #[test]
+    fn the_claude_cli_is_offered_only_where_it_can_be_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("claude");
+        let args = || ServeArgs { claude_binary: Some(path.clone()), ..ServeArgs::default() };
+        let offers = |args| {
+            let models = Config::load(args).unwrap().models;
+            models.contains(&ModelChoice::Claude(None))
+        };
+        assert!(!offers(args()));
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
+        assert!(!offers(args()), "it cannot be run");
+        let asked = ServeArgs { model: Some("claude-cli".into()), ..args() };
+        assert!(matches!(Config::load(asked), Err(ConfigError::NoCli)));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(offers(args()));
+        }
+    }
+
+    #[test]
     fn models_are_named_as_in_the_contract() {
         assert_eq!(ModelChoice::parse("harper").unwrap(), ModelChoice::Harper);
         assert_eq!(
@@ -336,10 +432,13 @@ mod tests {
             ModelChoice::parse("anthropic:claude-x").unwrap(),
             ModelChoice::Anthropic(Some("claude-x".into()))
         );
+        assert_eq!(ModelChoice::parse("claude-cli").unwrap(), ModelChoice::Claude(None));
+        let opus = ModelChoice::Claude(Some("opus".into()));
+        assert_eq!(ModelChoice::parse("claude-cli:opus").unwrap(), opus);
         // Everything after the first colon is the model's name: Ollama's have colons.
         let ollama = ModelChoice::OpenAi(Some("qwen3:8b".into()));
         assert_eq!(ModelChoice::parse("openai:qwen3:8b").unwrap(), ollama);
-        for wrong in ["", "gpt", "script:", "harper:x"] {
+        for wrong in ["", "gpt", "script:", "harper:x", "claude-cli:", "claude"] {
             assert!(ModelChoice::parse(wrong).is_err(), "{wrong:?}");
         }
     }

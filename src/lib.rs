@@ -7,6 +7,7 @@
 //! 3. [`store`]: what is remembered. [`auth`]: tokens and the people behind them.
 //! 4. [`room`]: one task owns one document, its requests and the people in it.
 //! 5. [`check`]: what must hold of everything that is kept, looked up.
+//!    `processes`: other programs, and how nothing of them is left behind.
 //!    [`files`]: files of the [`workspace`] that are documents too.
 //! 6. [`llm`]: talk to a model. [`messages`]: be one to other programs (pure). [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
@@ -26,6 +27,8 @@ pub mod store;
 
 pub mod check;
 pub mod files;
+#[cfg(unix)]
+pub mod processes;
 pub mod room;
 pub mod workspace;
 

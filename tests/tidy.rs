@@ -22,10 +22,11 @@ const ROOMS: &[(&str, &str)] = &[
     ("store", "ids who failpoint"),
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint"),
-    ("workspace", ""),
+    ("processes", ""),
+    ("workspace", "processes"),
     ("files", "ids who document room store workspace failpoint"),
     ("check", "ids who document review store"),
-    ("llm", "wire::messages"),
+    ("llm", "processes wire::messages"),
     ("messages", "ids llm wire::messages"),
     ("tools", "ids who document review room workspace files wire::messages failpoint"),
     (
@@ -73,9 +74,9 @@ const WALLS: &[(&str, &str)] = &[
     ("regex", "llm tools/find_and_replace.rs"),
     // Deliveries go to addresses that owners name, and nothing else does.
     ("reqwest", "llm client webhook"),
-    ("rmcp", "mcp"),
+    ("rmcp", "llm/claude mcp"),
     ("ropey", "document"),
-    ("rustix", "workspace/command.rs"),
+    ("rustix", "processes.rs"),
     ("schemars", "http tools wire"),
     ("similar", "document/diff review/preview.rs"),
     ("socketioxide", "socket app.rs"),
@@ -90,12 +91,12 @@ const WALLS: &[(&str, &str)] = &[
     ("unicode_segmentation", "document/diff llm/harper"),
     ("zip", "export"),
     ("std::env", "config.rs"),
-    // Which processes a command has left behind is in `/proc`.
-    ("std::fs", "auth/owner.rs config.rs llm/scripted.rs store workspace/command.rs"),
+    // Which processes a program has left behind is in `/proc`.
+    ("std::fs", "auth/owner.rs config.rs llm/claude llm/scripted.rs processes.rs store"),
     // `copydesk export --out FILE`.
     ("tokio::fs", "app.rs store"),
     // The lock of a data directory names its process; a failpoint ends it.
-    ("std::process", "main.rs store/files.rs workspace/command.rs failpoint.rs"),
+    ("std::process", "llm/claude main.rs store/files.rs workspace/command.rs failpoint.rs"),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write that its caller left alone.
     (
         "tokio::spawn",

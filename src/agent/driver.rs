@@ -29,6 +29,7 @@ use super::queue::Job;
 use super::record::{self, Run, State};
 use super::session::Shared;
 use super::snapshots::Snapshot;
+use super::threads;
 use super::transcript::{self, Entry, Kept, Shown};
 use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
@@ -150,6 +151,7 @@ impl<'a> Driver<'a> {
         let voice = shared.voice(run, shared.room(run).await?);
         let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
+        threads::choose(shared, run, &chosen, &entries).await?;
         let mut driver = Self {
             shared,
             run,
@@ -244,7 +246,8 @@ impl<'a> Driver<'a> {
         let news = self.news().await?;
         let mut tools = self.shared.tools.occasions(self.ground());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
-        let seen = self.seen();
+        // What it was shown before, it may have left out since.
+        let seen = if self.run.thread.is_some() { None } else { self.seen() };
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),

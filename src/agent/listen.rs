@@ -94,7 +94,7 @@ async fn until_end(
             Some(Err(ModelError::Cancelled)) => {
                 return Event::Cancelled { partial: heard.text.clone() };
             }
-            Some(Err(error)) => return heard.failed(End::error("model_error", error.to_string())),
+            Some(Err(error)) => return heard.failed(End::error(error.code(), error.to_string())),
             None => {
                 return heard.failed(End::error("model_error", ModelError::CutOff.to_string()));
             }

@@ -22,6 +22,7 @@ mod session;
 mod sketching;
 mod snapshots;
 mod spent;
+mod threads;
 mod turn;
 mod voice;
 
@@ -178,6 +179,11 @@ pub enum AskError {
         /// The mode.
         mode: PermissionMode,
     },
+    /// There is no Claude CLI on the server.
+    #[error(
+        "mcpProxy needs the Claude CLI: install it on the server and log in, or say where it is with --claude-binary"
+    )]
+    NoCli,
     /// No model has this name.
     #[error("there is no model {name}; available: {available}")]
     UnknownModel {

@@ -9,10 +9,15 @@ use tokio::time::timeout;
 
 use crate::llm::Model;
 
+use super::{Ask, PermissionMode};
+
 /// How long a provider may take to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Models of one provider that are listed; any other can still be named.
 const LIST_LIMIT: usize = 40;
+
+/// The model that is the Claude CLI.
+const CLI: &str = "claude-cli";
 
 /// The models, the default first. Clones share what providers have listed.
 #[derive(Clone)]
@@ -71,6 +76,38 @@ impl Models {
         join_all(lists).await;
     }
 
+    /// Whether the Claude CLI can be asked.
+    pub(super) fn has_cli(&self) -> bool {
+        self.asked.iter().any(|(known, _)| provider(known) == CLI)
+    }
+
+    /// `mcpProxy` means the CLI, whatever model was named besides; and whoever asks the CLI means `mcpProxy`.
+    pub(super) fn of_mode(&self, mut ask: Ask) -> Ask {
+        if ask.outside().is_some() {
+            // No model takes part.
+            return ask;
+        }
+        let own = self.asked.iter().map(|(known, _)| known).find(|known| provider(known) == CLI);
+        let named = ask.model.as_ref().or_else(|| self.asked.first().map(|(known, _)| known));
+        let is_cli = named.is_some_and(|name| provider(name) == CLI);
+        match ask.permission_mode {
+            PermissionMode::McpProxy if !is_cli => ask.model = own.cloned(),
+            PermissionMode::Sdk if is_cli => ask.permission_mode = PermissionMode::McpProxy,
+            PermissionMode::Sdk
+            | PermissionMode::McpProxy
+            | PermissionMode::BypassPermissions
+            | PermissionMode::ToolApproval => {}
+        }
+        ask
+    }
+
+    /// A run is over: no model works for it any more.
+    pub(super) fn over(&self, run: &str) {
+        for (_, model) in self.asked.iter() {
+            model.over(run);
+        }
+    }
+
     /// The model of this name, or any `provider:NAME` of a provider that is here; the default without a name.
     pub fn choose(&self, name: Option<&str>) -> Option<Chosen> {
         let Some(name) = name else {
@@ -82,7 +119,7 @@ impl Models {
         }
         let (of, wanted) = name.split_once(':')?;
         // Any name is passed on to a provider over the network; a script or the built-in editor is only itself.
-        let remote = ["anthropic", "openai"].contains(&of) && !wanted.is_empty();
+        let remote = ["anthropic", "openai", CLI].contains(&of) && !wanted.is_empty();
         let (_, model) = self.asked.iter().find(|(known, _)| remote && provider(known) == of)?;
         Some(Chosen { model: Arc::clone(model), name: wanted.to_owned() })
     }

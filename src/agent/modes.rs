@@ -103,10 +103,7 @@ async fn what_cannot_be_done_is_refused_before_anything_is_kept() {
             Ask { model: Some("gpt".into()), ..ask.clone() },
             "there is no model gpt; available: actor",
         ),
-        (
-            Ask { permission_mode: mcp, ..ask.clone() },
-            "the permission mode mcpProxy is not supported",
-        ),
+        (Ask { permission_mode: mcp, ..ask.clone() }, "mcpProxy needs the Claude CLI"),
         (Ask { selection: beyond, ..ask.clone() }, "the selection does not fit"),
         (Ask { document: Some("doc_x".into()), ..ask.clone() }, "there is no such document"),
     ];

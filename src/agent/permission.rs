@@ -46,7 +46,8 @@ impl Shared {
                     Err(AskError::BypassNotAllowed)
                 }
             }
-            PermissionMode::McpProxy => Err(AskError::UnsupportedMode { mode }),
+            PermissionMode::McpProxy if self.models.has_cli() => Ok(()),
+            PermissionMode::McpProxy => Err(AskError::NoCli),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::store::{MessageRecord, Op, PAST, RunRecord};
 
 use super::Ask;
 use super::spent::Spent;
+use super::threads::Thread;
 use super::transcript::{Entry, Kept};
 
 /// A run, as it can be taken up again.
@@ -29,6 +30,9 @@ pub struct Run {
     /// The model that answers, in full; a restart may have changed the default.
     #[serde(default)]
     pub model: Option<String>,
+    /// The conversation of a model that keeps threads by itself ([`super::threads`]).
+    #[serde(default)]
+    pub thread: Option<Thread>,
     /// What it has used so far.
     #[serde(default)]
     pub spent: Spent,
@@ -77,6 +81,7 @@ impl Run {
             calls: Vec::new(),
             about,
             model: None,
+            thread: None,
             spent: Spent::default(),
         }
     }

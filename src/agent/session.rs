@@ -142,6 +142,7 @@ impl Agents {
         if self.shared.stop.is_cancelled() {
             return Err(AskError::Closed);
         }
+        let ask = self.shared.models.of_mode(ask);
         self.shared.check(&ask)?;
         let mut run = Run::new(ask, self.shared.clock.now_ms());
         let cancel = match self.shared.queues().reserve(&run, cancel)? {
@@ -262,9 +263,11 @@ impl Shared {
             let Some(mut job) = self.queues().next(key) else { return };
             let end = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => return,
-                end = self.run(&mut job) => end,
+                () = self.stop.cancelled() => None,
+                end = self.run(&mut job) => Some(end),
             };
+            self.models.over(&job.run.full_name());
+            let Some(end) = end else { return };
             // Not to be interrupted: a run whose end is kept must also be told.
             self.end(job, end).await;
         }

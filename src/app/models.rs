@@ -18,6 +18,7 @@ pub(super) fn models(config: &Config) -> Result<Models> {
             ModelChoice::Harper => Arc::new(Harper) as Arc<dyn Model>,
             ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
             ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
+            ModelChoice::Claude(name) => super::claude::model(config, name.as_deref())?,
             ModelChoice::Script(path) => Arc::new(Scripted::load(path)?),
         });
     }

@@ -239,7 +239,9 @@ impl From<AskError> for Problem {
             AskError::NotAllowed | AskError::BypassNotAllowed => {
                 (StatusCode::FORBIDDEN, "not_allowed")
             }
-            AskError::UnsupportedMode { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "unsupported"),
+            AskError::UnsupportedMode { .. } | AskError::NoCli => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "unsupported")
+            }
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt
             | AskError::TooLong { .. }

@@ -4,6 +4,8 @@
 //! [`Delta::Done`] or one error. The agent cannot tell the models apart.
 
 pub mod anthropic;
+#[cfg(unix)]
+pub mod claude;
 pub mod harper;
 pub mod openai;
 pub mod prices;
@@ -48,6 +50,14 @@ pub trait Model: Send + Sync {
         async { Ok(Vec::new()) }.boxed()
     }
 
+    /// Whether it remembers a conversation by itself, under [`Request::thread`]: it is then told only what is new.
+    fn keeps_threads(&self) -> bool {
+        false
+    }
+
+    /// The run of this name ([`Request::run`]) is over, or left for a later start: nothing more will be asked for it.
+    fn over(&self, _run: &str) {}
+
     /// How many input tokens `request` is; `None` where that cannot be asked. Costs nothing.
     fn count(&self, _request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         async { Ok(None) }.boxed()
@@ -78,6 +88,10 @@ pub struct Request {
     pub max_tokens: u32,
     /// The conversation's identifier; scripted turns are used up per session.
     pub session: String,
+    /// The run, unique on this server; a model that goes on working between two calls knows it by this.
+    pub run: String,
+    /// The conversation of a model that keeps threads.
+    pub thread: Option<Thread>,
     /// What the person typed, word for word; only when the last message is that prompt.
     pub prompt: Option<String>,
     /// The document as it stands now, for the models that run inside this process.
@@ -91,6 +105,17 @@ impl Request {
         let outcomes: Vec<_> = last.content.iter().filter_map(ToolOutcome::read).collect();
         (!outcomes.is_empty()).then_some(outcomes)
     }
+}
+
+/// A conversation that a model remembers by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name, a UUID.
+    pub id: String,
+    /// The conversation it goes on from, which stays as it is.
+    pub from: Option<String>,
+    /// Whether it has begun, as far as anybody here knows.
+    pub begun: bool,
 }
 
 /// One tool result, as the models inside this process see it.
@@ -222,6 +247,14 @@ pub enum ModelError {
         /// The request, described.
         request: String,
     },
+    /// A program that answers for a model failed, in a way people can do something about.
+    #[error("{message}")]
+    Program {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        message: String,
+    },
     /// A model that runs inside this process failed.
     #[error("the built-in model failed: {message}")]
     Internal {
@@ -236,7 +269,24 @@ impl ModelError {
         match self {
             Self::Api { retryable, .. } => *retryable,
             Self::Network { .. } | Self::CutOff | Self::Malformed { .. } => true,
-            Self::Cancelled | Self::NoTurn { .. } | Self::Internal { .. } => false,
+            Self::Cancelled
+            | Self::NoTurn { .. }
+            | Self::Program { .. }
+            | Self::Internal { .. } => false,
+        }
+    }
+
+    /// For programs: why a run with this failure ended.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Program { code, .. } => code,
+            Self::Cancelled
+            | Self::Api { .. }
+            | Self::Network { .. }
+            | Self::CutOff
+            | Self::Malformed { .. }
+            | Self::NoTurn { .. }
+            | Self::Internal { .. } => "model_error",
         }
     }
 
@@ -249,6 +299,7 @@ impl ModelError {
             | Self::CutOff
             | Self::Malformed { .. }
             | Self::NoTurn { .. }
+            | Self::Program { .. }
             | Self::Internal { .. } => None,
         }
     }

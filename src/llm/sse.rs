@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
+use serde_json::Value;
 
 use super::answer::{self, Outlet};
 use super::events::{Event, Splitter};
@@ -45,7 +46,7 @@ pub(super) async fn read(
 
 /// An answer being read.
 #[derive(Default)]
-struct Reader {
+pub(super) struct Reader {
     start: Option<ResponseMessage>,
     blocks: BTreeMap<usize, Block>,
     end: MessageDelta,
@@ -89,6 +90,21 @@ impl Reader {
         }
         let event: StreamEvent =
             serde_json::from_str(data).map_err(|error| malformed(&format!("{name}: {error}")))?;
+        self.take(event)
+    }
+
+    /// The same of an event that came some other way than by a stream of events.
+    pub(super) fn value(&mut self, event: Value) -> Result<Option<Delta>, ModelError> {
+        let name = event["type"].as_str().unwrap_or_default().to_owned();
+        if !KNOWN_EVENTS.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        let event = serde_json::from_value(event)
+            .map_err(|error| malformed(&format!("{name}: {error}")))?;
+        self.take(event)
+    }
+
+    fn take(&mut self, event: StreamEvent) -> Result<Option<Delta>, ModelError> {
         match event {
             StreamEvent::MessageStart { message } => {
                 self.usage = message.usage;

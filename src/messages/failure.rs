@@ -83,6 +83,7 @@ impl Failure {
             ModelError::Network { .. }
             | ModelError::CutOff
             | ModelError::Malformed { .. }
+            | ModelError::Program { .. }
             | ModelError::Internal { .. } => Self::new(500, error.to_string()),
         };
         Self { retry_after_s, ..failure }

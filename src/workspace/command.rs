@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+use crate::processes::{self, Leftovers};
 
 /// The shell, by a name that no folder on a path can take over.
 const SHELL: &str = "/bin/bash";
@@ -16,10 +17,6 @@ const SHELL: &str = "/bin/bash";
 const OUTPUT_CHARS: usize = 30_000;
 /// How long what was stopped may go on holding its output.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often everything that is left of a command is looked for until nothing is.
-const SWEEPS: usize = 20;
-/// Between two looks.
-const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 /// Marks every process of a command, also one that has left its group.
 const MARK: &str = "COPYDESK_REQUEST";
 
@@ -72,8 +69,7 @@ pub(super) async fn run(
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    let leftovers = Leftovers { group, mark: wanted.mark.clone() };
+    let leftovers = Leftovers::new(child.id(), mark(&wanted.mark));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let over = CancellationToken::new();
@@ -123,44 +119,11 @@ fn output(out: &[u8], err: &[u8]) -> String {
     output
 }
 
-/// The processes of a command. They end when this is dropped.
-struct Leftovers {
-    group: Option<Pid>,
-    mark: String,
+/// Ends every process of the command that was marked so, wherever it has moved to.
+pub(super) fn stop_marked(value: &str) {
+    processes::stop_marked(&mark(value));
 }
 
-impl Drop for Leftovers {
-    fn drop(&mut self) {
-        if let Some(group) = self.group {
-            // An error means that there is none left.
-            kill_process_group(group, Signal::KILL).ok();
-        }
-        stop_marked(&self.mark);
-    }
-}
-
-/// Ends every process that carries this mark, wherever it has moved to.
-pub(super) fn stop_marked(mark: &str) {
-    let mark = format!("{MARK}={mark}");
-    for _ in 0..SWEEPS {
-        let marked = marked(&mark);
-        if marked.is_empty() {
-            return;
-        }
-        for process in marked {
-            kill_process(process, Signal::KILL).ok();
-        }
-        std::thread::sleep(SWEEP_PAUSE);
-    }
-}
-
-/// Where there is no `/proc`, the group is all that is known.
-fn marked(mark: &str) -> Vec<Pid> {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let carries = |process: std::fs::DirEntry| {
-        let pid = Pid::from_raw(process.file_name().to_str()?.parse().ok()?)?;
-        let environment = std::fs::read(process.path().join("environ")).ok()?;
-        environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes()).then_some(pid)
-    };
-    processes.flatten().filter_map(carries).collect()
+fn mark(value: &str) -> processes::Mark {
+    processes::Mark { name: MARK, value: value.to_owned() }
 }

@@ -16,6 +16,7 @@ mod bad_input;
 mod bin;
 mod check;
 mod check_rules;
+mod claude;
 mod cli;
 mod clients;
 mod collab;

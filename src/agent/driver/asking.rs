@@ -152,6 +152,8 @@ impl Driver<'_> {
             tools,
             max_tokens: MAX_TOKENS,
             session: ask.session.to_string(),
+            run: self.run.full_name(),
+            thread: self.run.thread_now(&self.entries),
             prompt: first.then(|| ask.prompt.clone()),
             document: self.base.as_ref().map(|document| DocumentView {
                 text: document.text.to_string(),

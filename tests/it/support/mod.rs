@@ -2,6 +2,7 @@
 
 pub mod api;
 mod bridge;
+mod cli;
 mod desk;
 mod hand;
 pub mod http;
@@ -18,6 +19,7 @@ mod server;
 pub mod wire;
 
 pub use bridge::{give_up, modules};
+pub use cli::Cli;
 pub use desk::{Desk, OWNER, Role};
 pub use hand::{Answer, Hand};
 pub use mirror::replacing;

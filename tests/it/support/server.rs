@@ -30,6 +30,8 @@ pub fn copydesk() -> Command {
             command.env_remove(name);
         }
     }
+    // One that is installed here is no part of any story.
+    command.env("COPYDESK_CLAUDE", "/nonexistent/claude");
     command
 }
 

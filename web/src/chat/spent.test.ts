@@ -5,6 +5,7 @@ it('names a model without its provider unless that is needed', () => {
   const all = ['openai', 'openai:qwen3:8b', 'anthropic:claude-x', 'openai:claude-x', 'harper']
   expect(all.map((name) => modelLabel(name, all))).toEqual(['Local model', 'qwen3:8b', 'anthropic:claude-x', 'openai:claude-x', 'Harper (offline)'])
   expect(modelLabel('script:demo.json', [])).toBe('Scripted')
+  expect(['claude-cli', 'claude-cli:opus'].map((name) => modelLabel(name, []))).toEqual(['Claude CLI', 'Claude CLI (opus)'])
 })
 
 it('keeps counts short', () => {

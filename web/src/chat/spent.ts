@@ -5,6 +5,8 @@ import type { Spent } from './store.ts'
 export function modelLabel(name: string, all: readonly string[]): string {
   if (name === 'harper') return 'Harper (offline)'
   if (name === 'openai') return 'Local model'
+  if (name === 'claude-cli') return 'Claude CLI'
+  if (name.startsWith('claude-cli:')) return `Claude CLI (${name.slice('claude-cli:'.length)})`
   if (name.startsWith('script:')) return 'Scripted'
   const bare = (full: string) => full.slice(full.indexOf(':') + 1)
   return all.some((other) => other !== name && bare(other) === bare(name)) ? name : bare(name)

@@ -1,0 +1,46 @@
+//! The Claude CLI as one of the models, and the small program it starts. On Unix only.
+
+use std::sync::Arc;
+
+#[cfg(unix)]
+use anyhow::Context as _;
+use anyhow::Result;
+
+use crate::cli::ClaudeToolsArgs;
+use crate::config::Config;
+use crate::llm::Model;
+#[cfg(unix)]
+use crate::llm::claude;
+
+/// The CLI that was found, told to use the model of this name.
+#[cfg(unix)]
+pub fn model(config: &Config, name: Option<&str>) -> Result<Arc<dyn Model>> {
+    let cli = config.claude.clone().context("there is no Claude CLI")?;
+    let may_see = |(name, _): &(_, _)| claude::may_see(name);
+    let settings = claude::Settings {
+        program: cli.program.into(),
+        link: cli.own,
+        environment: cli.environment.into_iter().filter(may_see).collect(),
+        folder: config.data.join("claude"),
+    };
+    Ok(Arc::new(claude::Claude::new(settings, name).context("cannot prepare the Claude CLI")?))
+}
+
+/// `copydesk claude-tools`.
+#[cfg(unix)]
+pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
+    let connected = claude::connect(&args.socket, &args.secret, args.of.clone());
+    connected.context("cannot reach the server that started the Claude CLI")
+}
+
+/// There is none.
+#[cfg(not(unix))]
+pub fn model(_: &Config, _: Option<&str>) -> Result<Arc<dyn Model>> {
+    anyhow::bail!("the Claude CLI is run on Unix only")
+}
+
+/// There is none.
+#[cfg(not(unix))]
+pub fn tools(_: &ClaudeToolsArgs) -> Result<()> {
+    anyhow::bail!("the Claude CLI is run on Unix only")
+}

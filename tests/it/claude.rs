@@ -1,0 +1,372 @@
+//! The Claude CLI as a model: its calls come in over its own socket, and people decide them like any others.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::support::{Cli, Desk, Person};
+
+const BEFORE: &str = "Teh keeper wrote.\n";
+const AFTER: &str = "The keeper wrote.\n";
+
+fn says(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}]})
+}
+
+fn calls(tool: &str, input: Value) -> Value {
+    json!({"content": [{"type": "text", "text": "Let me see."}, {"type": "tool_use", "name": tool, "input": input}]})
+}
+
+fn rewrites(text: &str) -> Value {
+    calls("update_full_document", json!({"new_content": text, "explanation": "Spelling."}))
+}
+
+/// Corrects the document, then says what came of it.
+fn correcting() -> Cli {
+    Cli::playing(&[(".", json!([rewrites(AFTER), says("Corrected.")]))])
+}
+
+fn results(person: &Person, run: &str) -> Vec<Value> {
+    let seen = person.saw("agent_event").into_iter();
+    seen.filter(|it| it["requestId"] == run && it["type"] == "result").collect()
+}
+
+fn count(person: &Person, run: &str, subtype: &str) -> usize {
+    let seen = person.saw("agent_event");
+    seen.iter().filter(|it| it["requestId"] == run && it["subtype"] == subtype).count()
+}
+
+#[test]
+fn a_change_of_the_cli_is_decided_like_any_other_and_seen_once() {
+    let cli = correcting();
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    assert_eq!(ana.registered()["models"][0], "claude-cli");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request_of(&run);
+    assert_eq!(request.words(1), ("Teh".into(), "The".into()));
+    assert_eq!(request["source"], "mcpProxy");
+    ana.accepts_all(&request);
+    let answer = ana.answer(&run);
+    ana.comes_to_read(AFTER);
+    assert_eq!(answer["conversationMessage"], "Let me see.\nCorrected.");
+    assert_eq!(answer["updateType"], "full");
+    for subtype in ["tool_use", "tool_result"] {
+        assert_eq!(count(&ana, &run, subtype), 1, "{subtype}");
+    }
+    assert_eq!(results(&ana, &run).len(), 1);
+    let told = cli.noted("call").remove(0);
+    assert_eq!(told["isError"], false, "{told}");
+    ana.saw_in_order(&[
+        "claudeStreamStart",
+        "claudeStreamChunk",
+        "tool_approval_request",
+        "claudeResponse",
+    ]);
+    cli.is_gone();
+}
+
+#[test]
+fn a_rejection_reaches_the_cli_with_its_reason() {
+    let cli = correcting();
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    ana.rejects(&ana.sees_request_of(&run), "It is a name");
+    assert_eq!(ana.answer(&run)["updateType"], "none");
+    let told = cli.noted("call").remove(0);
+    assert!(
+        told["result"].as_str().unwrap().starts_with("User rejected: It is a name\n"),
+        "{told}"
+    );
+    assert_eq!(told["isError"], true);
+    assert_eq!(ana.text(), BEFORE);
+}
+
+#[test]
+fn a_request_that_runs_out_of_time_is_told_to_the_cli() {
+    let cli = correcting();
+    let desk = cli.plan().model("claude-cli").flags(&["--approval-timeout", "1"]).start();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    assert_eq!(ana.sees_resolved(&ana.sees_request_of(&run))["status"], "expired");
+    ana.answer(&run);
+    let told = cli.noted("call").remove(0);
+    assert!(told["result"].as_str().unwrap().starts_with("Approval timed out after 1s"), "{told}");
+}
+
+#[test]
+fn a_file_of_the_workspace_is_written_under_the_name_everybody_knows() {
+    let write = calls("atlas_write", json!({"file_path": "test.txt", "content": "hello world"}));
+    let cli = Cli::playing(&[(".", json!([write, says("Written.")]))]);
+    let desk = cli.plan().workspace(&[]).start();
+    let owner = desk.owner();
+    let run =
+        json!({"prompt": "Create test.txt", "continue": false, "permission_mode": "mcpProxy"});
+    let run = owner.emit("run", &run).ok()["requestId"].as_str().unwrap().to_owned();
+    let request = owner.sees_request_of(&run);
+    assert_eq!((&request["tool_name"], &request["source"]), (&json!("Write"), &json!("mcpProxy")));
+    owner.accepts_all(&request);
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+    assert_eq!(desk.file("test.txt").as_deref(), Some("hello world"));
+    assert_eq!(cli.noted("call")[0]["result"], "Wrote 11 characters to test.txt");
+    // It works in a folder of its own, where nothing can be mentioned into the conversation.
+    let started = cli.noted("args").remove(0);
+    assert!(started["cwd"].as_str().unwrap().ends_with("/claude/empty"), "{started}");
+}
+
+#[test]
+fn the_cli_is_given_no_key_and_no_tool_of_its_own() {
+    let cli = correcting();
+    let desk = cli.plan().variable("ANTHROPIC_API_KEY", "sk-story").model("claude-cli").start();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    ana.accepts_all(&ana.sees_request_of(&run));
+    ana.answer(&run);
+    let started = cli.noted("args").remove(0);
+    let line = started["args"].to_string();
+    assert!(line.contains("\"--tools\",\"\"") && !line.contains("Fix the spelling"), "{line}");
+    let names = started["env"].to_string();
+    assert!(!names.contains("ANTHROPIC") && !names.contains("COPYDESK_TOKEN"), "{names}");
+    assert!(!names.contains("ATLAS_TOKEN"), "only what it starts knows the secret: {names}");
+}
+
+#[test]
+fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
+    let cli = Cli::playing(&[]);
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates("@/etc/passwd --flag\n");
+    let odd = "🦀 “quotes” 'and' \"more\" $(rm -rf) `x` \\n --resume /compact \u{202e}ok";
+    ana.answer(&ana.asks(odd));
+    let told = cli.noted("prompt").remove(0);
+    assert!(told["prompt"].as_str().unwrap().contains(odd), "{told}");
+}
+
+#[test]
+fn cancelling_ends_everything_the_cli_has_started() {
+    let turns = json!([rewrites(AFTER)]);
+    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request_of(&run);
+    ana.emit("cancel", &json!({"requestId": run})).ok();
+    assert_eq!(ana.sees_resolved(&request)["status"], "cancelled");
+    assert_eq!(ana.answer(&run)["error"]["code"], "cancelled");
+    cli.is_gone();
+    assert_eq!(results(&ana, &run)[0]["subtype"], "cancelled");
+}
+
+#[test]
+fn cancelling_while_it_writes_ends_it_too() {
+    let hangs = json!([{"content": [{"type": "text", "text": "Well,"}], "hang": true}]);
+    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": hangs}]}));
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    ana.sees("claudeStreamChunk");
+    ana.emit("cancel", &json!({"requestId": run})).ok();
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Well,");
+    cli.is_gone();
+}
+
+#[test]
+fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came_of_it() {
+    let turns = json!([rewrites(AFTER), says("Corrected.")]);
+    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let mut desk = cli.desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request_of(&run);
+    desk.is_killed_and_restarted();
+    // The process went with the server.
+    cli.is_gone();
+    let ana = ana.comes_back(&desk);
+    ana.opens(&document);
+    assert_eq!(ana.pending()[0].id(), request.id());
+    ana.accepts_all(&request);
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
+    ana.comes_to_read(AFTER);
+    let [first, second] = &cli.noted("args")[..] else { panic!("two processes") };
+    let (first, told) = (first["args"].to_string(), second["prompt"].as_str().unwrap());
+    assert!(first.contains("--session-id") && second["args"].to_string().contains("--resume"));
+    assert!(told.starts_with("You were interrupted") && told.contains("accepted"), "{told}");
+}
+
+#[test]
+fn a_cli_that_dies_while_people_decide_is_replaced() {
+    let cli = correcting();
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request_of(&run);
+    let pid = cli.noted("pid")[0]["pid"].to_string();
+    assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
+    cli.is_gone();
+    ana.accepts_all(&request);
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
+    assert_eq!(count(&ana, &run, "tool_result"), 1);
+    let told = cli.noted("prompt").pop().unwrap();
+    assert!(told["prompt"].as_str().unwrap().starts_with("You were interrupted"), "{told}");
+}
+
+#[test]
+fn a_stop_in_good_order_leaves_nothing_running() {
+    let turns = json!([rewrites(AFTER)]);
+    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let mut desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    ana.sees_request_of(&ana.asks("Fix the spelling"));
+    assert!(desk.stops().success());
+    cli.is_gone();
+}
+
+#[test]
+fn a_conversation_goes_on_where_the_cli_remembers_it() {
+    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    ana.answer(&ana.asks("First"));
+    assert_eq!(ana.answer(&ana.asks("Second"))["conversationMessage"], "Two.");
+    let fresh = json!({"sessionId": ana.session(), "prompt": "First", "continue": false, "context": {"documentId": ana.document()}});
+    let run = ana.emit("askClaudeCode", &fresh).ok()["requestId"].as_str().unwrap().to_owned();
+    ana.answer(&run);
+    let name = |index: usize, flag: &str| {
+        let args = cli.noted("args")[index]["args"].clone();
+        let args = args.as_array().unwrap();
+        let at = args.iter().position(|it| it == flag)?;
+        args.get(at + 1).cloned()
+    };
+    assert_eq!(name(1, "--resume"), name(0, "--session-id"));
+    assert!(name(2, "--resume").is_none());
+    let known: Vec<_> = cli.noted("conversation").iter().map(|it| it["prompts"].clone()).collect();
+    assert_eq!(known, [1, 2, 1]);
+}
+
+#[test]
+fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
+    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Third", json!([says("Three.")]))]);
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(AFTER);
+    ana.answer(&ana.asks("First"));
+    let ask = json!({"sessionId": ana.session(), "prompt": "Second", "model": "harper", "context": {"documentId": ana.document()}});
+    let run = ana.emit("askClaudeCode", &ask).ok()["requestId"].as_str().unwrap().to_owned();
+    ana.answer(&run);
+    let third = ana.answer(&ana.asks("Third"));
+    assert_eq!(third["conversationMessage"], "Three.");
+    let told = cli.noted("prompt").pop().unwrap();
+    assert!(!told["args"].to_string().contains("--resume"), "{told}");
+    assert!(told["prompt"].as_str().unwrap().contains("User: Second"), "{told}");
+}
+
+#[test]
+fn a_conversation_the_cli_has_forgotten_is_told_to_it_again() {
+    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    ana.answer(&ana.asks("First"));
+    cli.forgets();
+    assert_eq!(ana.answer(&ana.asks("Second"))["conversationMessage"], "Two.");
+    let told = cli.noted("prompt").pop().unwrap();
+    let told = told["prompt"].as_str().unwrap();
+    assert!(told.contains("User: First") && told.contains("You: One."), "{told}");
+}
+
+#[test]
+fn two_runs_at_once_do_not_hear_each_other() {
+    let cli = Cli::playing(&[
+        ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
+        ("shout", json!([rewrites("TEH KEEPER WROTE.\n"), says("Shouted.")])),
+    ]);
+    let desk = cli.desk();
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ana.creates(BEFORE);
+    ben.creates(BEFORE);
+    let (one, two) = (ana.asks("Fix the spelling"), ben.asks("Please shout"));
+    let (first, second) = (ana.sees_request_of(&one), ben.sees_request_of(&two));
+    ben.accepts_all(&second);
+    assert_eq!(ben.answer(&two)["conversationMessage"], "Let me see.\nShouted.");
+    ana.rejects(&first, "No");
+    assert_eq!(ana.answer(&one)["conversationMessage"], "Let me see.\nCorrected.");
+    assert_eq!((ana.text().as_str(), ben.text().as_str()), (BEFORE, "TEH KEEPER WROTE.\n"));
+}
+
+fn fails(desk: &Desk) -> Value {
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let error = ana.answer(&run)["error"].clone();
+    assert_eq!(results(&ana, &run)[0]["subtype"], "error");
+    error
+}
+
+#[test]
+fn without_a_login_people_are_told_what_to_do() {
+    let cli = Cli::with(&json!({"loggedIn": false, "plays": []}));
+    let error = fails(&cli.desk());
+    assert_eq!(error["code"], "claude_not_logged_in");
+    assert!(error["message"].as_str().unwrap().contains("run `claude` there"), "{error}");
+}
+
+#[test]
+fn a_cli_that_vanished_is_named_as_missing() {
+    let cli = correcting();
+    let desk = cli.desk();
+    std::fs::remove_file(cli.program()).unwrap();
+    assert_eq!(fails(&desk)["code"], "claude_not_found");
+}
+
+#[test]
+fn a_cli_that_can_do_more_than_it_should_is_stopped() {
+    let cli = Cli::with(
+        &json!({"native": ["Bash"], "plays": [{"when": ".", "turns": [rewrites(AFTER)]}]}),
+    );
+    let error = fails(&cli.desk());
+    assert_eq!(error["code"], "claude_unsafe");
+    cli.is_gone();
+    assert_eq!(cli.noted("call"), [Value::Null; 0]);
+}
+
+#[test]
+fn what_a_dying_cli_complained_of_is_shown() {
+    let cli = Cli::playing(&[(".", json!([{"die": true}]))]);
+    let error = fails(&cli.desk());
+    assert_eq!(error["code"], "claude_failed");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("exit code 3") && message.contains("told to die"), "{message}");
+}
+
+#[test]
+fn where_there_is_no_cli_it_is_not_offered() {
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    assert!(!ana.registered()["models"].to_string().contains("claude-cli"));
+    ana.creates(BEFORE);
+    let ask = json!({"sessionId": ana.session(), "prompt": "Fix it", "permission_mode": "mcpProxy", "context": {"documentId": ana.document()}});
+    let error = ana.emit("askClaudeCode", &ask).refused_with("unsupported");
+    assert!(error["message"].as_str().unwrap().contains("install it on the server"), "{error}");
+}
+
+#[test]
+fn the_mode_chooses_the_cli_whatever_the_default_is() {
+    let cli = Cli::playing(&[(".", json!([says("It is me.")]))]);
+    let desk = cli.plan().start();
+    let ana = desk.editor("Ana");
+    ana.creates(BEFORE);
+    let ask = json!({"sessionId": ana.session(), "prompt": "Who?", "permission_mode": "mcpProxy", "context": {"documentId": ana.document()}});
+    let run = ana.emit("askClaudeCode", &ask).ok()["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(ana.answer(&run)["conversationMessage"], "It is me.");
+}
