@@ -12,7 +12,8 @@ use crate::room::settings::Approvals;
 use crate::workspace::Workspace;
 
 use super::desk::{self, Asked, Next};
-use super::registry::{Entry, Registry, refused};
+use super::entry::Entry;
+use super::registry::{Registry, refused};
 use super::{
     Approved, Concluded, Context, Effect, Errand, Finished, Intent, Prepared, ToolError, changes,
 };

@@ -19,6 +19,7 @@ mod changes;
 mod create_new_document;
 mod edit;
 mod edits;
+mod entry;
 mod errands;
 mod exit_plan_mode;
 mod find_and_replace;

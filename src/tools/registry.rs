@@ -1,13 +1,9 @@
 //! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
-use serde::Deserialize as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::files::Files;
-use crate::ids::DocumentId;
 use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
@@ -17,6 +13,7 @@ use super::bash::Bash;
 use super::create_new_document::CreateNewDocument;
 use super::desk::{self, Asked};
 use super::edit::Edit;
+use super::entry::Entry;
 use super::exit_plan_mode::ExitPlanMode;
 use super::find_and_replace::FindAndReplace;
 use super::glob::Glob;
@@ -28,7 +25,7 @@ use super::multi_edit::MultiEdit;
 use super::read::Read;
 use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
-use super::schema::{expected, schema};
+use super::schema::expected;
 use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 use super::suggest_improvements::SuggestImprovements;
 use super::update_document_by_id::UpdateDocumentById;
@@ -36,9 +33,8 @@ use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
-    Answer, Approved, Call, Concluded, Context, Effect, Errand, Finished, Ground, Intent, Outcome,
-    PlanMode, Prepared, Proposal, SafeTools, Tool, ToolError, Verdict, Writes, elsewhere, live,
-    told,
+    Answer, Call, Context, Effect, Finished, Ground, Intent, Outcome, PlanMode, Prepared, Proposal,
+    SafeTools, ToolError, Writes, elsewhere, live, told,
 };
 
 /// Every tool there is, one line each.
@@ -84,27 +80,6 @@ pub struct Registry {
     workspace: Option<Workspace>,
     pub(super) files: Option<Files>,
 }
-
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    description: &'static str,
-    when: &'static str,
-    pub(super) effect: Effect,
-    ground: Ground,
-    writes: Option<Writes>,
-    schema: Value,
-    pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
-    check: fn(&Value) -> Result<(), ToolError>,
-    pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
-    pub(super) conclude: Conclude,
-    scope: fn(&Context, &Value) -> Option<(usize, usize)>,
-    target: fn(&Value) -> Option<DocumentId>,
-    file: fn(&Value) -> Option<String>,
-    finish: fn(&Context, &Verdict) -> Finished,
-}
-
-type Conclude = fn(Context, Approved, Value) -> BoxFuture<'static, Result<Concluded, ToolError>>;
 
 impl Default for Registry {
     fn default() -> Self {
@@ -439,68 +414,6 @@ impl From<Answer> for Finished {
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, ..Self::default() }
     }
-}
-
-impl Entry {
-    fn of<T: Tool>() -> Self {
-        Self {
-            name: T::NAME,
-            description: T::DESCRIPTION,
-            when: T::WHEN,
-            effect: T::EFFECT,
-            ground: T::GROUND,
-            writes: T::WRITES,
-            schema: schema::<T::Input>(),
-            prepare: prepare::<T>,
-            check: check::<T>,
-            act: act::<T>,
-            conclude: conclude::<T>,
-            scope: T::scope,
-            target: T::target,
-            file: T::file,
-            finish: T::finish,
-        }
-    }
-
-    fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: self.name.into(),
-            description: self.description.into(),
-            input_schema: self.schema.clone(),
-            strict: None,
-        }
-    }
-}
-
-fn prepare<T: Tool>(
-    context: Context,
-    input: Value,
-) -> BoxFuture<'static, Result<Prepared, ToolError>> {
-    async move { T::prepare(context, read::<T>(&input)?).await }.boxed()
-}
-
-fn act<T: Tool>(errand: Errand, input: Value) -> BoxFuture<'static, Result<String, ToolError>> {
-    async move { T::act(errand, read::<T>(&input)?).await }.boxed()
-}
-
-fn conclude<T: Tool>(
-    context: Context,
-    approved: Approved,
-    input: Value,
-) -> BoxFuture<'static, Result<Concluded, ToolError>> {
-    async move { T::conclude(context, approved, read::<T>(&input)?).await }.boxed()
-}
-
-fn check<T: Tool>(input: &Value) -> Result<(), ToolError> {
-    read::<T>(input).map(drop)
-}
-
-fn read<T: Tool>(input: &Value) -> Result<T::Input, ToolError> {
-    T::Input::deserialize(input).map_err(|error| ToolError::Input {
-        tool: T::NAME,
-        reason: error.to_string(),
-        expected: expected(&schema::<T::Input>()),
-    })
 }
 
 pub(super) async fn refused(context: &Context, error: &ToolError) -> Finished {
