@@ -84,7 +84,7 @@ await story(async (keep) => {
   await settings.getByLabel(/^above/).fill('2000')
   await settings.getByRole('button', { name: 'Add', exact: true }).click()
   await settings.getByText('Every tool above 2000 characters: an owner').waitFor()
-  await settings.getByText('Ask people first, everywhere').scrollIntoViewIfNeeded()
+  await settings.getByText('People are asked, everywhere').scrollIntoViewIfNeeded()
   await accessible(ana, 'policies and the server’s settings')
   await ana.screenshot('rules-5-settings')
   await settings.getByRole('button', { name: /^Remove/ }).click()

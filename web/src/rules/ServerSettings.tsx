@@ -18,7 +18,7 @@ export function ServerSettings() {
       <legend>On this server, where a document says nothing itself</legend>
       <label className="setting">
         <input type="checkbox" checked={settings.approvals === 'on'} onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })} />
-        <span><b>Ask people first, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once. Everybody is told.</span></span>
+        <span><b>People are asked, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once. Everybody is told.</span></span>
       </label>
       <label className="setting-row">
         <span>Usual time limit</span>
