@@ -36,6 +36,11 @@ pub struct Chosen {
     pub name: String,
 }
 
+/// Whether this names the Claude CLI.
+pub(super) fn is_cli(name: &str) -> bool {
+    provider(name) == CLI
+}
+
 impl Models {
     /// `first` is the default; each is known by its own name.
     pub fn new(first: Arc<dyn Model>, others: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
@@ -78,7 +83,7 @@ impl Models {
 
     /// Whether the Claude CLI can be asked.
     pub(super) fn has_cli(&self) -> bool {
-        self.asked.iter().any(|(known, _)| provider(known) == CLI)
+        self.asked.iter().any(|(known, _)| is_cli(known))
     }
 
     /// `mcpProxy` means the CLI, whatever model was named besides; and whoever asks the CLI means `mcpProxy`.
@@ -87,9 +92,9 @@ impl Models {
             // No model takes part.
             return ask;
         }
-        let own = self.asked.iter().map(|(known, _)| known).find(|known| provider(known) == CLI);
+        let own = self.asked.iter().map(|(known, _)| known).find(|known| is_cli(known));
         let named = ask.model.as_ref().or_else(|| self.asked.first().map(|(known, _)| known));
-        let is_cli = named.is_some_and(|name| provider(name) == CLI);
+        let is_cli = named.is_some_and(|name| is_cli(name));
         match ask.permission_mode {
             PermissionMode::McpProxy if !is_cli => ask.model = own.cloned(),
             PermissionMode::Sdk if is_cli => ask.permission_mode = PermissionMode::McpProxy,

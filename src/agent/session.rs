@@ -20,7 +20,7 @@ use crate::who::{Action, Principal};
 
 use super::call::Ears;
 use super::driver;
-use super::models::{Chosen, Models};
+use super::models::{self, Chosen, Models};
 use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
@@ -115,9 +115,17 @@ impl Agents {
         self.shared.models.names()
     }
 
-    /// The model of this name, or any `provider:NAME` of a provider that is here.
-    pub fn model(&self, name: &str) -> Option<Chosen> {
-        self.shared.models.choose(Some(name))
+    /// The names of the models that other programs can be given: not the Claude CLI, which goes on working between two
+    /// calls of a run, and so knows a conversation only by that.
+    pub fn models_for_programs(&self) -> Vec<String> {
+        let mut names = self.models();
+        names.retain(|name| !models::is_cli(name));
+        names
+    }
+
+    /// One of those by its name, or any `provider:NAME` of a provider that is here.
+    pub fn model_for_programs(&self, name: &str) -> Option<Chosen> {
+        self.shared.models.choose(Some(name)).filter(|_| !models::is_cli(name))
     }
 
     /// Asks the providers which models they have; takes as long as they do.

@@ -4,7 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::support::{Cli, Desk, Person};
+use super::support::api::Program;
+use super::support::{Cli, Desk, OWNER, Person};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -369,4 +370,18 @@ fn the_mode_chooses_the_cli_whatever_the_default_is() {
     let ask = json!({"sessionId": ana.session(), "prompt": "Who?", "permission_mode": "mcpProxy", "context": {"documentId": ana.document()}});
     let run = ana.emit("askClaudeCode", &ask).ok()["requestId"].as_str().unwrap().to_owned();
     assert_eq!(ana.answer(&run)["conversationMessage"], "It is me.");
+}
+
+#[test]
+fn other_programs_are_not_given_the_cli_which_works_on_between_two_calls() {
+    let cli = correcting();
+    let desk = cli.desk();
+    let program = Program::with(&desk, OWNER);
+    let listed = program.call("GET /v1/models", "").ok()["data"].to_string();
+    assert!(listed.contains("harper") && !listed.contains("claude-cli"), "{listed}");
+    let question = json!([{"role": "user", "content": "Fix the spelling"}]);
+    for name in ["claude-cli", "claude-cli:opus"] {
+        let more = json!({"model": name});
+        program.asks(&question, &more).refused(404, "not_found_error");
+    }
 }

@@ -83,7 +83,7 @@ pub(super) async fn list_models(
         let Ok(Query(page)) = page else {
             return Err(Failure::invalid("limit: is a number from 1 to 1000"));
         };
-        Ok(Json(page.of(&door.agents.models())?).into_response())
+        Ok(Json(page.of(&door.agents.models_for_programs())?).into_response())
     };
     name.sign(listed.await)
 }

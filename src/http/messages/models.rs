@@ -63,9 +63,9 @@ pub(super) fn described(name: &str) -> Value {
 
 /// The model a client means: by the name under which it is listed, or by the provider's own.
 pub(super) fn choose(agents: &Agents, name: &str) -> Result<Chosen, Failure> {
-    let known = agents.models();
+    let known = agents.models_for_programs();
     let candidates = candidates(name, &known);
-    let chosen = candidates.iter().find_map(|name| agents.model(name));
+    let chosen = candidates.iter().find_map(|name| agents.model_for_programs(name));
     chosen.ok_or_else(|| {
         let short: String = name.chars().take(100).collect();
         Failure::new(404, format!("model: {short}"))
