@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::desk::{Desk, START_MS, code};
+use super::desk::{Desk, START_MS, code, issue};
 use super::who;
 use crate::review::{
     Decision, HunkStatus, Policy, Remember, Request, RequestStatus, Rule, Scope, ToolPolicy,
@@ -15,7 +15,7 @@ use crate::room::command::{Configure, Gate, Proposed};
 use crate::room::event::Event;
 use crate::room::rules::MOST_RULES;
 use crate::room::settings::OwnSettings;
-use crate::store::{Op, SessionRecord, TokenRecord};
+use crate::store::{Op, SessionRecord};
 
 const OLD: &str = "It was cold. It was late. It was dark.";
 /// Eight units: "cold" goes, "warm" comes.
@@ -38,22 +38,6 @@ async fn with_people(text: &str) -> Desk {
     }
     use_session(&desk, START_MS).await;
     desk
-}
-
-async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
-    let token = TokenRecord {
-        id: format!("tok_{name}").as_str().into(),
-        hash: name.into(),
-        user: name.into(),
-        name: name.into(),
-        role: who(name).role,
-        document: None,
-        created_ms: 0,
-        expires_ms: None,
-        revoked_ms,
-        used_ms: None,
-    };
-    desk.store.commit(Op::PutToken(token)).await.unwrap();
 }
 
 async fn use_session(desk: &Desk, seen_ms: u64) {

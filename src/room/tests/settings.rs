@@ -1,13 +1,12 @@
 //! Review settings of a document: policies, votes, frozen ranges.
 
-use super::desk::{Desk, code, edit};
+use super::desk::{Desk, code, edit, issue};
 use super::who;
 use crate::ids::Version;
 use crate::review::{Decision, Policy, RequestStatus, Verdict};
 use crate::room::RoomError;
 use crate::room::command::Configure;
 use crate::room::settings::{DocumentSettings, OwnSettings};
-use crate::store::{Op, TokenRecord};
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
@@ -21,22 +20,6 @@ async fn freeze(desk: &Desk, version: u64, range: (usize, usize)) -> Result<(), 
     let frozen = Some((Version(version), vec![range]));
     let configure = Configure { own: OwnSettings::default(), frozen };
     desk.room.configure(configure, who("ana")).await.map(|_| ())
-}
-
-async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
-    let token = TokenRecord {
-        id: format!("tok_{name}").as_str().into(),
-        hash: name.into(),
-        user: name.into(),
-        name: name.into(),
-        role: who(name).role,
-        document: None,
-        created_ms: 0,
-        expires_ms: None,
-        revoked_ms,
-        used_ms: None,
-    };
-    desk.store.commit(Op::PutToken(token)).await.unwrap();
 }
 
 #[tokio::test]
