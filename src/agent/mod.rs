@@ -173,12 +173,6 @@ pub enum AskError {
     /// The server does not allow to skip approvals, or the person is no owner.
     #[error("bypassPermissions needs a server started with --allow-bypass, and an owner")]
     BypassNotAllowed,
-    /// This server cannot do that yet.
-    #[error("the permission mode {mode} is not supported by this server; use sdk")]
-    UnsupportedMode {
-        /// The mode.
-        mode: PermissionMode,
-    },
     /// There is no Claude CLI on the server.
     #[error(
         "mcpProxy needs the Claude CLI: install it on the server and log in, or say where it is with --claude-binary"

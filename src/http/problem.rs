@@ -239,9 +239,7 @@ impl From<AskError> for Problem {
             AskError::NotAllowed | AskError::BypassNotAllowed => {
                 (StatusCode::FORBIDDEN, "not_allowed")
             }
-            AskError::UnsupportedMode { .. } | AskError::NoCli => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "unsupported")
-            }
+            AskError::NoCli => (StatusCode::UNPROCESSABLE_ENTITY, "unsupported"),
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt
             | AskError::TooLong { .. }

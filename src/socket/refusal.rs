@@ -148,7 +148,7 @@ impl From<AskError> for Refusal {
         let message = error.to_string();
         let code = match error {
             AskError::NotAllowed | AskError::BypassNotAllowed => "not_allowed",
-            AskError::UnsupportedMode { .. } | AskError::NoCli => "unsupported",
+            AskError::NoCli => "unsupported",
             AskError::Busy => "busy",
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt
