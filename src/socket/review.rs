@@ -16,7 +16,8 @@ use crate::wire::client::{
     UndoRequest,
 };
 use crate::wire::convert;
-use crate::wire::server::{Decided, Told, ToolApprovalRequest, WireError};
+use crate::wire::rest::{DecisionResult, DecisionResults};
+use crate::wire::server::{Decided, Told, ToolApprovalRequest};
 
 use super::Connection;
 use super::refusal::Refusal;
@@ -68,31 +69,10 @@ async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> Refus
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct Results {
-    results: Vec<BatchResult>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum BatchResult {
-    Decided {
-        ok: bool,
-        request_id: String,
-        #[serde(flatten)]
-        decided: Decided,
-    },
-    Refused {
-        ok: bool,
-        request_id: Option<String>,
-        error: WireError,
-    },
-}
-
 pub(super) async fn batch(
     connection: &mut Connection,
     payload: ToolApprovalBatch,
-) -> Result<Results, Refusal> {
+) -> Result<DecisionResults, Refusal> {
     if payload.responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Refusal::invalid(format!("a batch has at most {most} decisions")));
@@ -105,17 +85,17 @@ pub(super) async fn batch(
             Err(error) => Err(Refusal::invalid(error.to_string())),
         };
         results.push(match decided {
-            Ok(decided) => BatchResult::Decided {
+            Ok(decided) => DecisionResult::Decided {
                 ok: true,
                 request_id: request_id.unwrap_or_default(),
                 decided,
             },
             Err(refusal) => {
-                BatchResult::Refused { ok: false, request_id, error: refusal.error().clone() }
+                DecisionResult::Refused { ok: false, request_id, error: refusal.error().clone() }
             }
         });
     }
-    Ok(Results { results })
+    Ok(DecisionResults { results })
 }
 
 #[derive(Serialize)]
