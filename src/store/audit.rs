@@ -16,6 +16,7 @@ use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::rows::{self, int};
+use super::script::{Must, Script};
 use super::{Store, StoreError, apply};
 
 /// What the first line follows.
@@ -33,36 +34,48 @@ pub struct AuditHead {
     pub hash: String,
 }
 
-/// Adds a line. The writer's transaction holds the write lock, so nobody else can follow the same line.
-pub(super) async fn append(
-    db: &mut SqliteConnection,
-    entry: &AuditEntry,
-) -> Result<(), StoreError> {
-    let last: Option<(i64, String)> =
-        sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")
-            .fetch_optional(&mut *db)
-            .await?;
-    let (last, prev_hash) = last.unwrap_or_else(|| (0, GENESIS.to_owned()));
-    let seq = last.unsigned_abs() + 1;
+/// Adds a line behind the last one. The writer's transaction holds the write lock, so nobody else can follow the same
+/// line; another process may have done so before.
+pub(super) fn append(script: &mut Script<'_>, head: &mut AuditHead, entry: &AuditEntry) {
+    let AuditHead { seq, hash: prev_hash } = std::mem::take(head);
+    let seq = seq + 1;
     let detail = entry.detail.to_string();
     let line_hash = hash(&prev_hash, seq, entry, &detail);
-    sqlx::query(
-        "INSERT INTO audit
-             (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    )
-    .bind(int(seq))
-    .bind(int(entry.at_ms))
-    .bind(&entry.actor)
-    .bind(&entry.action)
-    .bind(entry.document.as_ref().map(DocumentId::as_str))
-    .bind(entry.request.as_ref().map(RequestId::as_str))
-    .bind(&detail)
-    .bind(&prev_hash)
-    .bind(&line_hash)
-    .execute(&mut *db)
-    .await?;
-    apply::put_setting(db, HEAD, &format!("{seq} {line_hash}")).await
+    script
+        .run(
+            "INSERT INTO audit
+                 (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
+             WHERE NOT EXISTS (SELECT 1 FROM audit WHERE seq >= $1)",
+        )
+        .bind(int(seq))
+        .bind(int(entry.at_ms))
+        .bind(&entry.actor)
+        .bind(&entry.action)
+        .bind(entry.document.as_ref().map(DocumentId::as_str))
+        .bind(entry.request.as_ref().map(RequestId::as_str))
+        .bind(&detail)
+        .bind(&prev_hash)
+        .bind(&line_hash);
+    script.must(Must::Follow);
+    apply::put_setting(script, HEAD, &format!("{seq} {line_hash}"));
+    *head = AuditHead { seq, hash: line_hash };
+}
+
+/// Where the log ends now.
+pub(super) async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
+    let last: Option<(i64, String)> =
+        sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")
+            .fetch_optional(db)
+            .await?;
+    Ok(last
+        .map_or_else(AuditHead::default, |(seq, hash)| AuditHead { seq: seq.unsigned_abs(), hash }))
+}
+
+impl Default for AuditHead {
+    fn default() -> Self {
+        Self { seq: 0, hash: GENESIS.to_owned() }
+    }
 }
 
 impl Store {
@@ -98,15 +111,10 @@ pub struct AuditFlaw {
 }
 
 /// A walk along the chain that goes on after a flaw, so that all of them are found.
+#[derive(Default)]
 pub(super) struct Walk {
     head: AuditHead,
     flaws: Vec<AuditFlaw>,
-}
-
-impl Default for Walk {
-    fn default() -> Self {
-        Self { head: AuditHead { seq: 0, hash: GENESIS.to_owned() }, flaws: Vec::new() }
-    }
 }
 
 impl Walk {

@@ -1,26 +1,23 @@
 //! Files of a workspace that are documents too: which, and how far both agree.
 
-use sqlx::SqliteConnection;
-
 use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::rows::{self, int};
+use super::script::Script;
 use super::{Store, StoreError};
 
 /// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
 /// does not take its path back.
-pub(super) async fn put(db: &mut SqliteConnection, record: &FileRecord) -> Result<(), StoreError> {
+pub(super) fn put(script: &mut Script<'_>, record: &FileRecord) {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
-    sqlx::query(
-        "INSERT INTO live_files (path, document, version, stamp, disk, form, next_version, next_stamp)
+    script.run("INSERT INTO live_files (path, document, version, stamp, disk, form, next_version, next_stamp)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (path) DO UPDATE SET document = excluded.document, version = excluded.version,
              stamp = excluded.stamp, disk = excluded.disk, form = excluded.form,
              next_version = excluded.next_version, next_stamp = excluded.next_stamp
          WHERE live_files.document = excluded.document OR EXISTS
-             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)",
-    )
+             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)")
     .bind(path)
     .bind(document.as_str())
     .bind(int(version.0))
@@ -28,10 +25,7 @@ pub(super) async fn put(db: &mut SqliteConnection, record: &FileRecord) -> Resul
     .bind(disk)
     .bind(form)
     .bind(writing.as_ref().map(|(version, _)| int(version.0)))
-    .bind(writing.as_ref().map(|(_, stamp)| stamp))
-    .execute(db)
-    .await?;
-    Ok(())
+    .bind(writing.as_ref().map(|(_, stamp)| stamp));
 }
 
 impl Store {

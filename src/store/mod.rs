@@ -20,6 +20,7 @@ mod provenance;
 mod read;
 mod records;
 mod rows;
+mod script;
 mod sqlite;
 #[cfg(test)]
 mod tests;

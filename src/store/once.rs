@@ -1,11 +1,11 @@
 //! Writes that must happen once although they may be asked for twice: a key of the asker's, and what was answered.
 
 use serde_json::Value;
-use sqlx::SqliteConnection;
 
 use crate::ids::UserId;
 
 use super::rows::int;
+use super::script::Script;
 use super::{Store, StoreError};
 
 /// A write that named a key.
@@ -44,45 +44,30 @@ impl Store {
 }
 
 /// The new state of a key.
-pub(super) async fn put(db: &mut SqliteConnection, record: &OnceRecord) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
+pub(super) fn put(script: &mut Script<'_>, record: &OnceRecord) {
+    script
+        .run(
+            "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
              at_ms = excluded.at_ms, answer = excluded.answer",
-    )
-    .bind(record.user.as_str())
-    .bind(&record.key)
-    .bind(&record.fingerprint)
-    .bind(int(record.at_ms))
-    .bind(record.answer.as_ref().map(Value::to_string))
-    .execute(db)
-    .await?;
-    Ok(())
+        )
+        .bind(record.user.as_str())
+        .bind(&record.key)
+        .bind(&record.fingerprint)
+        .bind(int(record.at_ms))
+        .bind(record.answer.as_ref().map(Value::to_string));
 }
 
 /// Nothing came of it.
-pub(super) async fn forget(
-    db: &mut SqliteConnection,
-    user: &UserId,
-    key: &str,
-) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
+pub(super) fn forget(script: &mut Script<'_>, user: &UserId, key: &str) {
+    script
+        .run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
         .bind(user.as_str())
-        .bind(key)
-        .execute(db)
-        .await?;
-    Ok(())
+        .bind(key);
 }
 
 /// Whatever was begun before `before_ms` counts no more.
-pub(super) async fn forget_old(
-    db: &mut SqliteConnection,
-    before_ms: u64,
-) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM idempotency WHERE at_ms < $1")
-        .bind(int(before_ms))
-        .execute(db)
-        .await?;
-    Ok(())
+pub(super) fn forget_old(script: &mut Script<'_>, before_ms: u64) {
+    script.run("DELETE FROM idempotency WHERE at_ms < $1").bind(int(before_ms));
 }

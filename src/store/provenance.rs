@@ -1,55 +1,46 @@
 //! What updates made by the server put into texts, and who wrote every span as far as that was worked out.
 
 use serde_json::Value;
-use sqlx::{Row, SqliteConnection};
+use sqlx::Row;
 
 use crate::ids::{DocumentId, UserId, Version};
 
 use super::rows::int;
+use super::script::Script;
 use super::{Store, StoreError};
 
 /// How many versions of a document are kept worked out: for somebody who asks about a moment ago.
 const KEPT: i64 = 3;
 
-pub(super) async fn put_placements(
-    db: &mut SqliteConnection,
+pub(super) fn put_placements(
+    script: &mut Script<'_>,
     document: &DocumentId,
     version: Version,
     body: &Value,
-) -> Result<(), StoreError> {
-    sqlx::query("INSERT INTO placements (document, version, body) VALUES ($1, $2, $3)")
+) {
+    script
+        .run("INSERT INTO placements (document, version, body) VALUES ($1, $2, $3)")
         .bind(document.as_str())
         .bind(int(version.0))
-        .bind(body.to_string())
-        .execute(db)
-        .await?;
-    Ok(())
+        .bind(body.to_string());
 }
 
-pub(super) async fn put(
-    db: &mut SqliteConnection,
-    document: &DocumentId,
-    version: Version,
-    body: &str,
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
+pub(super) fn put(script: &mut Script<'_>, document: &DocumentId, version: Version, body: &str) {
+    script
+        .run(
+            "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
          ON CONFLICT (document, version) DO UPDATE SET body = excluded.body",
-    )
-    .bind(document.as_str())
-    .bind(int(version.0))
-    .bind(body)
-    .execute(&mut *db)
-    .await?;
-    sqlx::query(
-        "DELETE FROM provenance WHERE document = $1 AND version NOT IN
+        )
+        .bind(document.as_str())
+        .bind(int(version.0))
+        .bind(body);
+    script
+        .run(
+            "DELETE FROM provenance WHERE document = $1 AND version NOT IN
              (SELECT version FROM provenance WHERE document = $1 ORDER BY version DESC LIMIT $2)",
-    )
-    .bind(document.as_str())
-    .bind(KEPT)
-    .execute(db)
-    .await?;
-    Ok(())
+        )
+        .bind(document.as_str())
+        .bind(KEPT);
 }
 
 /// What an update put into the text, as it is kept: the version it made, and the room's own JSON.

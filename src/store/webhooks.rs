@@ -2,13 +2,14 @@
 //! slow receiver loses it.
 
 use serde_json::Value;
+use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
 
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 use super::records::RequestRecord;
 use super::rows::int;
+use super::script::Script;
 use super::{Store, StoreError};
 
 /// Deliveries that may wait for one receiver; more are dropped and counted.
@@ -151,95 +152,71 @@ fn delivery(row: &SqliteRow) -> Result<Delivery, StoreError> {
 }
 
 /// A new webhook, or its new address or activity. A new address has not failed yet.
-pub(super) async fn put(
-    db: &mut SqliteConnection,
-    record: &WebhookRecord,
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
+pub(super) fn put(script: &mut Script<'_>, record: &WebhookRecord) {
+    script
+        .run(
+            "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
          VALUES ($1, $2, $3, $4, $5, $6, 0)
          ON CONFLICT (id) DO UPDATE SET url = excluded.url, active = excluded.active,
              failing_ms = NULL, error = NULL",
-    )
-    .bind(record.id.as_str())
-    .bind(&record.url)
-    .bind(record.document.as_ref().map(DocumentId::as_str))
-    .bind(&record.secret)
-    .bind(record.active)
-    .bind(int(record.created_ms))
-    .execute(&mut *db)
-    .await?;
-    sqlx::query("UPDATE outbox SET next_ms = 0 WHERE hook = $1")
+        )
         .bind(record.id.as_str())
-        .execute(db)
-        .await?;
-    Ok(())
+        .bind(&record.url)
+        .bind(record.document.as_ref().map(DocumentId::as_str))
+        .bind(&record.secret)
+        .bind(record.active)
+        .bind(int(record.created_ms));
+    script.run("UPDATE outbox SET next_ms = 0 WHERE hook = $1").bind(record.id.as_str());
 }
 
 /// It is told nothing any more.
-pub(super) async fn remove(db: &mut SqliteConnection, id: &WebhookId) -> Result<(), StoreError> {
+pub(super) fn remove(script: &mut Script<'_>, id: &WebhookId) {
     for statement in ["DELETE FROM outbox WHERE hook = $1", "DELETE FROM webhooks WHERE id = $1"] {
-        sqlx::query(statement).bind(id.as_str()).execute(&mut *db).await?;
+        script.run(statement).bind(id.as_str());
     }
-    Ok(())
 }
 
+/// Which webhooks are told of request `$2` of document `$1`, whose new state is open or not (`$3`): none, if that is no
+/// news. What is written again while it stays open, or stays ended, is none.
+const TOLD: &str = "active
+    AND (document = $1 OR (document IS NULL AND NOT EXISTS
+        (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))
+    AND (SELECT is_open FROM requests WHERE id = $2) IS NOT $3
+    AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
+
 /// Writes down whom to tell of a request's new state, before that state is written.
-pub(super) async fn note(
-    db: &mut SqliteConnection,
-    request: &RequestRecord,
-) -> Result<(), StoreError> {
-    let hooks: Vec<(String, i64)> = sqlx::query_as(
-        "SELECT id, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) FROM webhooks
-         WHERE active AND (document = $1 OR (document IS NULL AND NOT EXISTS
-             (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))",
-    )
-    .bind(request.document.as_ref().map(DocumentId::as_str))
-    .fetch_all(&mut *db)
-    .await?;
-    if hooks.is_empty() {
-        return Ok(());
-    }
-    let before: Option<bool> = sqlx::query_scalar("SELECT is_open FROM requests WHERE id = $1")
+pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord) {
+    let document = request.document.as_ref().map(DocumentId::as_str);
+    let event = if request.open { "waiting" } else { "resolved" };
+    // Before there is one more.
+    script
+        .run(&format!("UPDATE webhooks SET dropped = dropped + 1 WHERE {TOLD} >= $4"))
+        .bind(document)
         .bind(request.id.as_str())
-        .fetch_optional(&mut *db)
-        .await?;
-    // What is written again while it stays open, or stays ended, is no news.
-    let event = match (before, request.open) {
-        (None | Some(false), true) => "waiting",
-        (None | Some(true), false) => "resolved",
-        (Some(true), true) | (Some(false), false) => return Ok(()),
-    };
-    for (hook, waiting) in hooks {
-        if waiting >= MOST_WAITING {
-            sqlx::query("UPDATE webhooks SET dropped = dropped + 1 WHERE id = $1")
-                .bind(hook)
-                .execute(&mut *db)
-                .await?;
-            continue;
-        }
-        sqlx::query(
+        .bind(request.open)
+        .bind(MOST_WAITING);
+    script
+        .run(&format!(
             "INSERT INTO outbox (id, hook, event, body, attempts, next_ms)
-             VALUES ($1, $2, $3, $4, 0, 0)",
-        )
+             SELECT $5 || '_' || id, id, $6, $7, 0, 0 FROM webhooks WHERE {TOLD} < $4"
+        ))
+        .bind(document)
+        .bind(request.id.as_str())
+        .bind(request.open)
+        .bind(MOST_WAITING)
         .bind(DeliveryId::generate().as_str())
-        .bind(hook)
         .bind(event)
-        .bind(request.body.to_string())
-        .execute(&mut *db)
-        .await?;
-    }
-    Ok(())
+        .bind(request.body.to_string());
 }
 
 /// What became of a delivery; of one whose webhook was removed meanwhile, nothing.
-pub(super) async fn settle(
-    db: &mut SqliteConnection,
+pub(super) fn settle(
+    script: &mut Script<'_>,
     seq: i64,
     hook: &WebhookId,
     at_ms: u64,
     outcome: &Outcome,
-) -> Result<(), StoreError> {
+) {
     let (state, error) = match outcome {
         Outcome::Delivered => {
             ("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = $3 WHERE id = $1", None)
@@ -254,19 +231,21 @@ pub(super) async fn settle(
             Some(error),
         ),
     };
-    sqlx::query(state).bind(hook.as_str()).bind(int(at_ms)).bind(error).execute(&mut *db).await?;
-    let query = match outcome {
+    script.run(state).bind(hook.as_str()).bind(int(at_ms)).bind(error);
+    match outcome {
         Outcome::Delivered | Outcome::GivenUp { .. } => {
-            sqlx::query("DELETE FROM outbox WHERE seq = $1").bind(seq)
+            script.run("DELETE FROM outbox WHERE seq = $1").bind(seq);
         }
-        Outcome::Later { next_ms, .. } => sqlx::query(
-            "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2), next_ms = $3
-             WHERE seq = $1",
-        )
-        .bind(seq)
-        .bind(int(at_ms))
-        .bind(int(*next_ms)),
-    };
-    query.execute(db).await?;
-    Ok(())
+        Outcome::Later { next_ms, .. } => {
+            script
+                .run(
+                    "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2),
+                         next_ms = $3
+                     WHERE seq = $1",
+                )
+                .bind(seq)
+                .bind(int(at_ms))
+                .bind(int(*next_ms));
+        }
+    }
 }

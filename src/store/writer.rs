@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sqlx::pool::PoolConnection;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Batch, StoreError, apply, updates};
+use super::audit::AuditHead;
+use super::script::Refused;
+use super::{Batch, StoreError, apply, audit, updates};
 use crate::failpoint;
 
 /// Batches that may wait; with more, `commit` waits for a place.
@@ -67,7 +68,7 @@ pub(super) fn start(
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<Message> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { pool, counters, news }.run(inbox));
+    tokio::spawn(Writer { pool, counters, news, head: None }.run(inbox));
     sender
 }
 
@@ -75,10 +76,12 @@ struct Writer {
     pool: SqlitePool,
     counters: Arc<Counters>,
     news: watch::Sender<u64>,
+    /// Where the audit log ended when this process wrote last, as far as that is known.
+    head: Option<AuditHead>,
 }
 
 impl Writer {
-    async fn run(self, mut inbox: mpsc::Receiver<Message>) {
+    async fn run(mut self, mut inbox: mpsc::Receiver<Message>) {
         let mut waiting = Vec::with_capacity(GROUP);
         let mut closers = Vec::new();
         while inbox.recv_many(&mut waiting, GROUP).await > 0 {
@@ -115,7 +118,7 @@ impl Writer {
     }
 
     /// One outcome for each batch.
-    async fn write(&self, batches: &[Batch]) -> Vec<Outcome> {
+    async fn write(&mut self, batches: &[Batch]) -> Vec<Outcome> {
         if batches.len() > 1 {
             match self.together(batches).await {
                 Ok(outcomes) => return outcomes,
@@ -135,66 +138,87 @@ impl Writer {
 
     /// All in one transaction, each behind its own savepoint. An error is the transaction's:
     /// nothing was written.
-    async fn together(&self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
-        let mut connection = self.begin().await?;
+    async fn together(&mut self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        // Immediate: take the write lock now, so that what is read inside cannot be outdated.
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
         let result = save_each(&mut connection, batches).await;
         self.end(&mut connection, result).await
     }
 
-    async fn alone(&self, batch: &Batch) -> Outcome {
+    async fn alone(&mut self, batch: &Batch) -> Outcome {
+        let mut connection = self.pool.acquire().await?;
         if let Some((document, from, typed)) = updates::alone(batch) {
-            let mut connection = self.pool.acquire().await?;
             let result = updates::append_alone(&mut connection, document, from, typed).await;
             return self.after_script(&mut connection, result).await;
         }
-        let mut connection = self.begin().await?;
-        let result = apply::batch(&mut connection, batch).await;
-        self.end(&mut connection, result).await
+        loop {
+            let head = match self.head.take() {
+                Some(head) => head,
+                None => audit::head(&mut connection).await?,
+            };
+            let result = apply::batch(&mut connection, "BEGIN IMMEDIATE", batch, head).await;
+            let result = match result {
+                Ok(head) => Ok(((), head)),
+                Err(Refused::Error(error)) => Err(error),
+                Err(Refused::Outdated) => {
+                    // Another process has added to the log; what it ends with now is looked up in the next round.
+                    sqlx::query("ROLLBACK").execute(&mut *connection).await?;
+                    continue;
+                }
+            };
+            return self.end(&mut connection, result).await;
+        }
     }
 
     // Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
     // roll back by itself, and sqlx's count of open transactions is wrong from then on.
 
-    async fn begin(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
-        let mut connection = self.pool.acquire().await?;
-        // Immediate: take the write lock now, so that what is read inside cannot be outdated.
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        Ok(connection)
-    }
-
+    /// Commits, or takes everything back. What the audit log ends with is known after a commit only.
     async fn end<T>(
-        &self,
+        &mut self,
         connection: &mut SqliteConnection,
-        result: Result<T, StoreError>,
+        result: Result<(T, AuditHead), StoreError>,
     ) -> Result<T, StoreError> {
         failpoint::pass("store.written");
         let result = match result {
-            Ok(value) => match sqlx::query("COMMIT").execute(&mut *connection).await {
-                Ok(_) => {
-                    self.counters.transactions.fetch_add(1, Ordering::Relaxed);
-                    Ok(value)
-                }
+            Ok(written) => match sqlx::query("COMMIT").execute(&mut *connection).await {
+                Ok(_) => Ok(written),
                 Err(error) => Err(StoreError::from(error)),
             },
             Err(error) => Err(error),
         };
-        if result.is_err() {
-            // Fails when SQLite has done it already.
-            sqlx::query("ROLLBACK").execute(&mut *connection).await.ok();
+        match result {
+            Ok((value, head)) => {
+                self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+                self.head = Some(head);
+                Ok(value)
+            }
+            Err(error) => {
+                // Fails when SQLite has done it already.
+                sqlx::query("ROLLBACK").execute(&mut *connection).await.ok();
+                Err(error)
+            }
         }
-        result
     }
 
     /// What a script with its own `COMMIT` came to.
-    async fn after_script(&self, connection: &mut SqliteConnection, result: Outcome) -> Outcome {
-        match &result {
+    async fn after_script(
+        &self,
+        connection: &mut SqliteConnection,
+        result: Result<(), Refused>,
+    ) -> Outcome {
+        match result {
             Ok(()) => {
                 self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+                Ok(())
             }
-            // Fails when the transaction is over already: a conflict, or SQLite has done it.
-            Err(_) => drop(sqlx::query("ROLLBACK").execute(connection).await),
+            Err(refused) => {
+                // Fails when the transaction is over already: a conflict, or SQLite has done it.
+                sqlx::query("ROLLBACK").execute(connection).await.ok();
+                Err(refused.into())
+            }
         }
-        result
     }
 
     async fn finish(&self) {
@@ -207,22 +231,25 @@ impl Writer {
     }
 }
 
+/// Gives besides where the audit log ends then.
 async fn save_each(
     connection: &mut SqliteConnection,
     batches: &[Batch],
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<(Vec<Outcome>, AuditHead), StoreError> {
     let mut outcomes = Vec::with_capacity(batches.len());
+    // Looked up inside the transaction, so nobody else can move it.
+    let mut head = audit::head(connection).await?;
     for batch in batches {
-        sqlx::query("SAVEPOINT batch").execute(&mut *connection).await?;
-        let outcome = apply::batch(connection, batch).await;
-        if outcome.is_err() {
-            sqlx::query("ROLLBACK TO SAVEPOINT batch").execute(&mut *connection).await?;
-        }
-        sqlx::query("RELEASE SAVEPOINT batch").execute(&mut *connection).await?;
-        outcomes.push(outcome);
+        let saved = apply::batch(connection, "SAVEPOINT batch", batch, head.clone()).await;
+        let end = match &saved {
+            Ok(_) => "RELEASE SAVEPOINT batch",
+            Err(_) => "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch",
+        };
+        sqlx::raw_sql(end).execute(&mut *connection).await?;
+        outcomes.push(saved.map(|moved| head = moved).map_err(StoreError::from));
         if outcomes.len() < batches.len() {
             failpoint::pass("store.grouped");
         }
     }
-    Ok(outcomes)
+    Ok((outcomes, head))
 }

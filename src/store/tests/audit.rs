@@ -34,6 +34,22 @@ async fn every_line_follows_from_the_one_before() {
 }
 
 #[tokio::test]
+async fn lines_of_batches_that_are_written_together_follow_each_other_without_those_that_failed() {
+    let store = memory().await;
+    let failing = Batch::from(line("never happened")).with(append("doc_none", 0, 1));
+    let (first, refused, last, after) = tokio::join!(
+        store.commit(line("one")),
+        store.commit(failing),
+        store.commit(Batch::from(line("two")).with(line("three"))),
+        store.commit(line("four")),
+    );
+    assert!(first.is_ok() && last.is_ok() && after.is_ok(), "{first:?} {last:?} {after:?}");
+    assert!(matches!(refused, Err(StoreError::Missing { .. })), "{refused:?}");
+    store.commit(line("five")).await.unwrap();
+    assert_eq!(store.verify_audit().await.unwrap().seq, 5);
+}
+
+#[tokio::test]
 async fn an_empty_log_is_intact() {
     let head = memory().await.verify_audit().await.unwrap();
     assert_eq!(head, AuditHead { seq: 0, hash: GENESIS.to_owned() });
