@@ -156,7 +156,10 @@ impl ChangeSet {
     }
 
     /// The set that makes all `edits`, whose positions are all of the same text of `len` units (`ChangeSet.of`).
-    pub fn of(len: usize, edits: &[Edit]) -> Result<Self, ChangeError> {
+    pub fn of<'a>(
+        len: usize,
+        edits: impl IntoIterator<Item = &'a Edit>,
+    ) -> Result<Self, ChangeError> {
         let mut total = None;
         let (mut set, mut pos) = (Self::default(), 0);
         for Edit { from, to, insert } in edits {

@@ -154,6 +154,10 @@ impl Text {
         if at > self.len {
             return Err(PositionError::OutOfRange { from: at, to: at, len: self.len });
         }
+        // The rope knows both lengths; without pairs a position is the same in both.
+        if self.len == self.rope.len_chars() {
+            return Ok(at);
+        }
         // Ropey silently rounds a position inside a pair down, so ask for the way back.
         let char = self.rope.utf16_cu_to_char(at);
         if self.rope.char_to_utf16_cu(char) == at {

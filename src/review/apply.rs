@@ -64,14 +64,16 @@ pub(super) fn hunk_edits(
     text: &Text,
 ) -> Option<Vec<HunkEdit>> {
     let hunk = &hunks[index];
-    let standing = text.slice(hunk.range()).ok()?;
-    if taken.seen.is_some_and(|seen| seen != standing) {
+    if let Some(seen) = taken.seen
+        && text.slice(hunk.range()).ok()? != seen
+    {
         return None;
     }
     if hunk.status == HunkStatus::Conflict && !taken.force {
         return None;
     }
     if let Some(insert) = taken.text {
+        let standing = text.slice(hunk.range()).ok()?;
         // It replaces what stands between the parts too, so that must be what the person knows.
         if taken.seen.is_none() && standing != hunk.base() {
             return None;
@@ -166,14 +168,11 @@ impl Request {
         let misfit =
             |_: ChangeError| DecisionError::InvalidDecision { reason: "it does not fit the text" };
         let real = edits.iter().filter(|e| e.edit.insert != e.base);
-        let plain: Vec<Edit> = real.map(|e| e.edit.clone()).collect();
-        if plain.is_empty() {
+        let change = ChangeSet::of(text.len(), real.map(|e| &e.edit)).map_err(misfit)?;
+        if change.is_empty() {
             return Ok((None, Vec::new()));
         }
-        let change = ChangeSet::of(text.len(), &plain).map_err(misfit)?;
-        let mut after = text.clone();
-        change.apply(&mut after).map_err(misfit)?;
-        let put = self.rebase_siblings(edits, &change, &after);
+        let put = self.rebase_siblings(edits, &Committed::from(&change, text));
         self.version = self.version.next();
         Ok((Some(change), put))
     }
@@ -184,22 +183,25 @@ impl Request {
     pub(super) fn rebase_siblings(
         &mut self,
         edits: &[HunkEdit],
-        change: &ChangeSet,
-        after: &Text,
+        update: &Committed,
     ) -> Vec<HunkId> {
-        let update = Committed::new(change, after);
+        let mut accepted = vec![false; self.hunks.len()];
+        for edit in edits {
+            accepted[edit.index] = true;
+        }
         let mut put = Vec::new();
-        for (index, hunk) in self.hunks.iter_mut().enumerate() {
-            if edits.iter().any(|e| e.index == index) {
-                continue;
-            }
-            let before = hunk.parts_to_map().to_vec();
-            let mut moved = hunk.rebase_over(&update) == Rebased::Changed;
-            for (part, before) in hunk.parts_to_map().iter_mut().zip(before) {
-                if let Some(at) = place_among(&before, index, edits) {
-                    moved |= part.from != at || part.conflict != before.conflict;
-                    *part = Part { from: at, to: at, ..before };
-                }
+        let others = self.hunks.iter_mut().enumerate().filter(|&(index, _)| !accepted[index]);
+        for (index, hunk) in others {
+            let parts = hunk.parts_to_map().iter().enumerate();
+            let kept = parts.filter_map(|(number, part)| {
+                Some((number, place_among(part, index, edits)?, part.conflict))
+            });
+            let kept: Vec<_> = kept.collect();
+            let mut moved = hunk.rebase_over(update) == Rebased::Changed;
+            for (number, at, conflict) in kept {
+                let part = &mut hunk.parts_to_map()[number];
+                moved |= part.from != at || part.conflict != conflict;
+                (part.from, part.to, part.conflict) = (at, at, conflict);
             }
             hunk.restate();
             if moved && hunk.status.is_open() {

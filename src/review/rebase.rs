@@ -3,6 +3,9 @@
 //! Updates are taken one at a time, in order. A part moves with its words; it is in conflict only while words it would replace
 //! are not what they were. `web/src/review` follows the same rules, so neither side has to tell the other.
 
+use std::cell::OnceCell;
+use std::ops::Range;
+
 use super::hunk::{Hunk, HunkStatus, Part};
 use crate::document::{Assoc, ChangeSet, Text};
 
@@ -11,17 +14,23 @@ const NO_PLACE: &str = "Somebody deleted the place where this would go.";
 const GONE: &str = "Somebody deleted the words this would change.";
 
 /// One committed update, as hunks see it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Committed<'a> {
     change: &'a ChangeSet,
-    after: &'a Text,
+    after: After<'a>,
     /// Start of the first changed range and end of the last, in the text before; nothing changed if they are in reverse order.
     first: usize,
     last: usize,
-    /// Length of the text before.
-    len: usize,
-    /// Length of the text after.
-    new_len: usize,
+    /// How much longer the text became.
+    growth: isize,
+}
+
+/// The text that an update led to.
+#[derive(Clone, Debug)]
+enum After<'a> {
+    Known(&'a Text),
+    /// Made from the text before when it is asked for: most updates touch no words of a hunk.
+    From(&'a Text, OnceCell<Option<Text>>),
 }
 
 /// What an update did to a hunk.
@@ -36,28 +45,49 @@ pub enum Rebased {
 impl<'a> Committed<'a> {
     /// `after` is the text that `change` led to.
     pub fn new(change: &'a ChangeSet, after: &'a Text) -> Self {
+        Self::leading_to(change, After::Known(after))
+    }
+
+    /// The same where only the text before is at hand.
+    pub(super) fn from(change: &'a ChangeSet, before: &'a Text) -> Self {
+        Self::leading_to(change, After::From(before, OnceCell::new()))
+    }
+
+    fn leading_to(change: &'a ChangeSet, after: After<'a>) -> Self {
         let mut sections = change.changed_sections();
         let (first, mut last) = sections.next().map_or((usize::MAX, 0), |s| (s.start, s.end));
         for section in sections {
             last = section.end;
         }
-        Self { change, after, first, last, len: change.len(), new_len: change.new_len() }
+        let growth = change.new_len().cast_signed() - change.len().cast_signed();
+        Self { change, after, first, last, growth }
+    }
+
+    /// Whether these words stand there now; `None`: it is no place in the text.
+    fn reads(&self, range: Range<usize>, words: &str) -> Option<bool> {
+        let after = match &self.after {
+            After::Known(after) => after,
+            After::From(before, made) => made
+                .get_or_init(|| {
+                    let mut after = Text::clone(before);
+                    self.change.apply(&mut after).ok().map(|()| after)
+                })
+                .as_ref()?,
+        };
+        after.slice(range).ok().map(|now| now == words)
     }
 
     /// Whether the update deletes a part of `[from, to)` or inserts strictly inside it.
     fn changes_inside(&self, from: usize, to: usize) -> bool {
-        self.change.changed_sections().any(|s| {
-            if s.is_empty() {
-                from < s.start && s.start < to
-            } else {
-                s.start.max(from) < s.end.min(to)
-            }
-        })
+        self.change
+            .changed_sections()
+            .take_while(|s| s.start < to)
+            .any(|s| if s.is_empty() { from < s.start } else { s.start.max(from) < s.end.min(to) })
     }
 
     /// Whether a deletion covers the place.
     fn removes_place(&self, at: usize) -> bool {
-        self.change.changed_sections().any(|s| s.start < at && at < s.end)
+        self.change.changed_sections().take_while(|s| s.start < at).any(|s| at < s.end)
     }
 }
 
@@ -125,8 +155,8 @@ impl Part {
             return false;
         }
         if self.from > update.last {
-            self.from = self.from + update.new_len - update.len;
-            self.to = self.to + update.new_len - update.len;
+            self.from = self.from.wrapping_add_signed(update.growth);
+            self.to = self.to.wrapping_add_signed(update.growth);
             return false;
         }
         let map = |at, side| update.change.map_pos(at, side);
@@ -139,8 +169,7 @@ impl Part {
             // Outward, so that the words are inside again once they are back.
             self.from = map(self.from, Assoc::Before);
             self.to = map(self.to, Assoc::After);
-            let now = update.after.slice(self.from..self.to);
-            self.conflict = now.is_ok_and(|now| now != self.base);
+            self.conflict = update.reads(self.from..self.to, &self.base) == Some(false);
         } else {
             // Inward, so that what is typed at an edge stays outside.
             self.from = map(self.from, Assoc::After);
