@@ -11,6 +11,7 @@
 mod align;
 mod assemble;
 mod blocks;
+mod gaps;
 mod pieces;
 mod sentence;
 mod stages;

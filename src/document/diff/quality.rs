@@ -46,3 +46,47 @@ fn a_letter_with_a_dozen_mistakes_gives_at_least_ten_changes() {
         toml::from_str(include_str!("../../../fixtures/rewrites/letter.toml")).unwrap();
     assert!(diff(&letter.before, &letter.after, &DiffLimits::default()).len() >= 10);
 }
+
+/// Prose of which every fifth sentence changes: a word or two of it, or all, or it is removed, or one is added behind it.
+/// Gives the texts and how many changes a person would count.
+fn rewritten_prose(seed: u64) -> (String, String, usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let words = ["lamp", "river", "slowly", "under", "a", "the", "crossed", "old", "bridge", "saw"];
+    let sentence = |random: &mut fastrand::Rng| {
+        let middle: Vec<_> = (0..random.usize(6..16)).map(|_| words[random.usize(..10)]).collect();
+        format!("On day {} {}. ", random.u32(..), middle.join(" "))
+    };
+    let (mut old, mut new, mut changed) = (String::new(), String::new(), 0);
+    for index in 0..300 {
+        let before = sentence(&mut random);
+        let after = match random.u8(..25) {
+            0 => sentence(&mut random),
+            1 => String::new(),
+            2 => before.clone() + &sentence(&mut random),
+            3..5 => {
+                let mut pieces: Vec<_> = before.split(' ').collect();
+                let at = random.usize(3..pieces.len() - 3);
+                pieces.splice(at..=at + random.usize(..2), ["quite", "another"]);
+                pieces.join(" ")
+            }
+            _ => before.clone(),
+        };
+        changed += usize::from(before != after);
+        let end = if index % 6 == 5 { "\n\n" } else { "" };
+        old += &(before + end);
+        new += &(after + end);
+    }
+    (old, new, changed)
+}
+
+#[test]
+fn a_changed_sentence_of_prose_is_about_one_change() {
+    let (mut hunks, mut sentences) = (0, 0);
+    for seed in 0..20 {
+        let (old, new, changed) = rewritten_prose(seed);
+        hunks += diff(&old, &new, &DiffLimits::default()).len();
+        sentences += changed;
+    }
+    let ratio = hunks as f64 / sentences as f64;
+    assert!((0.9..=1.4).contains(&ratio), "{hunks} changes for {sentences} sentences");
+}

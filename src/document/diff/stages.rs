@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
-
 use super::DiffLimits;
 use super::align::{Sentence, Sides, Step, align, is_reshaped};
 use super::blocks::{Block, Kind, blocks, units};
+use super::gaps::gaps;
 use super::sentence::pair;
 use super::words::Words;
 
@@ -53,24 +52,6 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<Change> 
 
 fn slice<'a>(text: &'a str, range: &Range<usize>) -> &'a str {
     &text[range.clone()]
-}
-
-/// Where two lists differ; neighbours are one gap.
-fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<(Range<usize>, Range<usize>)> {
-    let mut gaps: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, limits.deadline) {
-        let (tag, o, n) = op.as_tag_tuple();
-        if tag == DiffTag::Equal {
-            continue;
-        }
-        match gaps.last_mut() {
-            Some((last_o, last_n)) if last_o.end == o.start && last_n.end == n.start => {
-                (last_o.end, last_n.end) = (o.end, n.end);
-            }
-            _ => gaps.push((o, n)),
-        }
-    }
-    gaps
 }
 
 /// A place in both texts, in bytes.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::DiffLimits;
+use super::gaps::gaps;
 
 /// What a token is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,23 +108,10 @@ pub(super) fn compare(
     limits: &DiffLimits,
 ) -> Comparison {
     let ids = |tokens: &[Token]| tokens.iter().map(|t| t.id).collect::<Vec<_>>();
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &ids(old), &ids(new), limits.deadline);
-    let mut swaps: Vec<Swap> = Vec::new();
-    let mut kept = 0;
-    for op in &ops {
-        if let DiffOp::Equal { old_index, len, .. } = *op {
-            kept += letters(&old[old_index..old_index + len]);
-            continue;
-        }
-        let (_, o, n) = op.as_tag_tuple();
-        match swaps.last_mut() {
-            Some(last) if last.old.end == o.start && last.new.end == n.start => {
-                last.old.end = o.end;
-                last.new.end = n.end;
-            }
-            _ => swaps.push(Swap { old: o, new: n }),
-        }
-    }
+    let gaps = gaps(&ids(old), &ids(new), limits).into_iter();
+    let mut swaps: Vec<_> = gaps.map(|(old, new)| Swap { old, new }).collect();
+    let replaced: usize = swaps.iter().map(|s| letters(&old[s.old.clone()])).sum();
+    let kept = letters(old) - replaced;
     let credit: f64 =
         swaps.iter().map(|s| spelling(&old[s.old.clone()], &new[s.new.clone()], texts)).sum();
     slide(&mut swaps, old, new);
