@@ -5,6 +5,9 @@
 //! document has 20 KB. Once with the data on the disk of the target directory, once in memory (`/dev/shm`), so that the
 //! difference is the disk. Goals for the median: 5 ms with it, 1 ms without.
 //!
+//! And what long conversations cost: from a question to its answer, with a change that is approved at once in between, and
+//! the most memory the server ever had.
+//!
 //! `cargo bench --bench room`
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -36,37 +39,87 @@ fn main() {
     if memory.is_dir() {
         measure("without the disk", memory, 1.0);
     }
-    measure("with the disk", Path::new(env!("CARGO_TARGET_TMPDIR")), 5.0);
+    let disk = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    measure("with the disk", disk, 5.0);
+    println!("\n{:<44} {:>9} {:>9} {:>7}", "median, milliseconds", "first 20", "last 20", "MB");
+    converse("200 turns about 20 KB", disk, 20_000, 200);
+    converse("200 turns about 1 MB", disk, 1_000_000, 200);
+}
+
+/// One conversation that goes on and on.
+fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
+    let mut scene = Scene::set(place, bytes);
+    let times: Vec<_> = (0..turns)
+        .map(|turn| {
+            let began = Instant::now();
+            scene.ask(turn > 0);
+            let (_, request) = scene.ana.hears("tool_approval_request");
+            scene.approve(&request);
+            scene.ana.hears("claudeResponse");
+            began.elapsed().as_secs_f64() * 1_000.0
+        })
+        .collect();
+    let (first, last) = (times[..20].to_vec(), times[turns - 20..].to_vec());
+    let (first, last) = (sorted(first)[10], sorted(last)[10]);
+    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.most_memory_mb());
+}
+
+/// A server with a document, and two people in it.
+struct Scene {
+    ana: Client,
+    bo: Client,
+    document: String,
+    provider: Provider,
+    server: Server,
+    /// Outlives the server.
+    _data: tempfile::TempDir,
+}
+
+impl Scene {
+    fn set(place: &Path, bytes: usize) -> Self {
+        let data = tempfile::tempdir_in(place).expect("a directory");
+        let provider = Provider::start();
+        let server = Server::start(data.path(), &provider.url);
+        let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
+        let text = SENTENCE.repeat(bytes / SENTENCE.len());
+        let made = ana.ask("document:create", &json!({"title": "Bench", "text": text}));
+        let document = made["document"]["id"].as_str().expect("an id").to_owned();
+        ana.ask("document:open", &json!({"documentId": document}));
+        bo.ask("document:open", &json!({"documentId": document}));
+        Self { ana, bo, document, provider, server, _data: data }
+    }
+
+    fn ask(&mut self, goes_on: bool) {
+        let context = json!({"documentId": self.document});
+        let session = self.ana.session.clone();
+        let prompt = "Change one word";
+        let question = json!({"sessionId": session, "prompt": prompt, "continue": goes_on, "context": context});
+        self.ana.ask("askClaudeCode", &question);
+    }
+
+    fn approve(&mut self, request: &Value) {
+        let decision = json!({"request_id": request["request_id"], "approved": true});
+        self.ana.send("tool_approval_response", &decision);
+    }
+}
+
+fn sorted(mut times: Vec<f64>) -> Vec<f64> {
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 fn measure(name: &str, place: &Path, goal_ms: f64) {
-    let data = tempfile::tempdir_in(place).expect("a directory");
-    let provider = Provider::start();
-    let server = Server::start(data.path(), &provider.url);
-    let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
-    let text = SENTENCE.repeat(20_000 / SENTENCE.len());
-    let made = ana.ask("document:create", &json!({"title": "Bench", "text": text}));
-    let document = made["document"]["id"].as_str().expect("an id").to_owned();
-    ana.ask("document:open", &json!({"documentId": document}));
-    bo.ask("document:open", &json!({"documentId": document}));
+    let mut scene = Scene::set(place, 20_000);
     let (mut shown, mut applied) = (Vec::new(), Vec::new());
     for round in 0..WARM_UP + ROUNDS {
-        let context = json!({"documentId": document});
-        let session = ana.session.clone();
-        ana.ask(
-            "askClaudeCode",
-            &json!({"sessionId": session, "prompt": "Change one word", "continue": false, "context": context}),
-        );
-        let called = provider.called.recv_timeout(PATIENCE).expect("the model is called");
-        let (at, request) = bo.hears("tool_approval_request");
+        scene.ask(false);
+        let called = scene.provider.called.recv_timeout(PATIENCE).expect("the model is called");
+        let (at, request) = scene.bo.hears("tool_approval_request");
         let decided = Instant::now();
-        ana.send(
-            "tool_approval_response",
-            &json!({"request_id": request["request_id"], "approved": true}),
-        );
-        let (changed, _) = bo.hears("document:updates");
-        ana.hears("claudeResponse");
-        bo.hears("claudeResponse");
+        scene.approve(&request);
+        let (changed, _) = scene.bo.hears("document:updates");
+        scene.ana.hears("claudeResponse");
+        scene.bo.hears("claudeResponse");
         if round >= WARM_UP {
             shown.push((at - called).as_secs_f64() * 1_000.0);
             applied.push((changed - decided).as_secs_f64() * 1_000.0);
@@ -76,8 +129,8 @@ fn measure(name: &str, place: &Path, goal_ms: f64) {
     row(&format!("decision → change, {name}"), applied, goal_ms);
 }
 
-fn row(name: &str, mut times: Vec<f64>, goal_ms: f64) {
-    times.sort_by(f64::total_cmp);
+fn row(name: &str, times: Vec<f64>, goal_ms: f64) {
+    let times = sorted(times);
     let (median, late) = (times[times.len() / 2], times[times.len() * 99 / 100]);
     let verdict = if median <= goal_ms { "met" } else { "MISSED" };
     println!("{name:<44} {median:>9.2} {late:>9.2} {goal_ms:>7.1} {verdict}");
@@ -109,6 +162,16 @@ impl Server {
         output.read_line(&mut line).expect("it says where it is");
         let url = line.trim().strip_prefix("copydesk listening on http://").expect("a link");
         Self { process, url: url.to_owned(), _output: output }
+    }
+
+    /// The most memory it ever had, in megabytes; not a number where there is no `/proc`.
+    fn most_memory_mb(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes =
+            line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+        kilobytes.map_or(f64::NAN, |kilobytes| kilobytes / 1_000.0)
     }
 }
 
