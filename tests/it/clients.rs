@@ -6,6 +6,10 @@ use std::process::Command;
 
 use super::support::{modules, python};
 
+/// The suite in Rust needs nothing but what Cargo brings, and runs as it is.
+#[path = "../clients/rust/review.rs"]
+mod rust;
+
 const CLIENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");
 
 /// Runs a suite against the binary that these stories use.
