@@ -23,20 +23,6 @@ impl Agents {
         self.shared.tools.workspace().is_some()
     }
 
-    /// Decides a request at the desk.
-    ///
-    /// # Errors
-    /// As [`Agents::decide_in`].
-    pub async fn decide(
-        &self,
-        id: RequestId,
-        decision: Decision,
-        by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        let desk = self.desk().await?;
-        self.decide_in(&desk, id, decision, by).await
-    }
-
     /// Decides a request in the room that owns it. Of one about a call as a whole, an approval is refused as stale if the call would do something else by now than
     /// people were shown; an edited input must be one that the tool takes.
     pub async fn decide_in(

@@ -341,7 +341,7 @@ async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     let rex =
         Principal { user: "usr_r".into(), name: "R".into(), role: Role::Reviewer, document: None };
     let approve = Decision::plain(Verdict::Approve);
-    stage.agents.decide(request.id().clone(), approve, rex).await.unwrap();
+    stage.decides_as(rex, &request, approve).await.unwrap();
     stage.response().await;
     let listed = stage.rooms.listed(&owner()).await.unwrap();
     let (id, _) = listed.iter().find(|(_, title)| title == "Notes").unwrap();

@@ -323,7 +323,17 @@ impl Stage {
         request: &review::Request,
         decision: Decision,
     ) -> Result<Arc<review::Request>, RoomError> {
-        self.agents.decide(request.id().clone(), decision, owner()).await
+        self.decides_as(owner(), request, decision).await
+    }
+
+    /// The same as somebody else.
+    pub async fn decides_as(
+        &self,
+        by: Principal,
+        request: &review::Request,
+        decision: Decision,
+    ) -> Result<Arc<review::Request>, RoomError> {
+        self.agents.decide_in(&self.desk().await, request.id().clone(), decision, by).await
     }
 
     /// Waits for the next request at the desk and decides it.

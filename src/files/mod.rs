@@ -25,6 +25,9 @@ use crate::workspace::{ABSENT, Globbed, Workspace, WorkspaceError, plain_path};
 
 use copy::Copy;
 
+/// Longest words that paths are to contain, in bytes.
+const LONGEST_PATTERN: usize = 1_000;
+
 /// The files that are documents. Cheap to clone.
 #[derive(Clone)]
 pub struct Files(Arc<Shared>);
@@ -58,6 +61,9 @@ pub enum FilesError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The words that paths are to contain are too many.
+    #[error("a pattern has at most {LONGEST_PATTERN} bytes")]
+    LongPattern,
     /// A comparison was given up.
     #[error("the texts could not be compared")]
     Compared,
@@ -161,13 +167,22 @@ impl Files {
         Ok(copy.document().clone())
     }
 
-    /// The text files that could be opened, by words of their path.
+    /// At most so many of the text files that could be opened, by words of their path; only those `after` a path.
     ///
     /// # Errors
-    /// When the workspace cannot be read.
-    pub async fn list(&self, wanted: String) -> Result<Globbed, FilesError> {
+    /// [`FilesError::LongPattern`], and when the workspace cannot be read.
+    pub async fn list(
+        &self,
+        wanted: String,
+        after: Option<String>,
+        most: usize,
+    ) -> Result<Globbed, FilesError> {
+        if wanted.len() > LONGEST_PATTERN {
+            return Err(FilesError::LongPattern);
+        }
         let workspace = self.0.workspace.clone();
-        blocking(move || workspace.texts(&wanted)).await?.map_err(Into::into)
+        let found = blocking(move || workspace.texts(&wanted, after.as_deref(), most)).await?;
+        found.map_err(Into::into)
     }
 
     /// The file that a document is.

@@ -13,16 +13,16 @@ use super::page::{Asked, Named, Page, next};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::ids::Version;
-use crate::room::{DESK, NewDocument, RoomHandle, compare, placements, text_at};
+use crate::room::{NewDocument, RoomHandle, compare, placements, text_at};
 use crate::store::DocumentRecord;
 use crate::who::Action;
 use crate::wire::client::{ChangeSettings, CreateDocument};
 use crate::wire::convert;
 use crate::wire::rest::{
-    Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
-    VersionText,
+    Comparison, DocumentPage, EditDocument, FullDocument, NewVersion, Rename, RestoreText,
+    VersionPage, VersionText,
 };
-use crate::wire::server::{CreatedDocument, DocumentSettings, WholeDocument};
+use crate::wire::server::{CreatedDocument, DocumentSettings};
 
 /// Which documents, or versions.
 #[derive(Deserialize, JsonSchema)]
@@ -85,9 +85,10 @@ pub(super) async fn read(
     State(door): State<Door>,
     caller: Caller,
     Named(document): Named<String>,
-) -> Result<Json<WholeDocument>, Problem> {
+) -> Result<Json<FullDocument>, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
-    Ok(Json(convert::whole_document(room.document(), room.read().await?)))
+    settle(&door, &room).await;
+    Ok(Json(convert::full_document(room.document(), room.read().await?)))
 }
 
 /// Another title.
@@ -110,8 +111,17 @@ pub(super) async fn delete(
     Named(document): Named<String>,
 ) -> Result<StatusCode, Problem> {
     let room = caller.room(&door, &document, Action::Manage).await?;
+    // The file stays, with everything that was acknowledged.
+    settle(&door, &room).await;
     room.delete(caller.principal).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// If the document is a file, both have what the other has: nobody looks at the file while no connection is in the document.
+async fn settle(door: &Door, room: &RoomHandle) {
+    if let Some(files) = &door.files {
+        files.settle(room.document()).await;
+    }
 }
 
 /// The review settings in force.
@@ -120,7 +130,7 @@ pub(super) async fn settings(
     caller: Caller,
     Named(document): Named<String>,
 ) -> Result<Json<DocumentSettings>, Problem> {
-    let room = decided_in(&door, &caller, &document, Action::Read).await?;
+    let room = caller.room_or_desk(&door, &document, Action::Read).await?;
     Ok(Json(convert::document_settings(&room.read().await?.settings)))
 }
 
@@ -131,25 +141,11 @@ pub(super) async fn configure(
     Named(document): Named<String>,
     request: Request,
 ) -> Result<Json<DocumentSettings>, Problem> {
-    let room = decided_in(&door, &caller, &document, Action::Manage).await?;
+    let room = caller.room_or_desk(&door, &document, Action::Manage).await?;
     let wish: ChangeSettings = body::read_about(request, "documentId", &document).await?;
     let configure = convert::configure(wish).map_err(Problem::unprocessable)?;
     let settings = room.configure(configure, caller.principal).await?;
     Ok(Json(convert::document_settings(&settings)))
-}
-
-/// A document's room, or the desk: nobody opens it, but its owner says how it decides.
-async fn decided_in(
-    door: &Door,
-    caller: &Caller,
-    document: &str,
-    action: Action,
-) -> Result<RoomHandle, Problem> {
-    if document == DESK {
-        caller.must(action)?;
-        return Ok(door.rooms.desk().await?);
-    }
-    caller.room(door, document, action).await
 }
 
 /// A person's own change: the differences between the text of a version and the text as it is to be.

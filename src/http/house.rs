@@ -12,12 +12,12 @@ use super::page::{Asked, Named, Page, next};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::ids::{DocumentId, RuleId};
-use crate::store::Scope;
+use crate::store::{Op, Scope, SessionRecord};
 use crate::who::Action;
 use crate::wire::client::SetSettings;
 use crate::wire::convert;
 use crate::wire::rest::{AuditPage, Me};
-use crate::wire::rules::Rules;
+use crate::wire::rules::{AddRule, RuleAdded, Rules};
 use crate::wire::server::{Person, Settings};
 
 /// Who asks.
@@ -90,6 +90,23 @@ pub(super) async fn rules(
     desks.retain(|rule| rule.may_be_revoked_by(&caller.principal));
     rules.extend(convert::rules(&desks));
     Ok(Json(Rules { rules }))
+}
+
+/// An owner's rule; the answer is the rule, also if it was there already.
+pub(super) async fn add_rule(
+    State(door): State<Door>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<RuleAdded>, Problem> {
+    caller.must(Action::Manage)?;
+    let wish: AddRule = body::read(request).await?;
+    let room = caller.room_or_desk(&door, &wish.document_id, Action::Manage).await?;
+    // A rule names the session in which it was made; a program that keeps none has a new one for it.
+    let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
+    let new = convert::new_rule(wish, session.id.clone()).map_err(Problem::unprocessable)?;
+    door.store.commit(Op::PutSession(session)).await?;
+    let rule = room.add_rule(new, caller.principal).await?;
+    Ok(Json(RuleAdded { rule: convert::rule(&rule) }))
 }
 
 /// The rule decides nothing any more.

@@ -7,6 +7,7 @@ pub mod problem;
 mod body;
 mod documents;
 mod export;
+mod files;
 mod house;
 mod messages;
 mod once;
@@ -95,7 +96,7 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/me", get(house::me))
         .route("/api/v1/settings", get(house::settings).patch(house::configure))
         .route("/api/v1/audit", get(house::audit))
-        .route("/api/v1/rules", get(house::rules))
+        .route("/api/v1/rules", get(house::rules).post(house::add_rule))
         .route("/api/v1/rules/{id}", delete(house::revoke))
         .route(
             "/api/v1/documents",
@@ -117,6 +118,7 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/documents/{id}/export", get(export::download))
         .route("/api/v1/documents/{id}/provenance", get(past::provenance))
         .route("/api/v1/documents/{id}/audit", get(past::audit))
+        .route("/api/v1/files", get(files::list).post(files::open))
         .route("/api/v1/requests", get(requests::list))
         .route("/api/v1/requests/decisions", post(requests::batch))
         .route("/api/v1/requests/{id}", get(requests::read))
@@ -128,7 +130,10 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
         .route("/api/v1/runs", post(runs::start).layer(texts))
         .route("/api/v1/sessions", get(runs::sessions))
+        .route("/api/v1/sessions/{session}/cancel", post(runs::cancel_all))
         .route("/api/v1/sessions/{session}/transcript", get(runs::transcript))
+        .route("/api/v1/sessions/{session}/transcript/clear", post(runs::clear))
+        .route("/api/v1/sessions/{session}/transcript/fork", post(runs::fork))
         .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))
         .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
         .route("/api/v1/tokens", post(tokens::issue).get(tokens::list).layer(small))

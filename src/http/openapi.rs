@@ -13,20 +13,22 @@ use axum::response::IntoResponse;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{documents, export, house, page, past, requests, runs};
+use super::{documents, export, files, house, page, past, requests, runs};
 use crate::wire::client::{
-    ChangeSettings, CreateDocument, IssueToken, SetSettings, ToolApprovalResponse, UseServerTools,
+    ChangeSettings, ClearTranscript, CreateDocument, ForkTranscript, IssueToken, SetSettings,
+    ToolApprovalResponse, UseServerTools,
 };
 use crate::wire::rest::{
     AuditPage, ChangeWebhook, Comparison, CreateWebhook, CreatedWebhook, DecisionResults,
-    Decisions, DocumentPage, EditDocument, Empty, Me, NewVersion, ProblemDocument, Provenance,
-    Rename, RequestPage, RequestState, RestoreText, RunState, SessionPage, StartRun, StartedRun,
-    Transcript, Undo, VersionPage, VersionText, Webhook, Webhooks,
+    Decisions, DocumentPage, EditDocument, Empty, FilePage, FullDocument, Me, NewVersion, OpenFile,
+    ProblemDocument, Provenance, Rename, RequestPage, RequestState, RestoreText, RunState,
+    SessionPage, StartRun, StartedRun, Transcript, Undo, VersionPage, VersionText, Webhook,
+    Webhooks,
 };
-use crate::wire::rules::Rules;
+use crate::wire::rules::{AddRule, RuleAdded, Rules};
 use crate::wire::server::{
     CreatedDocument, Decided, DocumentSettings, IssuedToken, Settings, TokenList, Told,
-    ToolApprovalRequest, WholeDocument,
+    ToolApprovalRequest,
 };
 use operation::{Operation, delete, get, patch, post, put};
 
@@ -48,10 +50,11 @@ fn operations() -> Vec<Operation> {
         patch("/api/v1/settings", "setSettings", "Change the server's settings; what is not said stays").body::<SetSettings>().gives::<Settings>(),
         get("/api/v1/audit", "getAudit", "The audit log of the server, newest first").query::<house::Lines>().gives::<AuditPage>(),
         get("/api/v1/rules", "listRules", "Remembered rules in force").query::<house::Listing>().gives::<Rules>(),
+        post("/api/v1/rules", "addRule", "Make an owner's rule: deny, ask or allow; the answer is the one that is there already, if it says the same").body::<AddRule>().gives::<RuleAdded>(),
         delete("/api/v1/rules/{id}", "revokeRule", "End a rule"),
         get("/api/v1/documents", "listDocuments", "Documents, last changed first").query::<documents::Listing>().gives::<DocumentPage>(),
         post("/api/v1/documents", "createDocument", "Create a document").body::<CreateDocument>().creates::<CreatedDocument>(),
-        get("/api/v1/documents/{id}", "getDocument", "A document with its text").gives::<WholeDocument>(),
+        get("/api/v1/documents/{id}", "getDocument", "A document with its text").gives::<FullDocument>(),
         patch("/api/v1/documents/{id}", "renameDocument", "Change the title").body::<Rename>(),
         delete("/api/v1/documents/{id}", "deleteDocument", "Delete a document"),
         get("/api/v1/documents/{id}/settings", "getDocumentSettings", "Its review settings in force").gives::<DocumentSettings>(),
@@ -64,6 +67,8 @@ fn operations() -> Vec<Operation> {
         get("/api/v1/documents/{id}/export", "exportDocument", "The document as a file").query::<export::Wanted>().gives_file(),
         get("/api/v1/documents/{id}/provenance", "getProvenance", "Who wrote what").query::<past::Part>().gives::<Provenance>(),
         get("/api/v1/documents/{id}/audit", "getDocumentAudit", "What happened in it, newest first").query::<past::Lines>().gives::<AuditPage>(),
+        get("/api/v1/files", "listFiles", "Text files of the workspace that can be opened as documents").query::<files::Listing>().gives::<FilePage>(),
+        post("/api/v1/files", "openFile", "The document of a file, which is made if there is none yet").body::<OpenFile>().gives::<CreatedDocument>(),
         get("/api/v1/requests", "listRequests", "Requests: open ones oldest first, ended ones of a document newest first").query::<requests::Listing>().gives::<RequestPage>(),
         post("/api/v1/requests/decisions", "decideRequests", "Decide several requests, each on its own").body::<Decisions>().gives::<DecisionResults>(),
         get("/api/v1/requests/{id}", "getRequest", "A request; with `wait`, once it is resolved").query::<page::Waiting>().gives::<ToolApprovalRequest>(),
@@ -75,7 +80,10 @@ fn operations() -> Vec<Operation> {
         post("/api/v1/requests/{id}/withdraw", "withdrawRequest", "Take back what you asked for").body::<Empty>().gives::<RequestState>(),
         post("/api/v1/runs", "startRun", "Ask the agent").body::<StartRun>().accepts::<StartedRun>(),
         get("/api/v1/sessions", "listSessions", "Your own sessions, newest first").query::<runs::Listing>().gives::<SessionPage>(),
+        post("/api/v1/sessions/{session}/cancel", "cancelRuns", "Stop every run of a session").body::<Empty>(),
         get("/api/v1/sessions/{session}/transcript", "getTranscript", "What was said in a session").query::<runs::About>().gives::<Transcript>(),
+        post("/api/v1/sessions/{session}/transcript/clear", "clearTranscript", "Begin a conversation anew; what was said stays on record").body_about::<ClearTranscript>("sessionId"),
+        post("/api/v1/sessions/{session}/transcript/fork", "forkTranscript", "Go on from where an earlier run ended").body_about::<ForkTranscript>("sessionId"),
         get("/api/v1/sessions/{session}/runs/{run}", "getRun", "A run; with `wait`, once it has ended").query::<page::Waiting>().gives::<RunState>(),
         post("/api/v1/sessions/{session}/runs/{run}/cancel", "cancelRun", "Stop a run").body::<Empty>(),
         get("/api/v1/tokens", "listTokens", "All tokens, without their secrets").gives::<TokenList>(),

@@ -8,7 +8,7 @@ use super::Door;
 use super::problem::Problem;
 use crate::auth::{Auth, Pass};
 use crate::ids::{DocumentId, TokenId};
-use crate::room::RoomHandle;
+use crate::room::{DESK, RoomHandle};
 use crate::who::{Action, Principal};
 
 /// A person with a token that is good, from `Authorization: Bearer …` or `x-api-key: …`.
@@ -86,6 +86,20 @@ impl Caller {
             Some(session) if session.user == self.principal.user => Ok(room),
             _ => Err(Problem::not_found("document")),
         }
+    }
+
+    /// The same, or the desk: nobody opens it, but its owner says how it decides.
+    pub(super) async fn room_or_desk(
+        &self,
+        door: &Door,
+        document: &str,
+        action: Action,
+    ) -> Result<RoomHandle, Problem> {
+        if document == DESK {
+            self.must(action)?;
+            return Ok(door.rooms.desk().await?);
+        }
+        self.room(door, document, action).await
     }
 }
 

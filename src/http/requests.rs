@@ -229,11 +229,7 @@ async fn take(
     let record = record(door, &id).await?;
     let room = room_of(door, caller, &record, Action::Read).await?;
     let by = caller.principal.clone();
-    let decided = match record.document {
-        Some(_) => room.decide(id.clone(), decision, by).await,
-        None => door.agents.decide(id.clone(), decision, by).await,
-    };
-    match decided {
+    match door.agents.decide_in(&room, id.clone(), decision, by).await {
         Ok(request) => Ok(convert::decision(&request)),
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             // Answered with the fresh one.

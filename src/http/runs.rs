@@ -14,10 +14,11 @@ use super::body;
 use super::page::{Asked, Named, Page, Waiting, next};
 use super::principal::{Caller, Stay};
 use super::problem::Problem;
-use crate::agent::{Ask, AskKind, SafeTools, Stop};
+use crate::agent::{Ask, AskKind, Fork, SafeTools, Stop};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::store::{Op, SessionRecord};
 use crate::who::Action;
+use crate::wire::client::{ClearTranscript, ForkTranscript};
 use crate::wire::convert;
 use crate::wire::rest::{
     Empty, RunState, SessionLine, SessionPage, StartRun, StartedRun, Transcript,
@@ -219,4 +220,66 @@ pub(super) async fn transcript(
     let requests = door.agents.decided(&session, document.as_ref()).await?;
     let requests = requests.iter().map(convert::request).collect();
     Ok(Json(Transcript { entries: entries.collect(), requests }))
+}
+
+/// Stops every run of a session.
+pub(super) async fn cancel_all(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(session): Named<String>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let session = own_session(&door, &caller, &session).await?;
+    let Empty {} = body::read(request).await?;
+    door.agents.cancel(Stop { session: Some(session), run: None }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The conversation begins anew; what was said stays on record.
+pub(super) async fn clear(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(session): Named<String>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let own = own_session(&door, &caller, &session).await?;
+    let wish: ClearTranscript = body::read_about(request, "sessionId", &session).await?;
+    let document = conversation(&door, &caller, wish.document_id).await?;
+    door.agents.clear(&own, document.as_ref(), &caller.principal).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The conversation goes on from where an earlier run ended.
+pub(super) async fn fork(
+    State(door): State<Door>,
+    caller: Caller,
+    Named(session): Named<String>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let own = own_session(&door, &caller, &session).await?;
+    let wish: ForkTranscript = body::read_about(request, "sessionId", &session).await?;
+    let document = conversation(&door, &caller, wish.document_id).await?;
+    let from = match wish.from_session_id {
+        None => own.clone(),
+        // What was said about a document belongs to all its people, anything else to whoever said it.
+        Some(from) if document.is_some() => from.into(),
+        Some(from) => own_session(&door, &caller, &from).await?,
+    };
+    let fork = Fork { session: own, document, from, run: wish.request_id.into() };
+    door.agents.fork(fork, &caller.principal).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a conversation is about: a document in which the person may ask, or none.
+async fn conversation(
+    door: &Door,
+    caller: &Caller,
+    document: Option<String>,
+) -> Result<Option<DocumentId>, Problem> {
+    let Some(document) = document else {
+        caller.must(Action::Ask)?;
+        return Ok(None);
+    };
+    let room = caller.room(door, &document, Action::Ask).await?;
+    Ok(Some(room.document().clone()))
 }

@@ -394,6 +394,8 @@ pub struct Reading {
     pub text: Text,
     /// The settings in force.
     pub settings: DocumentSettings,
+    /// How the document stands with the file that it is, if it is one.
+    pub file: Option<FileNews>,
 }
 
 /// The document as it is, and how it came to be so.
@@ -418,8 +420,6 @@ pub struct Opened {
     pub sketches: Vec<(Arc<Sketch>, Vec<Hunk>)>,
     /// Who is here.
     pub peers: Vec<Peer>,
-    /// How the document stands with the file that it is, if it is one.
-    pub file: Option<FileNews>,
 }
 
 /// The document, or what is new since a version.

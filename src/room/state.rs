@@ -141,7 +141,6 @@ impl RoomState {
             requests,
             sketches: self.sketches.shown(),
             peers: self.presence.peers().to_vec(),
-            file: self.file.clone(),
         };
         if is_news {
             step.then(Output::TellOthers(id, Event::Peers(self.presence.peers().to_vec())));
@@ -190,6 +189,7 @@ impl RoomState {
             version: self.version(),
             text: self.document.text().clone(),
             settings: self.in_force(now),
+            file: self.file.clone(),
         }
     }
 

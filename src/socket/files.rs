@@ -3,28 +3,25 @@
 use crate::files::{Files, FilesError};
 use crate::ids::DocumentId;
 use crate::who::Action;
-use crate::wire::files::{FileLine, FileList, ListFiles};
+use crate::wire::convert;
+use crate::wire::files::{FileList, ListFiles};
 use crate::workspace::WorkspaceError;
 
 use super::Connection;
 use super::refusal::Refusal;
 
-/// Longest pattern, in bytes.
-const LONGEST_PATTERN: usize = 1_000;
+/// Files one answer names.
+const MOST_FILES: usize = 500;
 
 pub(super) async fn list(
     connection: &mut Connection,
     payload: ListFiles,
 ) -> Result<FileList, Refusal> {
     let files = connection.files()?;
-    let wanted = payload.pattern.unwrap_or_default();
-    if wanted.len() > LONGEST_PATTERN {
-        return Err(Refusal::invalid(format!("a pattern has at most {LONGEST_PATTERN} bytes")));
-    }
-    let found = files.list(wanted).await?;
+    let found = files.list(payload.pattern.unwrap_or_default(), None, MOST_FILES).await?;
     let line = |path: String| {
-        let document_id = files.document_of(&path).map(|id| id.to_string());
-        FileLine { path, document_id }
+        let document = files.document_of(&path);
+        convert::file_line(path, document)
     };
     Ok(FileList { files: found.paths.into_iter().map(line).collect(), is_cut: found.is_cut })
 }
@@ -53,7 +50,9 @@ impl From<FilesError> for Refusal {
     fn from(error: FilesError) -> Self {
         let message = error.to_string();
         match error {
+            FilesError::LongPattern => Self::invalid(message),
             FilesError::Workspace(error) => match error {
+                error if error.is_about_the_name() => Self::invalid(message),
                 WorkspaceError::NotFound { .. } => Self::new("not_found", message),
                 WorkspaceError::Guarded { .. } => Self::new("not_allowed", message),
                 WorkspaceError::Outside { .. } | WorkspaceError::Pattern { .. } => {

@@ -154,7 +154,13 @@ pub fn reading(text: &str) -> Reading {
         permission_mode: PermissionMode::Sdk,
     };
     let settings = OwnSettings::default().in_force(&server);
-    Reading { title: "Draft".into(), version: Version(0), text: Text::new(text), settings }
+    Reading {
+        title: "Draft".into(),
+        version: Version(0),
+        text: Text::new(text),
+        settings,
+        file: None,
+    }
 }
 
 #[cfg(test)]

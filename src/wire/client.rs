@@ -451,7 +451,7 @@ pub struct ReadTranscript {
 }
 
 /// `transcript:clear` (an addition): the conversation begins anew; what was said stays on record.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ClearTranscript {
@@ -462,7 +462,7 @@ pub struct ClearTranscript {
 }
 
 /// `transcript:fork` (an addition): the conversation goes on from where an earlier run ended.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ForkTranscript {

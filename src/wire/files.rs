@@ -1,5 +1,6 @@
 //! Files of the workspace that are documents: which there are, and how a document stands with its file.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
@@ -24,7 +25,7 @@ pub struct FileList {
 }
 
 /// A file that can be opened.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct FileLine {
@@ -36,7 +37,7 @@ pub struct FileLine {
 }
 
 /// How a document stands with the file that it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct FileState {
     /// From the workspace's top.

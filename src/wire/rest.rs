@@ -8,9 +8,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::client::{AskContext, ToolApprovalResponse};
+use super::files::{FileLine, FileState};
 use super::past::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
 use super::server::{
-    ClaudeResponse, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WireError,
+    ClaudeResponse, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
+    WireError,
 };
 
 /// An error (RFC 9457), as `application/problem+json`.
@@ -56,6 +58,37 @@ pub struct DocumentPage {
     /// Where the next ones are; missing: there are no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+/// A document with its text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FullDocument {
+    /// The document.
+    #[serde(flatten)]
+    pub document: WholeDocument,
+    /// How it stands with the file that it is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileState>,
+}
+
+/// Text files of the workspace, folder by folder; what is ignored is left out.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePage {
+    /// One line for each.
+    pub files: Vec<FileLine>,
+    /// There is more in the workspace than a search looks at, and some of it is not told.
+    pub is_cut: bool,
+    /// Where the next ones are; missing: there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A text file of the workspace that is to be a document.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct OpenFile {
+    /// From the workspace's top.
+    pub path: String,
 }
 
 /// A new title.

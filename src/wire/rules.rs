@@ -78,7 +78,7 @@ pub struct Rules {
 /// `rules:add`: an owner's rule. Of all rules that speak of a call the strictest counts: `deny`, `ask`, `allow`.
 ///
 /// An unknown field is refused: a limit that was misspelled would be none.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddRule {
@@ -100,7 +100,7 @@ pub struct AddRule {
 }
 
 /// The ack of `rules:add`: the rule, also if it was there already.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct RuleAdded {
     /// The rule.

@@ -196,6 +196,15 @@ pub enum WorkspaceError {
     },
 }
 
+impl WorkspaceError {
+    /// Whether nothing could ever have this name: it holds NUL, or is too long.
+    pub fn is_about_the_name(&self) -> bool {
+        use std::io::ErrorKind::{InvalidFilename, InvalidInput};
+        let Self::Unreadable { source, .. } = self else { return false };
+        matches!(source.kind(), InvalidFilename | InvalidInput)
+    }
+}
+
 fn unreadable(path: &str, source: std::io::Error) -> WorkspaceError {
     WorkspaceError::Unreadable { path: path.to_owned(), source }
 }

@@ -8,24 +8,30 @@ use super::path::check_guarded;
 use super::walk::{End, Entry, Flow};
 use super::{Globbed, LARGEST_FILE, Workspace, WorkspaceError, files};
 
-/// Names one search answers with.
-const MOST_NAMES: usize = 500;
 /// Bytes by which a file is taken for text.
 const SNIFFED: u64 = 512;
 
 impl Workspace {
-    /// The text files whose path contains each of the words of `wanted`, whatever the case. What is ignored, guarded or
-    /// too long to be opened is left out.
-    pub fn texts(&self, wanted: &str) -> Result<Globbed, WorkspaceError> {
+    /// The text files whose path contains each of the words of `wanted`, whatever the case: at most so many, and only those
+    /// that come `after` a path. What is ignored, guarded or too long to be opened is left out.
+    pub fn texts(
+        &self,
+        wanted: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Globbed, WorkspaceError> {
         let words: Vec<String> = wanted.to_lowercase().split_whitespace().map(Into::into).collect();
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk("", &mut |entry| {
+            if after.is_some_and(|after| in_order(entry.path).le(in_order(after))) {
+                return Flow::Go;
+            }
             let path = entry.path.to_lowercase();
             if !words.iter().all(|word| path.contains(word.as_str())) || !is_text(self, entry) {
                 return Flow::Go;
             }
-            if paths.len() == MOST_NAMES {
+            if paths.len() == most {
                 more = true;
                 return Flow::Stop;
             }
@@ -34,6 +40,11 @@ impl Workspace {
         })?;
         Ok(Globbed { paths, is_cut: more || end == End::Cut })
     }
+}
+
+/// What says where a path comes in a walk: folder by folder, so `a/b` before `a.b`.
+fn in_order(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
 }
 
 /// Whether a file looks as if it could be opened; opening it looks more closely.

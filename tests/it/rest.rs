@@ -141,6 +141,15 @@ fn lists_are_read_to_their_end_page_by_page() {
     let versions = walk(&ana, &format!("documents/{document}/versions?limit=2"), "versions");
     let numbers: Vec<_> = versions.iter().map(|it| it["version"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [4, 3, 2, 1]);
+    let files: Vec<_> = ["a", "a-b", "b", "c", "d"].map(|name| (name, "x")).into();
+    let with_files = Desk::plan().workspace(&files).start();
+    for folder in ["a.d", "e"] {
+        std::fs::create_dir(with_files.folder().join(folder)).unwrap();
+        with_files.overwrites(&format!("{folder}/b"), "x");
+    }
+    let listed = walk(&Hand::new(&with_files, OWNER), "files?limit=2", "files");
+    let paths: Vec<_> = listed.iter().map(|it| text(&it["path"])).collect();
+    assert_eq!(paths, ["a", "a-b", "a.d/b", "b", "c", "d", "e/b"]);
     let owner = Hand::new(&desk, OWNER);
     let lines = walk(&owner, "audit?limit=2", "lines");
     let last = lines.last().unwrap();
@@ -248,6 +257,175 @@ fn somebody_elses_session_is_not_ones_own() {
     assert_eq!(ben.gets("sessions").ok()["sessions"], json!([]));
     assert_eq!(ana.posts(&format!("{run}/cancel"), &json!({})).status, 204);
     assert_eq!(ana.gets(&format!("{run}?wait=30")).ok()["state"], "cancelled");
+}
+
+// Conversations.
+
+#[test]
+fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question_over_http() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.token("Ana", Role::Editor, &[]), desk.token("Ben", Role::Editor, &[]));
+    let (ana, ben) = (Hand::new(&desk, &ana), Hand::new(&desk, &ben));
+    let document = ana.posts("documents", &json!({"text": TEXT})).ok()["id"].clone();
+    let asks = |hand: &Hand, session: Option<&Value>, prompt: &str| {
+        let mut ask = json!({"prompt": prompt, "context": {"documentId": document}});
+        if let Some(session) = session {
+            ask["sessionId"] = session.clone();
+        }
+        let run = hand.posts("runs", &ask).ok();
+        let url = text(&run["url"]).strip_prefix("/api/v1/").unwrap();
+        assert_eq!(hand.gets(&format!("{url}?wait=30")).ok()["state"], "success");
+        run
+    };
+    let first = asks(&ana, None, "One");
+    asks(&ana, Some(&first["sessionId"]), "Two");
+    let about = json!({"documentId": document});
+    let of = |run: &Value, rest: &str| {
+        format!("sessions/{}/transcript{rest}", run["sessionId"].as_str().unwrap())
+    };
+    assert_eq!(ana.posts(&of(&first, "/clear"), &about).status, 204);
+    let elsewhere = json!({"documentId": document, "requestId": first["id"]});
+    ben.posts(&of(&first, "/clear"), &about).refused_with(403, "not_allowed");
+    ben.posts(&of(&first, "/fork"), &elsewhere).refused_with(403, "not_allowed");
+    // What was said about a document is everybody's to go on from.
+    let bens = asks(&ben, None, "Three");
+    let fork = json!({"documentId": document, "requestId": first["id"], "fromSessionId": first["sessionId"]});
+    assert_eq!(ben.posts(&of(&bens, "/fork"), &fork).status, 204);
+    let said = ben.gets(&of(&bens, &format!("?documentId={}", text(&document)))).ok();
+    let entries = said["entries"].as_array().unwrap();
+    let marks: Vec<_> = entries.iter().filter(|it| it["subtype"] == "clear").collect();
+    assert_eq!(marks.len(), 2, "{said}");
+    assert_eq!(marks[1]["content"]["from"], first["id"]);
+    let prompts: Vec<_> = entries.iter().filter(|it| it["subtype"] == "prompt").collect();
+    assert_eq!(prompts.len(), 3, "the record is as it was: {said}");
+}
+
+#[test]
+fn a_conversation_is_left_alone_while_a_run_is_at_work_and_all_its_runs_can_be_stopped() {
+    let (_desk, ana, document, run, _) = with_request();
+    let session = text(&ana.gets(&run).ok()["sessionId"]).to_owned();
+    let about = json!({"documentId": document});
+    let clear = format!("sessions/{session}/transcript/clear");
+    ana.posts(&clear, &about).refused_with(409, "busy");
+    let fork = json!({"documentId": document, "requestId": run.rsplit('/').next()});
+    let forked = format!("sessions/{session}/transcript/fork");
+    ana.posts(&forked, &fork).refused_with(409, "busy");
+    assert_eq!(ana.posts(&format!("sessions/{session}/cancel"), &json!({})).status, 204);
+    assert_eq!(ana.gets(&format!("{run}?wait=30")).ok()["state"], "cancelled");
+    assert_eq!(ana.posts_once("k", &clear, &about).status, 204);
+    let again = ana.posts_once("k", &clear, &about);
+    assert!(again.status == 204 && again.head.contains("idempotency-replayed"), "{again:?}");
+    assert_eq!(ana.posts(&forked, &fork).status, 204);
+}
+
+#[test]
+fn a_plan_is_rewritten_over_http() {
+    let desk = Desk::playing("plan-first");
+    let owner = Hand::new(&desk, OWNER);
+    let document = owner.posts("documents", &json!({"text": TEXT})).ok()["id"].clone();
+    let ask = json!({"prompt": "Tidy up", "permission_mode": "toolApproval", "context": {"documentId": document}});
+    let run = owner.posts("runs", &ask).ok();
+    let url = text(&run["url"]).strip_prefix("/api/v1/").unwrap();
+    let decision = format!("requests/{}/decision", waits(&owner, url));
+    let edit = |plan: &str| json!({"decision": "edit", "updated_input": {"plan": plan}});
+    owner.posts(&decision, &edit("")).refused_with(422, "invalid_decision");
+    assert_eq!(owner.posts(&decision, &edit("Correct it.")).ok()["status"], "approved");
+    let change = waits(&owner, url);
+    owner.posts(&format!("requests/{change}/decision"), &json!({"approved": true})).ok();
+    let session = text(&run["sessionId"]);
+    let here = format!("sessions/{session}/transcript?documentId={}", text(&document));
+    let said = owner.gets(&here).ok().to_string();
+    assert!(said.contains("The approved plan:") && said.contains("Correct it."), "{said}");
+}
+
+// Rules.
+
+#[test]
+fn an_owners_rule_is_made_over_http_once_and_holds_at_once() {
+    let (desk, ana, document) = with_document();
+    let owner = Hand::new(&desk, OWNER);
+    let wish = json!({"documentId": document, "effect": "deny", "tool": "update_full_document"});
+    ana.posts("rules", &wish).refused_with(403, "not_allowed");
+    let rule = owner.posts("rules", &wish).ok()["rule"].clone();
+    assert_eq!((&rule["effect"], &rule["by"]["name"]), (&json!("deny"), &json!("Owner")));
+    assert_eq!(owner.posts("rules", &wish).ok()["rule"]["id"], rule["id"], "it is there already");
+    assert_eq!(ana.gets(&format!("rules?documentId={document}")).ok()["rules"], json!([rule]));
+    let ask = json!({"prompt": "Fix the spelling", "context": {"documentId": document}});
+    let run = ana.posts("runs", &ask).ok();
+    let url = text(&run["url"]).strip_prefix("/api/v1/").unwrap();
+    let over = ana.gets(&format!("{url}?wait=30")).ok();
+    assert_eq!((&over["state"], &over["waiting"]), (&json!("success"), &json!([])));
+    let desks = json!({"documentId": "desk", "effect": "ask", "path": "*.txt"});
+    let desks = owner.posts_once("k", "rules", &desks).ok()["rule"].clone();
+    assert_eq!((&desks["documentId"], &desks["tool"]), (&Value::Null, &json!("*")));
+    for id in [&rule["id"], &desks["id"]] {
+        let end = format!("DELETE /api/v1/rules/{}", text(id));
+        assert_eq!(owner.says(&end, &[], "").status, 204);
+    }
+    assert_eq!(owner.gets("rules").ok()["rules"], json!([]));
+}
+
+// Files.
+
+#[test]
+fn a_file_is_opened_as_a_document_edited_and_follows() {
+    let desk = Desk::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
+    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+    assert_eq!(ana.gets("files").ok(), json!({"files": [{"path": "notes.md"}], "isCut": false}));
+    let open = json!({"path": "./notes.md"});
+    let opened = ana.posts_once("k", "files", &open).ok();
+    let document = text(&opened["id"]);
+    assert_eq!(opened["title"], "notes.md");
+    assert_eq!(ana.posts("files", &json!({"path": "notes.md"})).ok()["id"], document);
+    assert_eq!(ana.gets("files").ok()["files"][0]["documentId"], document);
+    let read = ana.gets(&format!("documents/{document}")).ok();
+    assert_eq!((&read["text"], &read["file"]["status"]), (&json!(TEXT), &json!("saved")));
+    let edit = json!({"version": read["version"], "text": FIXED});
+    let made = ana.posts(&format!("documents/{document}/edits"), &edit).ok()["version"].clone();
+    desk.file_comes_to_read("notes.md", FIXED);
+    let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
+    assert_eq!(state, json!({"path": "notes.md", "status": "saved", "version": made}));
+    // What somebody else writes is there when it is read, though nobody is connected.
+    desk.overwrites("notes.md", TEXT);
+    let read = ana.gets(&format!("documents/{document}")).ok();
+    assert_eq!(read["text"], TEXT);
+    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
+    let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
+    assert_eq!(state["status"], "missing");
+    let owner = Hand::new(&desk, OWNER);
+    let edit = json!({"version": read["version"], "text": FIXED});
+    owner.posts(&format!("documents/{document}/edits"), &edit).ok();
+    // Deleted at once, the document leaves its file with everything that was acknowledged.
+    assert_eq!(owner.says(&format!("DELETE /api/v1/documents/{document}"), &[], "").status, 204);
+    assert_eq!(desk.file("notes.md").as_deref(), Some(FIXED));
+    assert_ne!(owner.posts("files", &open).ok()["id"], document);
+}
+
+#[test]
+fn what_is_no_text_file_of_the_workspace_is_not_opened() {
+    let desk = Desk::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
+    let owner = Hand::new(&desk, OWNER);
+    let long = "x".repeat(5_000);
+    for (path, status, code) in [
+        ("none.md", 404, "not_found"),
+        ("../notes.md", 422, "invalid_request"),
+        ("/etc/passwd", 422, "invalid_request"),
+        ("", 422, "invalid_request"),
+        ("a\0b", 422, "invalid_request"),
+        (long.as_str(), 422, "invalid_request"),
+        (".git/config", 403, "not_allowed"),
+        ("picture.png", 422, "unsupported"),
+        ("notes.md/x", 422, "unsupported"),
+    ] {
+        owner.posts("files", &json!({"path": path})).refused_with(status, code);
+    }
+    owner.posts("files", &json!({"path": 7})).refused_with(422, "invalid_request");
+    for query in ["limit=0", "limit=201", "cursor=x", &format!("pattern={long}")] {
+        owner.gets(&format!("files?{query}")).refused_with(400, "invalid_request");
+    }
+    let viewer = Hand::new(&desk, &desk.token("Vic", Role::Viewer, &[]));
+    viewer.gets("files").refused_with(403, "not_allowed");
+    viewer.posts("files", &json!({"path": "notes.md"})).refused_with(403, "not_allowed");
 }
 
 // Keys.
@@ -430,6 +608,23 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
     ("POST sessions/none/runs/none/cancel", "{}", 404, "not_found"),
     ("PATCH settings", r#"{"approvals": "maybe"}"#, 422, "invalid_request"),
     ("PATCH settings", r#"{"timeoutSeconds": -1}"#, 422, "invalid_request"),
+    ("POST sessions/none/cancel", "{}", 404, "not_found"),
+    ("POST sessions/none/transcript/clear", "{}", 404, "not_found"),
+    ("POST sessions/$session/transcript/clear", r#"{"documentId": 7}"#, 422, "invalid_request"),
+    ("POST sessions/$session/transcript/clear", r#"{"documentId": "none"}"#, 404, "not_found"),
+    ("POST sessions/$session/transcript/clear", r#"{"sessionId": "other"}"#, 422, "invalid_request"),
+    ("POST sessions/$session/transcript/fork", "{}", 422, "invalid_request"),
+    ("POST sessions/$session/transcript/fork", r#"{"requestId": 7}"#, 422, "invalid_request"),
+    ("POST sessions/$session/transcript/fork", r#"{"requestId": "none"}"#, 404, "not_found"),
+    ("POST sessions/$session/transcript/fork", r#"{"requestId": "none", "fromSessionId": "none"}"#, 404, "not_found"),
+    ("POST rules", "{}", 422, "invalid_request"),
+    ("POST rules", r#"{"documentId": "none", "effect": "ask"}"#, 404, "not_found"),
+    ("POST rules", r#"{"documentId": "$document", "effect": "maybe"}"#, 422, "invalid_request"),
+    ("POST rules", r#"{"documentId": "$document", "effect": "deny", "tol": "Write"}"#, 422, "invalid_request"),
+    ("POST rules", r#"{"documentId": "$document", "effect": "allow"}"#, 400, "invalid_request"),
+    ("POST rules", r#"{"documentId": "desk", "effect": "deny", "path": "["}"#, 422, "invalid_request"),
+    ("GET files?pattern=", "", 422, "unsupported"),
+    ("POST files", r#"{"path": "a.txt"}"#, 422, "unsupported"),
     ("DELETE rules/none", "", 404, "not_found"),
     ("GET rules?documentId=none", "", 404, "not_found"),
     ("POST webhooks", "{}", 422, "invalid_request"),
@@ -448,12 +643,21 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
 fn whatever_is_wrong_is_answered_by_a_problem_document_and_changes_nothing() {
     let (desk, _, document, _, request) = with_request();
     let owner = Hand::new(&desk, OWNER);
+    // A session of the owner's own, with a question that is answered.
+    let talk = owner.posts("runs", &json!({"prompt": "Hello"})).ok();
+    let session = text(&talk["sessionId"]);
+    owner.gets(&format!("sessions/{session}/runs/{}?wait=30", text(&talk["id"]))).ok();
     let mut wrong = Vec::new();
     for (asked, body, status, code) in TABLE {
         let (method, path) = asked.split_once(' ').unwrap();
-        let path =
-            path.replace("$document", &document).replace("$request", text(&request["request_id"]));
-        let answer = owner.says(&format!("{method} /api/v1/{path}"), &[], body);
+        let named = |text: &str| {
+            let request = request["request_id"].as_str().unwrap();
+            text.replace("$document", &document)
+                .replace("$request", request)
+                .replace("$session", session)
+        };
+        let (path, body) = (named(path), named(body));
+        let answer = owner.says(&format!("{method} /api/v1/{path}"), &[], &body);
         let problem = answer.head.contains("content-type: application/problem+json");
         if (answer.status, answer.body["code"].as_str(), problem) != (*status, Some(*code), true) {
             wrong.push(format!("{asked} {body}: {answer:?}"));

@@ -78,6 +78,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/settings", "PATCH /api/v1/settings", "{}", "o"),
     ("/api/v1/audit", "GET /api/v1/audit", "", "o"),
     ("/api/v1/rules", "GET /api/v1/rules", "", "oervs"),
+    ("/api/v1/rules", "POST /api/v1/rules", r#"{"documentId": "$document", "effect": "ask"}"#, "o"),
     ("/api/v1/rules/{id}", "DELETE /api/v1/rules/none", "", "oervs"),
     ("/api/v1/documents", "GET /api/v1/documents", "", "oervs"),
     ("/api/v1/documents", "POST /api/v1/documents", "{}", "oe"),
@@ -94,6 +95,9 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}/export", "GET /api/v1/documents/$document/export?format=md", "", "oerv"),
     ("/api/v1/documents/{id}/provenance", "GET /api/v1/documents/$document/provenance", "", "oerv"),
     ("/api/v1/documents/{id}/audit", "GET /api/v1/documents/$document/audit", "", "oe"),
+    // There is no workspace: whoever may is told so.
+    ("/api/v1/files", "GET /api/v1/files", "", "oe"),
+    ("/api/v1/files", "POST /api/v1/files", r#"{"path": "a.txt"}"#, "oe"),
     ("/api/v1/requests", "GET /api/v1/requests", "", "oervs"),
     ("/api/v1/requests", "GET /api/v1/requests?documentId=$document&state=ended", "", "oerv"),
     // Answers for each of its decisions.
@@ -111,6 +115,13 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x", "sessionId": "$elses"}"#, ""),
     // One's own sessions only.
     ("/api/v1/sessions", "GET /api/v1/sessions", "", "oervs"),
+    ("/api/v1/sessions/{session}/cancel", "POST /api/v1/sessions/$session/cancel", "{}", "oervs"),
+    ("/api/v1/sessions/{session}/cancel", "POST /api/v1/sessions/$elses/cancel", "{}", ""),
+    ("/api/v1/sessions/{session}/transcript/clear", "POST /api/v1/sessions/$session/transcript/clear", r#"{"documentId": "$document"}"#, "oe"),
+    ("/api/v1/sessions/{session}/transcript/clear", "POST /api/v1/sessions/$session/transcript/clear", "{}", "oe"),
+    ("/api/v1/sessions/{session}/transcript/clear", "POST /api/v1/sessions/$elses/transcript/clear", "{}", ""),
+    ("/api/v1/sessions/{session}/transcript/fork", "POST /api/v1/sessions/$session/transcript/fork", r#"{"documentId": "$document", "requestId": "none"}"#, "oe"),
+    ("/api/v1/sessions/{session}/transcript/fork", "POST /api/v1/sessions/$session/transcript/fork", r#"{"requestId": "none", "fromSessionId": "$elses"}"#, ""),
     ("/api/v1/sessions/{session}/transcript", "GET /api/v1/sessions/$session/transcript?documentId=$document", "", "oerv"),
     ("/api/v1/sessions/{session}/transcript", "GET /api/v1/sessions/$elses/transcript", "", ""),
     ("/api/v1/sessions/{session}/runs/{run}", "GET /api/v1/sessions/$session/runs/none", "", "oervs"),

@@ -57,7 +57,7 @@ async fn an_owner_sees_the_whole_command_and_what_to_look_out_for() {
 async fn nobody_but_an_owner_decides_and_others_are_not_told() {
     let (stage, request) = asked(bash("true")).await;
     for role in [Role::Editor, Role::Reviewer, Role::Viewer] {
-        let decided = stage.agents.decide(request.id().clone(), approve(), person(role)).await;
+        let decided = stage.decides_as(person(role), &request, approve()).await;
         assert_eq!(code(decided), "not_allowed");
         assert!(!request.concerns(&person(role)));
     }

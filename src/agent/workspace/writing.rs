@@ -196,11 +196,10 @@ async fn whoever_may_not_decide_does_not() {
     let (stage, request) = writing(&[], "a.txt", "new").await;
     let elsewhere = Principal { document: Some("doc_1".into()), ..person(Role::Owner) };
     for nobody in [person(Role::Viewer), elsewhere] {
-        let decided = stage.agents.decide(request.id().clone(), approve(), nobody).await;
+        let decided = stage.decides_as(nobody, &request, approve()).await;
         assert_eq!(code(decided), "not_allowed");
     }
-    let reviewer =
-        stage.agents.decide(request.id().clone(), approve(), person(Role::Reviewer)).await;
+    let reviewer = stage.decides_as(person(Role::Reviewer), &request, approve()).await;
     assert_eq!(reviewer.unwrap().status, RequestStatus::Approved);
 }
 
@@ -227,7 +226,7 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
     let first = stage.decides(&request, approve()).await.unwrap();
     assert_eq!((first.status, first.votes().have), (RequestStatus::Pending, 1));
     assert_eq!(stage.file("a.txt"), None);
-    let second = stage.agents.decide(request.id().clone(), approve(), person(Role::Editor)).await;
+    let second = stage.decides_as(person(Role::Editor), &request, approve()).await;
     assert_eq!(second.unwrap().status, RequestStatus::Approved);
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("new"));

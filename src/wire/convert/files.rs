@@ -5,6 +5,11 @@ use crate::review::Returned;
 use crate::room::file::{FileMerged, FileNews, FileStatus};
 use crate::wire::files;
 
+/// A file that can be opened, and the document that it is already.
+pub fn file_line(path: String, document: Option<DocumentId>) -> files::FileLine {
+    files::FileLine { path, document_id: document.map(|id| id.to_string()) }
+}
+
 /// How it stands, for whoever comes in.
 pub(super) fn state(news: &FileNews) -> files::FileState {
     let FileNews { path, status, version, merged: _ } = news;

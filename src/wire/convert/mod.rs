@@ -23,12 +23,13 @@ use crate::store::DocumentRecord;
 use crate::who::Principal;
 
 use super::client::Range;
-use super::server;
+use super::{rest, server};
 
 pub use asked::{
     MOST_DECISIONS, configure, conversation, decide, ended_status, permission_mode, selected,
     server_settings,
 };
+pub use files::file_line;
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request, resolved};
@@ -116,12 +117,14 @@ pub fn opened(
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::Opened { content, client, requests, sketches, peers, file } = opened;
+    let command::Opened { content, client, requests, sketches, peers } = opened;
+    let (Content::Whole(now) | Content::Since { reading: now, .. }) = &content;
+    let file = now.file.as_ref().map(files::state);
     let mut title_and_settings = None;
     let (whole, from, version, updates) = match content {
         Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
         Content::Since { from, updates, reading } => {
-            let Reading { title, version, text: _, settings } = *reading;
+            let Reading { title, version, text: _, settings, file: _ } = *reading;
             title_and_settings = Some((title, document_settings(&settings)));
             let updates = updates.iter().filter_map(update).collect();
             (None, Some(from.0), Some(version.0), Some(updates))
@@ -141,13 +144,19 @@ pub fn opened(
         peers: peers.iter().map(peer).collect(),
         member: member.to_string(),
         role: principal.role.as_str().to_owned(),
-        file: file.as_ref().map(files::state),
+        file,
     }
 }
 
-/// A document with its text.
-pub fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
-    let Reading { title, version, text, settings } = reading;
+/// A document with its text, and how it stands with its file.
+pub fn full_document(document: &DocumentId, reading: Reading) -> rest::FullDocument {
+    let file = reading.file.as_ref().map(files::state);
+    rest::FullDocument { document: whole_document(document, reading), file }
+}
+
+fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
+    // What there is to say of its file stands beside it.
+    let Reading { title, version, text, settings, file: _ } = reading;
     server::WholeDocument {
         id: document.to_string(),
         title,
