@@ -26,7 +26,7 @@ impl Request {
     pub fn report(&self) -> Report {
         let refused = |text: String| Report { text, is_error: true };
         if let Some(answer) = &self.answer {
-            return Report { text: answer.clone(), is_error: false };
+            return Report { text: self.answered(answer), is_error: false };
         }
         if let Some(Execution::Done { report, .. }) = &self.execution {
             return self.report_result(report);
@@ -36,13 +36,18 @@ impl Request {
         }
         match self.status {
             RequestStatus::Streaming | RequestStatus::Pending => {
-                Report { text: format!("Waiting for approval.{}", self.lines()), is_error: false }
+                let mut text = format!("Waiting for approval.{}", self.lines());
+                self.push_remarks(&mut text);
+                Report { text, is_error: false }
             }
             RequestStatus::Approved | RequestStatus::Partly => self.applied(),
-            RequestStatus::Rejected => refused(self.rejection()),
-            RequestStatus::Expired => refused(self.timeout()),
-            RequestStatus::Cancelled => refused(self.cancellation()),
-            RequestStatus::Failed => refused("The tool was approved but failed.".to_owned()),
+            // The feedback is part of the sentence.
+            RequestStatus::Rejected => refused(self.rejection() + &self.mixed_lines()),
+            RequestStatus::Expired => refused(self.with_reasons(self.timeout())),
+            RequestStatus::Cancelled => refused(self.with_reasons(self.cancellation())),
+            RequestStatus::Failed => {
+                refused(self.with_reasons("The tool was approved but failed.".to_owned()))
+            }
         }
     }
 
@@ -69,6 +74,23 @@ impl Request {
         let mut copy = self.clone();
         copy.decide(decision, who, text, now_ms)?;
         Ok(copy.report())
+    }
+
+    /// Somebody answered instead: their words, and what had become of the changes before.
+    fn answered(&self, answer: &str) -> String {
+        if self.status != RequestStatus::Partly {
+            return self.with_reasons(answer.to_owned());
+        }
+        let mut text = format!("{answer}\nPartly applied: {}.{}", self.counts(), self.lines());
+        self.push_remarks(&mut text);
+        text
+    }
+
+    /// How it ended, and what people had decided and said until then.
+    fn with_reasons(&self, mut end: String) -> String {
+        end.push_str(&self.mixed_lines());
+        self.push_remarks(&mut end);
+        end
     }
 
     fn rejection(&self) -> String {
@@ -143,16 +165,19 @@ impl Request {
 
     /// One line for each hunk.
     fn lines(&self) -> String {
-        let mut text = String::new();
-        for hunk in &self.hunks {
-            text.push('\n');
-            text.push_str(&line(hunk));
-        }
-        for returned in &self.returned {
-            text.push('\n');
-            text.push_str(&returned.line());
-        }
-        text
+        let hunks = self.hunks.iter().map(|hunk| format!("\n{}", line(hunk)));
+        hunks.chain(std::iter::once(self.returned_lines())).collect()
+    }
+
+    /// The same where the sentence before is not true of all of them alike; else only what nobody was shown.
+    fn mixed_lines(&self) -> String {
+        let are_alike = self.hunks.windows(2).all(|two| fate(&two[0]) == fate(&two[1]));
+        if are_alike { self.returned_lines() } else { self.lines() }
+    }
+
+    /// One line for each change that went back to the model when it arrived.
+    fn returned_lines(&self) -> String {
+        self.returned.iter().map(|returned| format!("\n{}", returned.line())).collect()
     }
 
     fn push_remarks(&self, text: &mut String) {

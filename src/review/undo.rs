@@ -84,6 +84,7 @@ impl Request {
         }
         self.status = RequestStatus::Pending;
         self.closed = None;
+        self.answer = None;
         // Nothing waits for it, so it does not expire.
         self.clock.expires_ms = None;
         self.clock.deadline_ms = None;

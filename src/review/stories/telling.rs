@@ -78,6 +78,99 @@ fn an_expiry_is_told_as_a_timeout_and_not_as_a_rejection() {
     );
 }
 
+const LATE: &str =
+    "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
+
+fn rejected_with_feedback(desk: &mut Desk, index: usize, feedback: &str) {
+    let decision = one(desk.id(index), Choice::Reject);
+    desk.decide(&Decision { feedback: Some(feedback.into()), ..decision }).unwrap();
+}
+
+#[test]
+fn an_expiry_tells_what_people_had_rejected_and_why() {
+    let mut desk = three();
+    rejected_with_feedback(&mut desk, 1, "I like \"than\".");
+    desk.request.expire(START_MS + 300_000).unwrap();
+    let told = format!(
+        "{LATE}\n- expired: \"Teh\" → \"The\"\n- rejected: \"Than\" → \"Then\"\n- expired: \"were\" → \"was\"\n\
+         User feedback: I like \"than\"."
+    );
+    assert_eq!(desk.request.report(), error(&told));
+}
+
+#[test]
+fn a_withdrawal_tells_what_people_had_rejected_and_why() {
+    let mut desk = three();
+    rejected_with_feedback(&mut desk, 0, "Not there.");
+    desk.request.cancel(Some(Person::from(&ann())), desk.now_ms).unwrap();
+    let told = desk.request.report().text;
+    assert!(told.starts_with("The request was withdrawn; the tool was not executed.\n"), "{told}");
+    assert!(told.contains("- rejected: \"Teh\" → \"The\"\n"), "{told}");
+    assert!(told.ends_with("User feedback: Not there."), "{told}");
+}
+
+#[test]
+fn what_people_said_with_a_vote_that_was_not_enough_is_told() {
+    let mut desk = Desk::asking("Write", Preview::generic()).with_policy(Policy::Two);
+    desk.decide(&Decision { note: Some("If Bob agrees.".into()), ..approve() }).unwrap();
+    assert_eq!(desk.request.report().text, "Waiting for approval.\nUser note: If Bob agrees.");
+    desk.request.expire(START_MS + 300_000).unwrap();
+    assert_eq!(desk.request.report(), error(&format!("{LATE}\nUser note: If Bob agrees.")));
+}
+
+#[test]
+fn an_answer_is_told_with_what_was_decided_and_said_before() {
+    let mut desk = three();
+    desk.accept(0).unwrap();
+    rejected_with_feedback(&mut desk, 1, "I like it.");
+    let respond = Verdict::Respond { message: "Ask Bob about the rest.".into() };
+    desk.decide(&Decision { note: Some("He is in.".into()), ..Decision::plain(respond) }).unwrap();
+    assert_eq!(
+        desk.request.report(),
+        Report {
+            text: "Ask Bob about the rest.\nPartly applied: 1 accepted, 2 rejected.\n\
+                   - accepted: \"Teh\" → \"The\"\n- rejected: \"Than\" → \"Then\"\n- rejected: \"were\" → \"was\"\n\
+                   User feedback: I like it.\nUser note: He is in."
+                .into(),
+            is_error: false
+        }
+    );
+}
+
+#[test]
+fn once_it_is_proposed_again_the_answer_is_no_longer_what_became_of_it() {
+    let mut desk = three();
+    desk.decide(&Decision::plain(Verdict::Respond { message: "No.".into() })).unwrap();
+    desk.request.reopen(&ann(), &desk.text).unwrap();
+    desk.decide(&approve()).unwrap();
+    assert_eq!(desk.request.report().text, "Applied: 3 accepted.");
+}
+
+#[test]
+fn changes_that_nobody_was_shown_are_told_however_the_rest_ends() {
+    let (base, now) = (Text::new("Teh first one. Than a second."), "My first one. Than a second.");
+    let change = ChangeSet::of(base.len(), &[Edit { from: 0, to: 3, insert: "My".into() }]);
+    let drafts = drafts(&base.to_string(), "The first one. Then a second.");
+    let arrival = Arrival::map(&"req_1".into(), drafts, &base, [&change.unwrap()]).unwrap();
+    let waiting = || {
+        let proposal = proposal("update_full_document", json!({}), Preview::generic());
+        let clock = Clock::start(START_MS, 300_000);
+        let request = Request::open(proposal, arrival.clone(), Version(1), clock);
+        Desk { text: Text::new(now), request, now_ms: START_MS + 1 }
+    };
+    let line = "- conflicted: you read \"Teh\", proposed \"The\"; it now reads \"My\"";
+
+    let mut desk = waiting();
+    desk.decide(&Decision { feedback: Some("No.".into()), ..reject() }).unwrap();
+    assert_eq!(desk.request.report(), error(&format!("User rejected: No.\n{line}")));
+    let mut desk = waiting();
+    desk.request.expire(START_MS + 300_000).unwrap();
+    assert_eq!(desk.request.report(), error(&format!("{LATE}\n{line}")));
+    let mut desk = waiting();
+    desk.decide(&Decision::plain(Verdict::Respond { message: "Later.".into() })).unwrap();
+    assert_eq!(desk.request.report().text, format!("Later.\n{line}"));
+}
+
 #[test]
 fn an_edited_call_is_told_with_the_input_that_ran() {
     let mut desk = Desk::asking("Write", Preview::generic());
