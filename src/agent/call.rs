@@ -156,7 +156,7 @@ impl Ears {
             }
         });
         let outcome = answers.unwrap_or_else(|| Outcome::failed("", end.message.clone()));
-        let read = ask.document.clone().zip(run.base);
+        let read = ask.document.clone().zip(run.base).or_else(|| run.told.clone());
         ear.over.send(Called { outcome, read }).ok();
     }
 

@@ -354,6 +354,9 @@ impl<'a> Driver<'a> {
             self.learn(now).await;
         }
         if let Some((document, reading)) = finished.read {
+            if self.run.ask.outside().is_some() {
+                self.run.told = Some((document.clone(), reading.version));
+            }
             Arc::make_mut(&mut self.read).insert(document, reading);
         }
         if self.run.ask.outside().is_some() {

@@ -25,6 +25,9 @@ pub struct Run {
     pub selection: Option<(usize, usize)>,
     /// The names of the requests of those calls, in block order.
     pub calls: Vec<RequestId>,
+    /// A document beside that of an outside call whose text its caller was told of, such as one that it made.
+    #[serde(default)]
+    pub told: Option<(DocumentId, Version)>,
     /// What it works on.
     pub about: About,
     /// The model that answers, in full; a restart may have changed the default.
@@ -79,6 +82,7 @@ impl Run {
             created_ms,
             selection: None,
             calls: Vec::new(),
+            told: None,
             about,
             model: None,
             thread: None,

@@ -17,12 +17,14 @@ pub(super) enum About {
     Workspace,
     /// The document it names, which it wants to change.
     Document,
+    /// A document that is not there yet; people decide at the desk.
+    Founding,
     /// What it reads.
     Reading,
 }
 
 /// Each tool as it is called here, the server's own name for it, what it is about, a title, and the noun in refusals.
-const TOOLS: [(&str, &str, About, &str, &str); 11] = [
+const TOOLS: [(&str, &str, About, &str, &str); 12] = [
     ("atlas_write", "Write", About::Workspace, "Write a file", "Write"),
     ("atlas_edit", "Edit", About::Workspace, "Edit a file", "Edit"),
     ("atlas_multi_edit", "MultiEdit", About::Workspace, "Edit a file in several places", "Edit"),
@@ -34,7 +36,10 @@ const TOOLS: [(&str, &str, About, &str, &str); 11] = [
     own("insert_at_cursor", About::Document, "Insert text"),
     own("find_and_replace", About::Document, "Find and replace"),
     own("suggest_improvements", About::Document, "Suggest improvements"),
+    (FOUNDS, FOUNDS, About::Founding, "Create a document", "Document"),
 ];
+/// The tool that makes a document.
+const FOUNDS: &str = "create_new_document";
 
 /// A tool of the same name.
 const fn own(
@@ -64,6 +69,7 @@ impl Listed {
         match self.about {
             About::Workspace => person.may(Action::Ask, None),
             About::Document => person.may(Action::Ask, person.document.as_ref()),
+            About::Founding => person.may(Action::Create, None),
             About::Reading => true,
         }
     }
@@ -86,7 +92,7 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
             schema.insert("required".to_owned(), json!(["document_id"]));
             describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
         }
-        (About::Workspace | About::Reading, _) => {}
+        (About::Workspace | About::Reading | About::Founding, _) => {}
     }
     if name == "insert_at_cursor" {
         // Nobody outside has a cursor here.
@@ -100,6 +106,9 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
             .to_owned(),
         (_, "read_document") => "Read a document, or a range of it, as it is at this moment. At most 50,000 units at once."
             .to_owned(),
+        (_, FOUNDS) => "Create a new document with a title and a text. Once it is created you are told its id, which \
+             `read_document` and the tools that change a document take. People see title and text, and decide."
+            .to_owned(),
         _ => offer.definition.description.clone(),
     };
     let description = match about {
@@ -107,7 +116,7 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
             "{description} Read the document first with read_document. People see the change in the document and decide; \
              the answer says what they decided, which can take minutes."
         ),
-        About::Workspace => {
+        About::Workspace | About::Founding => {
             format!("{description} The answer says what they decided, which can take minutes.")
         }
         About::Reading => description,
@@ -126,10 +135,12 @@ fn annotations(title: &str, name: &str, effect: Effect) -> ToolAnnotations {
     let reads = effect.only_reads();
     // A command can reach anything.
     let open = name == "atlas_bash";
+    // Where there was nothing, nothing is lost.
+    let replaces = !reads && effect != Effect::Creates;
     ToolAnnotations::from_raw(
         Some(title.to_owned()),
         Some(reads),
-        Some(!reads),
+        Some(replaces),
         Some(reads),
         Some(open),
     )
@@ -185,7 +196,7 @@ pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<
         (About::Reading, None | Some(Value::Null)) if name == "read_document" => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
-        (About::Workspace | About::Reading, _) => None,
+        (About::Workspace | About::Reading | About::Founding, _) => None,
         (About::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
             Some(Value::String(id)) => Some(DocumentId::from(id)),
             _ => None,
@@ -223,7 +234,7 @@ mod tests {
     fn without_a_workspace_there_are_only_tools_for_documents() {
         let all = all();
         assert!(all.iter().all(|it| it.about != About::Workspace));
-        assert_eq!(all.len(), 7);
+        assert_eq!(all.len(), 8);
     }
 
     #[test]
@@ -248,7 +259,8 @@ mod tests {
             let hints = it.tool.annotations.clone().unwrap();
             let reads = it.about == About::Reading;
             assert_eq!(hints.read_only_hint, Some(reads), "{}", it.tool.name);
-            assert_eq!(hints.destructive_hint, Some(!reads), "{}", it.tool.name);
+            let adds = it.about == About::Founding;
+            assert_eq!(hints.destructive_hint, Some(!reads && !adds), "{}", it.tool.name);
             assert_eq!(hints.open_world_hint, Some(false), "{}", it.tool.name);
         }
     }
@@ -263,6 +275,7 @@ mod tests {
         assert_eq!(names(Role::Viewer, None), ["read_document", "list_documents"]);
         assert_eq!(names(Role::Reviewer, None).len(), 2);
         assert_eq!(names(Role::Editor, Some("doc_1")).len(), 7);
+        assert_eq!(names(Role::Editor, None).len(), 8, "who reaches one document makes no other");
     }
 
     fn read(about: About, arguments: &Value) -> Result<Target, String> {

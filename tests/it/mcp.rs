@@ -32,6 +32,10 @@ fn rewrite(document: &str, text: &str) -> Value {
     json!({"document_id": document, "new_content": text, "explanation": "Spelling."})
 }
 
+fn notes(title: &str) -> Value {
+    json!({"title": title, "new_content": TEXT, "explanation": "For the archive."})
+}
+
 fn file(name: &str, content: &str) -> Value {
     json!({"file_path": name, "content": content})
 }
@@ -138,6 +142,65 @@ fn nobody_changes_a_document_they_have_not_read() {
     ahead["base_version"] = json!(77);
     let (told, is_error) = coder.gets("update_full_document", ahead);
     assert!(is_error, "{told}");
+}
+
+#[test]
+fn a_document_is_made_once_somebody_approves_it_and_its_caller_may_go_on_with_it() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let call = coder.calls("create_new_document", notes("Notes"));
+    let request = owner.sees_request();
+    assert_eq!((&request["source"], &request["document_id"]), (&json!("mcp"), &Value::Null));
+    assert_eq!((&request["file_path"], &request["new_content"]), (&json!("Notes"), &json!(TEXT)));
+    assert_eq!(request["author"]["name"], "Bo (coder)");
+    owner.accepts_all(&request);
+    let made = owner.sees_where("document:created", |it| it["document"]["title"] == "Notes");
+    let document = made["document"]["id"].as_str().unwrap();
+    assert_eq!(call.result(), (format!("Created “Notes”; its id is {document}."), false));
+    // It knows its own words: nothing needs to be read before they are changed.
+    owner.opens(document);
+    let call = coder.calls("update_full_document", rewrite(document, FIXED));
+    owner.accepts_all(&owner.sees_request());
+    assert!(!call.result().1);
+    assert_eq!(owner.text(), FIXED);
+}
+
+#[test]
+fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_made_as_it_was_edited()
+{
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("create_new_document", notes("One"));
+    owner.rejects(&owner.sees_request(), "We have one");
+    assert_eq!(call.result(), ("[DENIED] Document rejected: We have one".to_owned(), true));
+    let call = coder.calls("create_new_document", notes("Two"));
+    let request = owner.sees_request();
+    coder.says("notifications/cancelled", &json!({"requestId": call.id()}));
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    for (arguments, words) in [
+        (json!({}), "Invalid input for create_new_document"),
+        (notes(" "), "[DENIED] The title is empty"),
+        (notes("a\nb"), "[DENIED] The title is one line"),
+    ] {
+        let (told, is_error) = coder.gets("create_new_document", arguments);
+        assert!(is_error && told.contains(words), "{told}");
+    }
+    let call = coder.calls("create_new_document", notes("Three"));
+    let edit = json!({"decision": "edit", "updated_input": {"title": "Four", "new_content": "x"}});
+    owner.decides(&owner.sees_request(), edit).ok();
+    let (told, is_error) = call.result();
+    assert!(!is_error && told.contains("Created “Four”"), "{told}");
+    let listed = owner.emit("document:list", &json!({})).ok()["documents"].to_string();
+    let made = |title: &str| listed.contains(&format!("\"title\":\"{title}\""));
+    assert_eq!(["One", "Two", "Three", "Four"].map(made), [false, false, false, true], "{listed}");
+    let document = owner.creates(TEXT);
+    let bound =
+        Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &["--document", &document]), "coder");
+    assert!(!bound.tools().contains(&"create_new_document".to_owned()));
+    let refused = ("[DENIED] you may not do that".to_owned(), true);
+    assert_eq!(bound.gets("create_new_document", notes("Five")), refused);
 }
 
 #[test]
