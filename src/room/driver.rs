@@ -85,7 +85,7 @@ impl Driver {
         let (shown, pulse) = watch::channel(Pulse { version: state.version(), people: 0 });
         let handle =
             RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, pulse };
-        let mut driver = Self {
+        let driver = Self {
             shared: Arc::clone(shared),
             inbox,
             told: state.version(),
@@ -95,8 +95,6 @@ impl Driver {
             waiters: HashMap::new(),
             pulse: shown,
         };
-        let now = driver.now();
-        time::agree_with_focus(&mut driver.state, &now);
         Ok((driver, handle))
     }
 

@@ -19,7 +19,9 @@ const EXTENSION_MS: u64 = 300_000;
 
 /// Ends what nobody decided in time, and the looks that were not repeated.
 pub(super) fn expire(state: &mut RoomState, now: &Now, step: &mut Step) {
-    for id in state.focuses.lapse(now.ms) {
+    let lapsed = state.focuses.lapse(now.ms);
+    let left: Vec<_> = left_paused(state).cloned().collect();
+    for id in lapsed.into_iter().chain(left) {
         looked(state, &id, now, step);
     }
     let is_due = |request: &&Arc<Request>| request.clock.is_due(now.ms);
@@ -31,8 +33,18 @@ pub(super) fn expire(state: &mut RoomState, now: &Now, step: &mut Step) {
     }
 }
 
-/// When something may have to end.
+/// Requests that somebody was looking at when the server died. Their countdown goes on from where it stood, from now on:
+/// nobody can have decided meanwhile, and whoever was reading shall not come back to find it expired.
+fn left_paused(state: &RoomState) -> impl Iterator<Item = &RequestId> {
+    let paused = state.open.iter().filter(|(_, request)| request.clock.paused_ms.is_some());
+    paused.map(|(id, _)| id).filter(|id| !state.focuses.any(id))
+}
+
+/// When something may have to end, or a countdown to go on.
 pub(super) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
+    if left_paused(state).next().is_some() {
+        return Some(0);
+    }
     let due = state.open.values().filter_map(|request| request.clock.due_ms()).min();
     match (due, state.focuses.next_lapse_ms()) {
         (Some(due), Some(lapse)) => Some(due.min(lapse)),
@@ -89,18 +101,11 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &Now, step: &mut Step) {
     tell(state, &request, &[], None, now, step);
 }
 
-/// Brings the countdowns in line with who looks, after loading. What nobody looks at goes on from where it stood.
+/// Stops the countdown of what somebody looks at, if that could not be kept. What nobody looks at goes on at the next turn.
 pub(super) fn agree_with_focus(state: &mut RoomState, now: &Now) {
     for (id, request) in &mut state.open {
-        let Some(paused_ms) = request.clock.paused_ms else {
-            if state.focuses.any(id) {
-                Arc::make_mut(request).clock.pause(now.ms);
-            }
-            continue;
-        };
-        if !state.focuses.any(id) {
-            // Nobody can have been looking while the room was closed.
-            Arc::make_mut(request).clock.resume(paused_ms);
+        if request.clock.paused_ms.is_none() && state.focuses.any(id) {
+            Arc::make_mut(request).clock.pause(now.ms);
         }
     }
 }

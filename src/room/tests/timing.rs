@@ -19,6 +19,12 @@ async fn is_open(desk: &Desk) -> bool {
     !desk.room.requests().await.unwrap().is_empty()
 }
 
+/// Since when the countdown stands still, and when it ends.
+async fn expiry(desk: &Desk) -> (Option<u64>, Option<u64>) {
+    let clock = desk.room.requests().await.unwrap()[0].clock;
+    (clock.paused_ms, clock.expires_ms)
+}
+
 #[tokio::test]
 async fn what_nobody_decides_in_time_expires_and_the_agent_is_told_so() {
     let desk = Desk::with(OLD).await;
@@ -103,8 +109,7 @@ async fn the_time_somebody_looked_is_not_lost_when_the_server_restarts() {
         desk.clock.advance_ms(10_000);
     }
     desk.restarts().await;
-    let clock = desk.room.requests().await.unwrap()[0].clock;
-    assert_eq!((clock.paused_ms, clock.expires_ms), (None, Some(START_MS + 700_000)));
+    assert_eq!(expiry(&desk).await, (None, Some(START_MS + 700_000)));
 }
 
 #[tokio::test]
@@ -116,6 +121,24 @@ async fn a_request_goes_on_counting_down_after_a_crash() {
     assert_eq!(desk.room.requests().await.unwrap()[0].id(), request.id());
     desk.clock.advance_ms(200_000);
     assert!(!is_open(&desk).await);
+}
+
+#[tokio::test]
+async fn what_somebody_was_reading_has_its_time_left_after_a_crash() {
+    let mut desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.clock.advance_ms(100_000);
+    look(&desk, &request, "ana", Focus::On).await;
+    desk.clock.advance_ms(400_000);
+    desk.starts().await;
+    assert_eq!(expiry(&desk).await, (None, Some(START_MS + 700_000)));
+    // That is kept: another crash is no further reprieve.
+    desk.clock.advance_ms(150_000);
+    desk.starts().await;
+    assert_eq!(expiry(&desk).await, (None, Some(START_MS + 700_000)));
+    desk.clock.advance_ms(50_000);
+    assert!(!is_open(&desk).await);
+    assert_eq!(desk.kept(&request).await.status, RequestStatus::Expired);
 }
 
 #[tokio::test]
