@@ -4,12 +4,10 @@
 //! see and decide its request by the usual rules, and a restart takes it up: what waited goes on waiting, and a decision
 //! is carried out once, whether or not the caller is still there to hear of it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::room::RoomError;
@@ -18,9 +16,9 @@ use crate::tools::registry::Offer;
 use crate::tools::{Allowed, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools};
 use crate::who::{Action, Principal};
 
+use super::ears::Ongoing;
 use super::record::Run;
 use super::transcript::{Entry, Kept};
-use super::turn::End;
 use super::{Agents, Ask, AskError, AskKind, Conversation, PermissionMode};
 
 /// The way an outside caller came in.
@@ -73,6 +71,8 @@ pub struct Calling {
     pub prompt: String,
     /// The call.
     pub outside: Outside,
+    /// What it is known by if its caller sends it once more; `None`: each is another one.
+    pub mark: Option<String>,
 }
 
 /// A call that is over.
@@ -105,65 +105,17 @@ pub enum Heard {
     Parked,
 }
 
-/// A call under way. Dropping it takes the request back.
-#[derive(Debug)]
-pub struct Ongoing {
-    waits: mpsc::UnboundedReceiver<RequestId>,
-    over: oneshot::Receiver<Called>,
-    stop: CancellationToken,
-    _withdraw: DropGuard,
-}
-
-impl Ongoing {
-    /// What happens next; nothing does after [`Heard::Over`] and [`Heard::Parked`]. Can be cancelled without losing
-    /// anything.
-    pub async fn next(&mut self) -> Heard {
-        tokio::select! {
-            biased;
-            Some(request) = self.waits.recv() => Heard::Waits(request),
-            over = &mut self.over => over.map_or(Heard::Parked, |it| Heard::Over(Box::new(it))),
-            () = self.stop.cancelled() => Heard::Parked,
-        }
-    }
-}
-
-/// Who waits for which call in this process.
-#[derive(Debug, Default)]
-pub(super) struct Ears(Mutex<HashMap<(SessionId, RunId), Ear>>);
-
-#[derive(Debug)]
-struct Ear {
-    waits: mpsc::UnboundedSender<RequestId>,
-    over: oneshot::Sender<Called>,
-}
-
-impl Ears {
-    /// Who wants to hear that a run's request waits.
-    pub fn of(&self, ask: &Ask) -> Option<mpsc::UnboundedSender<RequestId>> {
-        let ears = self.ears();
-        ears.get(&(ask.session.clone(), ask.run.clone())).map(|ear| ear.waits.clone())
-    }
-
-    /// Tells whoever still waits what came of a call; `said` is the transcript of its run.
-    pub fn tell(&self, run: &Run, said: &[Entry], end: &End) {
-        let ask = &run.ask;
-        let ear = self.ears().remove(&(ask.session.clone(), ask.run.clone()));
-        let Some(ear) = ear else { return };
-        let answers = said.iter().find_map(|entry| match &entry.kept {
-            Kept::Results { answers } => answers.first().cloned(),
-            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
-                None
-            }
-        });
-        let outcome = answers.unwrap_or_else(|| Outcome::failed("", end.message.clone()));
-        let read = ask.document.clone().zip(run.base).or_else(|| run.told.clone());
-        ear.over.send(Called { outcome, read }).ok();
-    }
-
-    fn ears(&self) -> MutexGuard<'_, HashMap<(SessionId, RunId), Ear>> {
-        // The map is consistent between any two statements.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a caller is told of a call that is over; `said` is the transcript of its run, `otherwise` how that ended if the call
+/// came to nothing.
+pub(super) fn called(run: &Run, said: &[Entry], otherwise: String) -> Called {
+    let ask = &run.ask;
+    let answers = said.iter().find_map(|entry| match &entry.kept {
+        Kept::Results { answers } => answers.first().cloned(),
+        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => None,
+    });
+    let outcome = answers.unwrap_or_else(|| Outcome::failed("", otherwise));
+    let read = ask.document.clone().zip(run.base).or_else(|| run.told.clone());
+    Called { outcome, read }
 }
 
 impl Agents {
@@ -173,35 +125,29 @@ impl Agents {
     }
 
     /// Makes a call. A tool that only reads answers at once; one that proposes or acts is kept first, and people decide:
-    /// [`Ongoing`] tells when they are waited for. `cancel` fires when the caller gives up.
+    /// [`Ongoing`] tells when they are waited for. `caller` fires when the caller gives up. A call that was made before is
+    /// joined, or answered as it was.
     pub async fn call(
         &self,
         calling: Calling,
-        cancel: &CancellationToken,
+        caller: &CancellationToken,
     ) -> Result<Ongoing, AskError> {
-        let (waiting, waits) = mpsc::unbounded_channel();
-        let (telling, over) = oneshot::channel();
-        let stop = self.shared.stop.clone();
         if self.shared.tools.effect(&calling.outside.call.name).is_none_or(Effect::only_reads) {
-            let finished = self.read_for(&calling, cancel).await?;
+            let finished = self.read_for(&calling, caller).await?;
             let read = finished.read.map(|(document, now)| (document, now.version));
-            telling.send(Called { outcome: finished.outcome, read }).ok();
-            let withdraw = cancel.child_token().drop_guard();
-            return Ok(Ongoing { waits, over, stop, _withdraw: withdraw });
+            let over = Called { outcome: finished.outcome, read };
+            return Ok(Ongoing::over(over, self.shared.stop.clone()));
         }
-        let Calling { session, principal, document, prompt, outside } = calling;
+        let Calling { session, principal, document, prompt, outside, mark } = calling;
         if let Some(document) = &document
             && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
         {
             // Somebody's private document is not there for others.
             return Err(RoomError::NoDocument.into());
         }
-        let run = RunId::generate();
-        let name = (session.clone(), run.clone());
-        self.shared.ears.ears().insert(name.clone(), Ear { waits: waiting, over: telling });
         let ask = Ask {
             session,
-            run,
+            run: RunId::generate(),
             principal,
             prompt,
             document,
@@ -215,13 +161,28 @@ impl Agents {
             safe_tools: SafeTools::AtOnce,
             permission_mode: PermissionMode::Sdk,
         };
-        match self.start(ask, cancel.child_token()).await {
-            Ok(stopping) => Ok(Ongoing { waits, over, stop, _withdraw: stopping.drop_guard() }),
-            Err(error) => {
-                self.shared.ears.ears().remove(&name);
-                Err(error)
-            }
+        match mark {
+            Some(mark) => self.call_again(ask, &mark, caller).await,
+            None => self.call_once(ask, caller).await,
         }
+    }
+
+    /// Makes a call of a name that no other has.
+    pub(super) async fn call_once(
+        &self,
+        ask: Ask,
+        caller: &CancellationToken,
+    ) -> Result<Ongoing, AskError> {
+        let cancel = CancellationToken::new();
+        if caller.is_cancelled() {
+            cancel.cancel();
+        }
+        let ongoing = self.shared.ears.open(&ask, None, cancel.clone(), caller, &self.shared.stop);
+        if let Err(error) = self.start(ask.clone(), cancel).await {
+            self.shared.ears.close(&ask);
+            return Err(error);
+        }
+        Ok(ongoing)
     }
 
     /// Makes a call that changes nothing and waits for nobody: there is nothing to keep of it.
@@ -230,7 +191,7 @@ impl Agents {
         calling: &Calling,
         cancel: &CancellationToken,
     ) -> Result<Finished, AskError> {
-        let Calling { session, principal, document, prompt, outside } = calling;
+        let Calling { session, principal, document, prompt, outside, mark: _ } = calling;
         let tools = &self.shared.tools;
         // The workspace has no document that a right could be about.
         let reads_files = tools.effect(&outside.call.name) == Some(Effect::Reads);

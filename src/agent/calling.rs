@@ -28,7 +28,8 @@ fn write(content: &str) -> Outside {
 impl Stage {
     fn calling(&self, document: Option<DocumentId>, outside: Outside) -> Calling {
         let (session, principal) = (self.session.clone(), owner());
-        Calling { session, principal, document, prompt: "coder calls".into(), outside }
+        let prompt = "coder calls".into();
+        Calling { session, principal, document, prompt, outside, mark: None }
     }
 
     /// Calls a tool on the document.
@@ -297,6 +298,68 @@ async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
     let refused = stage.agents.call(calling, &CancellationToken::new()).await;
     assert!(refused.is_err());
     let _ = stage.said.drain(..);
+}
+
+/// The same call, however often it is sent.
+impl Stage {
+    async fn sends(&self, outside: Outside) -> Ongoing {
+        let calling = self.calling(None, outside);
+        let calling = Calling { mark: Some("toolu_7".into()), ..calling };
+        self.agents.call(calling, &CancellationToken::new()).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
+    let mut stage = Stage::in_workspace(&[]).await;
+    let (mut first, mut second) =
+        tokio::join!(stage.sends(write("Hello.")), stage.sends(write("Hello.")));
+    let request = stage.request().await;
+    for ongoing in [&mut first, &mut second] {
+        assert!(matches!(ongoing.next().await, Heard::Waits(id) if id == *request.id()));
+    }
+    assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
+    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    for ongoing in [&mut first, &mut second] {
+        assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
+    }
+    stage.overwrites("a.txt", "Else.");
+    let mut third = stage.sends(write("Hello.")).await;
+    assert_eq!(over(&mut third).await.outcome.text, "Wrote 6 characters to a.txt");
+    assert_eq!(stage.file("a.txt").as_deref(), Some("Else."));
+    // Nobody sends the same after a day.
+    stage.clock.advance_ms(24 * 60 * 60 * 1_000);
+    let _late = stage.sends(write("Hello.")).await;
+    assert_ne!(stage.request().await.id(), request.id());
+}
+
+#[tokio::test]
+async fn only_the_newest_caller_takes_a_call_back() {
+    let mut stage = Stage::in_workspace(&[]).await;
+    let first = stage.sends(write("Hello.")).await;
+    let request = stage.request().await;
+    let second = stage.sends(write("Hello.")).await;
+    drop(first);
+    assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
+    drop(second);
+    let settled = stage.desk().await.resolution(request.id().clone()).await.unwrap();
+    assert_eq!(settled.resolution.status, RequestStatus::Cancelled);
+    let _anew = stage.sends(write("Hello.")).await;
+    assert_ne!(stage.request().await.id(), request.id());
+}
+
+#[tokio::test]
+async fn a_call_that_is_sent_again_after_a_crash_waits_for_the_same_request() {
+    let mut stage = Stage::in_workspace(&[]).await;
+    let _lost = stage.sends(write("Hello.")).await;
+    let request = stage.request().await;
+    stage.restart().await;
+    let mut again = stage.sends(write("Hello.")).await;
+    assert!(matches!(again.next().await, Heard::Waits(id) if id == *request.id()));
+    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    assert_eq!(over(&mut again).await.outcome.text, "Wrote 6 characters to a.txt");
+    let mut once_more = stage.sends(write("Hello.")).await;
+    assert!(!over(&mut once_more).await.outcome.is_error);
 }
 
 #[tokio::test]

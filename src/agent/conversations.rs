@@ -155,7 +155,7 @@ impl Shared {
     }
 
     /// Everything that a session said about a document, also in conversations that are over.
-    async fn all_said(
+    pub(super) async fn all_said(
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,

@@ -5,10 +5,12 @@
 
 pub mod transcript;
 
+mod again;
 mod call;
 mod conversations;
 mod desk;
 mod driver;
+mod ears;
 mod listen;
 mod looking;
 mod models;
@@ -58,8 +60,9 @@ use crate::who::Principal;
 
 pub use crate::room::settings::PermissionMode;
 pub use crate::tools::SafeTools;
-pub use call::{CallDoor, Called, Calling, Heard, Ongoing, Outside};
+pub use call::{CallDoor, Called, Calling, Heard, Outside};
 pub use conversations::Fork;
+pub use ears::Ongoing;
 pub use looking::Seen;
 pub use models::{Chosen, Models};
 pub use session::Agents;

@@ -183,6 +183,12 @@ impl Queues {
         self.live.remove(&(session.clone(), run.clone()));
     }
 
+    /// What stops a run that is not over.
+    pub fn token(&self, session: &SessionId, run: &RunId) -> Option<CancellationToken> {
+        let live = self.live.get(&(session.clone(), run.clone()))?;
+        Some(live.cancel.clone())
+    }
+
     /// Stops what fits. Runs that had not begun are handed back, to be ended by the caller.
     pub fn stop(&mut self, stop: &Stop) -> Result<Vec<Job>, AskError> {
         let fits = |(session, run): &(SessionId, RunId)| {

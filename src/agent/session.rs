@@ -18,8 +18,9 @@ use crate::store::{Batch, MessageRecord, RunRecord, Scope, Store};
 use crate::tools::Registry;
 use crate::who::{Action, Principal};
 
-use super::call::Ears;
+use super::call::called;
 use super::driver;
+use super::ears::Ears;
 use super::models::{self, Chosen, Models};
 use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
@@ -58,6 +59,8 @@ pub(super) struct Shared {
     snapshots: Mutex<Snapshots>,
     /// Who waits for the calls of outside callers.
     pub ears: Ears,
+    /// Held while a call is recognised and begun.
+    pub recognising: tokio::sync::Mutex<()>,
     /// Held while a session's private document is looked up or made.
     private: tokio::sync::Mutex<()>,
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
@@ -93,6 +96,7 @@ impl Agents {
             queues: Mutex::default(),
             snapshots: Mutex::default(),
             ears: Ears::default(),
+            recognising: tokio::sync::Mutex::default(),
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -309,7 +313,7 @@ impl Shared {
         failpoint::pass("agent.ended");
         self.ended.send_modify(|count| *count += 1);
         self.queues().done(&ask.session, &ask.run);
-        self.ears.tell(&run, &said, &end);
+        self.ears.tell(ask, || called(&run, &said, end.message.clone()));
         said.push(entry);
         let room = match self.room(&run).await {
             // The document is gone, but the session still waits for its answer.
@@ -365,7 +369,7 @@ impl Shared {
         Voice { room, session, run, clock: self.clock.clone(), document }
     }
 
-    fn check(&self, ask: &Ask) -> Result<(), AskError> {
+    pub(super) fn check(&self, ask: &Ask) -> Result<(), AskError> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
         }

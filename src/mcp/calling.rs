@@ -39,6 +39,7 @@ pub(super) async fn call(
     if !listed.is_for(&caller.principal) {
         return refused(words::denied("you may not do that"));
     }
+    let mark = mark(listed, context, &arguments);
     let Target { document, base, input } = match target(listed.about, listed.name, arguments) {
         Ok(target) => target,
         Err(why) => return refused(words::denied(&format!("Invalid input: {why}"))),
@@ -65,6 +66,7 @@ pub(super) async fn call(
                 desk.door.clock.now_ms().saturating_add(patience_ms)
             }),
         },
+        mark,
     };
     let mut progress = Progress::of(context);
     if listed.about != About::Reading {
@@ -127,9 +129,23 @@ fn result(words: String, is_error: bool) -> CallToolResult {
 
 /// How the caller names the call, so that people and programs can match it with what they see on the other side.
 fn name(context: &RequestContext<RoleServer>) -> String {
+    named(context).map_or_else(|| format!("mcp_{}", uuid::Uuid::now_v7().simple()), str::to_owned)
+}
+
+/// What the call is known by if it is sent again after a lost connection: its name, and all there is in it, because somebody
+/// may use a name twice.
+fn mark(
+    listed: &Listed,
+    context: &RequestContext<RoleServer>,
+    arguments: &JsonObject,
+) -> Option<String> {
+    let arguments = serde_json::to_string(arguments).ok()?;
+    Some(format!("{}\n{}\n{arguments}", listed.tool.name, named(context)?))
+}
+
+fn named(context: &RequestContext<RoleServer>) -> Option<&str> {
     let named = context.meta.0.0.get(TOOL_USE).and_then(|it| it.as_str());
-    let named = named.filter(|it| (1..=LONGEST_NAME).contains(&it.len()));
-    named.map_or_else(|| format!("mcp_{}", uuid::Uuid::now_v7().simple()), str::to_owned)
+    named.filter(|it| (1..=LONGEST_NAME).contains(&it.len()))
 }
 
 /// Tells a caller that asked for it how its call goes on.

@@ -49,7 +49,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
@@ -287,7 +287,7 @@ pub struct Context {
     /// When an outside caller gives up, in milliseconds since 1970.
     pub deadline_ms: Option<u64>,
     /// Who wants to hear that a request was made and waits for people.
-    pub waits: Option<mpsc::UnboundedSender<RequestId>>,
+    pub waits: Option<watch::Sender<Option<RequestId>>>,
     /// Whether anything may be changed yet.
     pub plan: PlanMode,
     /// Random; marks text of the document as data.
@@ -320,7 +320,7 @@ impl Context {
     fn say_that_it_waits(&self) {
         if let Some(waits) = &self.waits {
             // Nobody needs to listen.
-            waits.send(self.request.clone()).ok();
+            waits.send_replace(Some(self.request.clone()));
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::http::{ask, send};
-use crate::support::mcp::{Mcp, initialize};
+use crate::support::mcp::{Answer, Mcp, initialize};
 use crate::support::{Desk, OWNER, Person, Request, Role, copydesk};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
@@ -57,7 +57,7 @@ fn a_file_is_written_once_somebody_approves_it() {
     let desk = desk();
     let owner = owner_of(&desk);
     let coder = Mcp::arrives(&desk, OWNER, "coder");
-    let call = coder.calls("atlas_write", file("test.txt", "hello world"));
+    let call = coder.calls_as("toolu_42", "atlas_write", file("test.txt", "hello world"));
     assert!(call.head.contains("text/event-stream"), "{}", call.head);
     assert_eq!(call.progress(), "Asking the people who decide");
     let request = owner.sees_request();
@@ -270,6 +270,7 @@ fn a_request_that_stands_for_itself_lives_by_its_connection() {
         "io.modelcontextprotocol/clientInfo": {"name": "new-coder", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
         "progressToken": 1,
+        "claudecode/toolUseId": "toolu_1",
     });
     let call = |id: u64| {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
@@ -288,9 +289,19 @@ fn a_request_that_stands_for_itself_lives_by_its_connection() {
     assert_eq!(request["author"]["name"], "Owner (new-coder)");
     first.disconnects();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    // What it took back it may ask for anew.
     let second = call(2);
-    owner.accepts_all(&owner.sees_request());
-    assert_eq!(second.result(), ("Successfully wrote to test.txt".to_owned(), false));
+    let request = owner.sees_request();
+    assert_eq!(second.progress(), "Asking the people who decide");
+    // Sent again before the old connection is noticed to be gone, it is the new one's.
+    let third = call(3);
+    assert_eq!(third.progress(), "Asking the people who decide");
+    assert!(third.progress().contains(request.id()));
+    second.disconnects();
+    coder.post(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"}), &[]);
+    assert_eq!(waiting(&owner).len(), 1);
+    owner.accepts_all(&request);
+    assert_eq!(third.result(), ("Successfully wrote to test.txt".to_owned(), false));
 }
 
 #[test]
@@ -311,6 +322,120 @@ fn two_clients_do_not_stand_in_each_others_way() {
     owner.accepts_all(&asked_first);
     assert_eq!([first.result().1, second.result().1, third.result().1], [false, false, true]);
     assert_eq!([desk.file("1.txt"), desk.file("2.txt")], [Some("1".into()), Some("2".into())]);
+}
+
+// Calls that are sent again.
+
+#[test]
+fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twice() {
+    let mut desk = desk();
+    let owner = owner_of(&desk);
+    let write = file("test.txt", "hello");
+    let first =
+        Mcp::arrives(&desk, OWNER, "coder").calls_as("toolu_1", "atlas_write", write.clone());
+    let request = owner.sees_request();
+    first.disconnects();
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let again = coder.calls_as("toolu_1", "atlas_write", write.clone());
+    assert_eq!(again.progress(), "Asking the people who decide");
+    assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
+    assert_eq!(waiting(&owner).len(), 1);
+    owner.accepts_all(&request);
+    let written = ("Successfully wrote to test.txt".to_owned(), false);
+    assert_eq!(again.result(), written);
+    // What was decided is told once more, and not done once more; also after a restart.
+    desk.overwrites("test.txt", "else");
+    assert_eq!(coder.calls_as("toolu_1", "atlas_write", write.clone()).result(), written);
+    desk.is_killed_and_restarted();
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    assert_eq!(coder.calls_as("toolu_1", "atlas_write", write).result(), written);
+    assert_eq!(desk.file("test.txt").as_deref(), Some("else"));
+    let owner = owner_of(&desk);
+    let call = coder.calls_as("toolu_2", "atlas_write", file("b.txt", "b"));
+    owner.rejects(&owner.sees_request(), "No");
+    let denied = ("[DENIED] Write rejected: No".to_owned(), true);
+    assert_eq!(call.result(), denied);
+    assert_eq!(coder.calls_as("toolu_2", "atlas_write", file("b.txt", "b")).result(), denied);
+    assert!(waiting(&owner).is_empty());
+    // The same name for something else is something else.
+    let other = coder.calls_as("toolu_2", "atlas_write", file("c.txt", "c"));
+    owner.accepts_all(&owner.sees_request());
+    assert!(!other.result().1);
+    assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, Some("c".to_owned())]);
+}
+
+#[test]
+fn a_call_that_is_sent_again_after_a_power_cut_joins_the_request_that_waited_over_it() {
+    let mut desk = desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(TEXT);
+    let token = desk.token("Bo", Role::Editor, &[]);
+    let coder = Mcp::arrives(&desk, &token, "coder");
+    coder.reads(&document);
+    let call = coder.calls_as("toolu_1", "update_full_document", rewrite(&document, FIXED));
+    let request = ana.sees_request();
+    desk.is_killed_and_restarted();
+    drop(call);
+    let ana = ana.comes_back(&desk);
+    ana.opens(&document);
+    // It has read nothing since the restart, and need not: it was asked already.
+    let coder = Mcp::arrives(&desk, &token, "coder");
+    let again = coder.calls_as("toolu_1", "update_full_document", rewrite(&document, FIXED));
+    assert_eq!(again.progress(), "Asking the people who decide");
+    assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
+    assert_eq!(waiting(&ana).len(), 1);
+    ana.accepts_all(&request);
+    let (told, is_error) = again.result();
+    assert!(!is_error && told.starts_with("Applied: 1 accepted."), "{told}");
+    assert_eq!(ana.text(), FIXED);
+}
+
+#[test]
+fn calls_of_two_people_never_meet_whatever_they_are_called() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let bo = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let cy = Mcp::arrives(&desk, &desk.token("Cy", Role::Editor, &[]), "coder");
+    let write = || file("test.txt", "hello");
+    let bos = bo.calls_as("toolu_1", "atlas_write", write());
+    let asked_bo = owner.sees_request();
+    let cys = cy.calls_as("toolu_1", "atlas_write", write());
+    let asked_cy = owner.sees_request();
+    assert_ne!(asked_bo.id(), asked_cy.id());
+    assert_eq!(asked_cy["author"]["name"], "Cy (coder)");
+    owner.rejects(&asked_cy, "No");
+    assert!(cys.result().1);
+    owner.accepts_all(&asked_bo);
+    assert!(!bos.result().1);
+    // Neither is told what came of the other's.
+    assert!(cy.calls_as("toolu_1", "atlas_write", write()).result().1);
+    assert!(!bo.calls_as("toolu_1", "atlas_write", write()).result().1);
+}
+
+#[test]
+fn a_call_is_its_newest_callers_to_take_back_and_then_it_can_be_made_anew() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let write = || coder.calls_as("toolu_1", "atlas_write", file("test.txt", "hello"));
+    let first = write();
+    let request = owner.sees_request();
+    let again = write();
+    assert_eq!(again.progress(), "Asking the people who decide");
+    assert!(again.progress().contains(request.id()));
+    // What the connection before it says at last takes nothing back.
+    let taken_back = |call: &Answer| json!({"requestId": call.id(), "reason": "gone"});
+    coder.says("notifications/cancelled", &taken_back(&first));
+    coder.asks("tools/list", json!({}));
+    assert_eq!(waiting(&owner).len(), 1);
+    coder.says("notifications/cancelled", &taken_back(&again));
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    let anew = write();
+    let second = owner.sees_request();
+    assert_ne!(second.id(), request.id());
+    owner.accepts_all(&second);
+    assert_eq!(anew.result(), ("Successfully wrote to test.txt".to_owned(), false));
+    assert!(!write().result().1, "and is known by that from then on");
 }
 
 #[test]

@@ -269,6 +269,7 @@ impl ServerTools {
             document,
             prompt: self.prompt.clone(),
             outside,
+            mark: None,
         };
         let mut ongoing = match self.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,

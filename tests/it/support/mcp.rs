@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -119,9 +120,16 @@ impl Mcp {
         self.begins(method, params).ends()
     }
 
-    /// Begins to call a tool, and wants to hear how it goes on.
+    /// Begins to call a tool, and wants to hear how it goes on. Each call has a name of its own, as a model gives it.
     pub fn calls(&self, tool: &str, arguments: Value) -> Answer {
-        let meta = json!({"progressToken": "p", "claudecode/toolUseId": "toolu_42"});
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let name = format!("toolu_{}", LAST.fetch_add(1, Ordering::Relaxed));
+        self.calls_as(&name, tool, arguments)
+    }
+
+    /// The same, under a name that it may have used before.
+    pub fn calls_as(&self, name: &str, tool: &str, arguments: Value) -> Answer {
+        let meta = json!({"progressToken": "p", "claudecode/toolUseId": name});
         self.begins("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta}))
     }
 
