@@ -72,6 +72,11 @@ mod armed {
         known && WALK.set(Walk { places, passed: AtomicUsize::new(0) }).is_ok()
     }
 
+    /// Whether there is a walk at all.
+    pub fn is_armed() -> bool {
+        WALK.get().is_some()
+    }
+
     /// The process passes a place, or dies there.
     pub fn pass(place: &'static str) {
         debug_assert!(PLACES.contains(&place), "{place} is not in the list");
@@ -91,7 +96,14 @@ mod armed {
 }
 
 #[cfg(feature = "failpoints")]
-pub use armed::{PLACES, arm, pass};
+pub use armed::{PLACES, arm, is_armed, pass};
+
+/// Never.
+#[cfg(not(feature = "failpoints"))]
+#[inline]
+pub fn is_armed() -> bool {
+    false
+}
 
 /// Nothing happens here.
 #[cfg(not(feature = "failpoints"))]

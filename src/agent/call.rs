@@ -225,6 +225,7 @@ impl Agents {
             source: outside.door.as_str(),
             gate: Gate::Ask,
             deadline_ms: outside.deadline_ms,
+            taken_up: false,
             waits: None,
             plan: PlanMode::Off,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),

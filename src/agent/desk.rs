@@ -102,6 +102,7 @@ impl Agents {
             source: "",
             gate: Gate::Ask,
             deadline_ms: None,
+            taken_up: false,
             waits: None,
             plan: PlanMode::Off,
             tag: "".into(),

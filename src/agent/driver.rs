@@ -117,6 +117,8 @@ struct Driver<'a> {
     read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
+    /// Whether the person who asked could still ask when the calls were kept; for the first of them.
+    asker: Option<Result<(), Failure>>,
 }
 
 /// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
@@ -171,6 +173,7 @@ impl<'a> Driver<'a> {
             audit: Vec::new(),
             names: HashMap::new(),
             taken_up: false,
+            asker: None,
         };
         driver.ask_aloud().await?;
         driver.look().await?;
@@ -318,7 +321,17 @@ impl<'a> Driver<'a> {
             }
             Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => {}
         }
-        self.shared.store.commit(batch).await.map_err(AskError::from)?;
+        let calls = matches!(entry.kept, Kept::Answer { .. }) && !self.run.calls.is_empty();
+        let kept = self.shared.store.commit(batch);
+        let kept = if calls {
+            // Both wait for the database: at the same time, so that people see the first call sooner.
+            let (kept, asker) = tokio::join!(kept, self.check_asker());
+            self.asker = Some(asker);
+            kept
+        } else {
+            kept.await
+        };
+        kept.map_err(AskError::from)?;
         failpoint::pass(match entry.kept {
             Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
             Kept::Answer { .. } => "agent.answered",
@@ -345,7 +358,10 @@ impl<'a> Driver<'a> {
         let finished = if let Some(finished) = made_before {
             finished
         } else {
-            self.check_asker().await?;
+            match self.asker.take() {
+                Some(asker) => asker?,
+                None => self.check_asker().await?,
+            }
             tools.call(&context, call, &self.cancel).await
         };
         // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.

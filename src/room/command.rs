@@ -103,7 +103,7 @@ impl Command {
             | Self::Begin(request, ..)
             | Self::Done(request, ..)
             | Self::Undo(Undo { request, .. }, ..) => Some(request),
-            Self::Propose(new, _) => Some(&new.id),
+            Self::Propose(new, _) if new.taken_up => Some(&new.id),
             Self::Open(..)
             | Self::Leave(..)
             | Self::Push(..)
@@ -126,6 +126,7 @@ impl Command {
             | Self::Say(..)
             | Self::Merge(..)
             | Self::TellFile(..)
+            | Self::Propose(..)
             | Self::Recount => None,
         }
     }
@@ -289,6 +290,8 @@ pub struct NewRequest {
     pub gate: Gate,
     /// When an outside caller gives up, in milliseconds since 1970; `None`: whoever waits has time.
     pub deadline_ms: Option<u64>,
+    /// Whether an earlier process may have proposed it: then the store is asked first.
+    pub taken_up: bool,
 }
 
 /// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.

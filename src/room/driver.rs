@@ -405,7 +405,13 @@ impl Driver {
                     reply.send(Ok(Settled::clone(&settled)));
                 }
             }
-            Output::Tell(event) => self.tell(&self.audience, &event),
+            Output::Tell(event) => {
+                if let Event::Requested(request) = &event {
+                    let document = request.proposal.document.as_ref();
+                    self.shared.whereabouts().note(request.id(), document);
+                }
+                self.tell(&self.audience, &event);
+            }
             Output::TellOthers(one, event) => {
                 // The order of the audience means nothing, so the one can stand at its end.
                 let at = self.audience.iter().position(|member| *member == one);

@@ -42,6 +42,7 @@ mod tests;
 mod time;
 mod undo;
 mod voters;
+mod whereabouts;
 mod writing;
 
 use std::sync::Arc;

@@ -135,6 +135,7 @@ fn arrive(
         source,
         gate: _,
         deadline_ms,
+        taken_up: _,
     } = new;
     let arrival = Arrival::map(&id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::document::Text;
-use crate::ids::{DocumentId, SessionId, Version};
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::store::{AuditEntry, Batch, DocumentRecord, FileRecord, Op, Store, StoreError};
 use crate::who::{Action, Principal};
 
@@ -18,6 +18,7 @@ use super::command::Command;
 use super::driver::Driver;
 use super::event::Announcement;
 use super::settings::{Chosen, ServerSettings};
+use super::whereabouts::Whereabouts;
 use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
 
@@ -45,6 +46,7 @@ pub(super) struct Shared {
     watcher: OnceLock<mpsc::UnboundedSender<WeakRoom>>,
     /// Two people who open the same document at once get the same room; nobody waits for another document.
     gates: Mutex<HashMap<DocumentId, Arc<Gate>>>,
+    whereabouts: Mutex<Whereabouts>,
 }
 
 /// Held while a document is loaded.
@@ -86,6 +88,7 @@ impl Rooms {
             open: Mutex::default(),
             watcher: OnceLock::new(),
             gates: Mutex::default(),
+            whereabouts: Mutex::default(),
         }))
     }
 
@@ -123,6 +126,17 @@ impl Rooms {
     /// The room of a document, if it is open.
     pub fn opened(&self, document: &DocumentId) -> Option<RoomHandle> {
         self.0.room(document)
+    }
+
+    /// The document a request is about; none: it is at the desk.
+    pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
+        if let Some(known) = self.0.whereabouts().of(request) {
+            return Ok(known.clone());
+        }
+        let record = self.0.store.request(request).await.map_err(RoomError::store)?;
+        let document = record.ok_or(RoomError::NoRequest)?.document;
+        self.0.whereabouts().note(request, document.as_ref());
+        Ok(document)
     }
 
     /// The room of requests without a document; made when it is first needed.
@@ -300,6 +314,11 @@ impl Shared {
     /// The rooms that are open: while this is locked, nobody gets a new way to reach one.
     pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which documents requests are about.
+    pub(super) fn whereabouts(&self) -> MutexGuard<'_, Whereabouts> {
+        self.whereabouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The room of a document, if it is open and its task is alive.

@@ -223,8 +223,7 @@ async fn room_of(
     request: &RequestId,
     action: Action,
 ) -> Result<RoomHandle, Refusal> {
-    let record = connection.door.store.request(request).await?;
-    match record.ok_or_else(|| Refusal::not_found("request"))?.document {
+    match connection.door.rooms.document_of(request).await? {
         Some(document) => connection.room(document.as_str(), action).await,
         None => connection.desk(action).await,
     }

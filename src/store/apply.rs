@@ -2,10 +2,10 @@
 
 use sqlx::SqliteConnection;
 
+use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
 
 use super::audit::AuditHead;
-
 use super::records::{
     DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord,
@@ -18,24 +18,60 @@ use super::{Batch, Op, audit, live, once, provenance, updates, webhooks};
 /// looks a document up at a version of a moment ago.
 const SNAPSHOTS: i64 = 4;
 
-/// Writes every operation of `batch` behind the statement `first`, in order. The audit log ends at `head`; gives where it
-/// ends then. After a refusal the transaction must be rolled back.
-pub(super) async fn batch(
+/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it. The audit log ends at `head`;
+/// gives where it ends then. After a refusal the transaction may still be open.
+pub(super) async fn transaction(
     db: &mut SqliteConnection,
-    first: &str,
+    batches: &[Batch],
+    head: AuditHead,
+) -> Result<AuditHead, Refused> {
+    // Immediate: take the write lock now, so that what is read inside cannot be outdated.
+    framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", head).await
+}
+
+/// The same behind a savepoint of the transaction that is open.
+pub(super) async fn savepoint(
+    db: &mut SqliteConnection,
     batch: &Batch,
     head: AuditHead,
 ) -> Result<AuditHead, Refused> {
-    let (mut script, mut head) = (Script::new(db), head);
-    script.run(first);
-    for op in batch.ops() {
-        one(&mut script, &mut head, op).await?;
-        if script.is_large() {
-            script.send().await?;
+    let only = std::slice::from_ref(batch);
+    framed(db, "SAVEPOINT batch", only, "RELEASE SAVEPOINT batch", head).await
+}
+
+async fn framed(
+    db: &mut SqliteConnection,
+    begin: &str,
+    batches: &[Batch],
+    end: &str,
+    mut head: AuditHead,
+) -> Result<AuditHead, Refused> {
+    let mut script = Script::new(db);
+    script.run(begin);
+    for (index, batch) in batches.iter().enumerate() {
+        if index > 0 {
+            cut_at("store.grouped", &mut script).await?;
+        }
+        for op in batch.ops() {
+            one(&mut script, &mut head, op).await?;
+            if script.is_large() {
+                script.send().await?;
+            }
         }
     }
+    cut_at("store.written", &mut script).await?;
+    script.run(end);
     script.send().await?;
     Ok(head)
+}
+
+/// Where a test lets the power go while the transaction is open, there must be something written by then.
+async fn cut_at(place: &'static str, script: &mut Script<'_>) -> Result<(), Refused> {
+    if failpoint::is_armed() {
+        script.send().await?;
+        failpoint::pass(place);
+    }
+    Ok(())
 }
 
 async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> Result<(), Refused> {

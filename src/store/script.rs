@@ -1,4 +1,5 @@
-//! Statements that go to the database's thread together: sent one by one, each would wake that thread and this one again.
+//! Statements that go to the database's thread together, with the conditions on which the next ones may run: sent one by one,
+//! each would wake that thread and this one again, which takes longer than most of them.
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
@@ -102,9 +103,11 @@ impl<'a> Script<'a> {
         self
     }
 
-    /// The statement must touch a row.
+    /// The last statement must touch a row: where it does not, the script ends with an error there, before its `COMMIT`.
     pub fn must(&mut self, must: Must<'a>) {
-        self.musts.push((self.statements - 1, must));
+        self.musts.push((self.statements, must));
+        // No JSON: SQLite has no other way to fail on a condition outside of a trigger.
+        self.run("SELECT json(iif(changes() > 0, '0', 'nothing was touched'))");
     }
 
     /// Whether it should be sent before more is added.
@@ -124,25 +127,23 @@ impl<'a> Script<'a> {
         if let Some(error) = self.unwritable.take() {
             return Err(sqlx::Error::Encode(error).into());
         }
-        let mut touched = Vec::new();
+        let mut done = 0;
         let query = sqlx::query_with(AssertSqlSafe(sql), values);
         let mut results = self.db.fetch_many(query);
         let ended = loop {
             match results.try_next().await {
-                Ok(Some(Either::Left(done))) => touched.push(done.rows_affected()),
+                Ok(Some(Either::Left(_))) => done += 1,
                 Ok(Some(Either::Right(_))) => {}
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             }
         };
         drop(results);
-        // What failed later may have failed because of that.
-        for (statement, must) in musts {
-            if touched.get(statement) == Some(&0) {
-                return Err(must.refused(self.db).await);
-            }
+        let Err(error) = ended else { return Ok(()) };
+        match musts.into_iter().find(|(statement, _)| *statement == done) {
+            Some((_, must)) => Err(must.refused(self.db).await),
+            None => Err(error.into()),
         }
-        Ok(ended?)
     }
 }
 

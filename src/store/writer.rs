@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::audit::AuditHead;
 use super::script::Refused;
-use super::{Batch, StoreError, apply, audit, updates};
+use super::{Batch, StoreError, apply, audit};
 use crate::failpoint;
 
 /// Batches that may wait; with more, `commit` waits for a place.
@@ -119,106 +119,80 @@ impl Writer {
 
     /// One outcome for each batch.
     async fn write(&mut self, batches: &[Batch]) -> Vec<Outcome> {
-        if batches.len() > 1 {
-            match self.together(batches).await {
-                Ok(outcomes) => return outcomes,
-                Err(error) => {
-                    tracing::warn!(%error, batches = batches.len(), "group commit failed, writing one by one");
+        let error = match self.transact(batches).await {
+            Ok(()) => return batches.iter().map(|_| Ok(())).collect(),
+            Err(error) => error,
+        };
+        if batches.len() == 1 {
+            return vec![Err(error)];
+        }
+        // One of them is refused, or is what broke the transaction: the others must not fail with it.
+        match self.one_by_one(batches).await {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                tracing::warn!(%error, batches = batches.len(), "group commit failed, writing one by one");
+                let mut outcomes = Vec::with_capacity(batches.len());
+                for batch in batches {
+                    outcomes.push(self.transact(std::slice::from_ref(batch)).await);
                 }
+                outcomes
             }
         }
-        // One room's batch may be what broke the transaction (too large for the disk, say):
-        // the others must not fail with it.
-        let mut outcomes = Vec::with_capacity(batches.len());
-        for batch in batches {
-            outcomes.push(self.alone(batch).await);
-        }
-        outcomes
     }
 
-    /// All in one transaction, each behind its own savepoint. An error is the transaction's:
-    /// nothing was written.
-    async fn together(&mut self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
+    /// All together, or nothing.
+    async fn transact(&mut self, batches: &[Batch]) -> Outcome {
         let mut connection = self.pool.acquire().await?;
-        // Immediate: take the write lock now, so that what is read inside cannot be outdated.
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        let result = save_each(&mut connection, batches).await;
-        self.end(&mut connection, result).await
-    }
-
-    async fn alone(&mut self, batch: &Batch) -> Outcome {
-        let mut connection = self.pool.acquire().await?;
-        if let Some((document, from, typed)) = updates::alone(batch) {
-            let result = updates::append_alone(&mut connection, document, from, typed).await;
-            return self.after_script(&mut connection, result).await;
-        }
         loop {
             let head = match self.head.take() {
                 Some(head) => head,
                 None => audit::head(&mut connection).await?,
             };
-            let result = apply::batch(&mut connection, "BEGIN IMMEDIATE", batch, head).await;
-            let result = match result {
-                Ok(head) => Ok(((), head)),
-                Err(Refused::Error(error)) => Err(error),
-                Err(Refused::Outdated) => {
-                    // Another process has added to the log; what it ends with now is looked up in the next round.
-                    sqlx::query("ROLLBACK").execute(&mut *connection).await?;
-                    continue;
+            match apply::transaction(&mut connection, batches, head).await {
+                Ok(head) => {
+                    self.is_committed(head);
+                    return Ok(());
                 }
-            };
-            return self.end(&mut connection, result).await;
+                Err(refused) => {
+                    roll_back(&mut connection).await;
+                    match refused {
+                        // Another process has added to the audit log; where that ends now is looked up.
+                        Refused::Outdated => {}
+                        Refused::Error(error) => return Err(error),
+                    }
+                }
+            }
         }
     }
 
-    // Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
-    // roll back by itself, and sqlx's count of open transactions is wrong from then on.
-
-    /// Commits, or takes everything back. What the audit log ends with is known after a commit only.
-    async fn end<T>(
-        &mut self,
-        connection: &mut SqliteConnection,
-        result: Result<(T, AuditHead), StoreError>,
-    ) -> Result<T, StoreError> {
-        failpoint::pass("store.written");
-        let result = match result {
-            Ok(written) => match sqlx::query("COMMIT").execute(&mut *connection).await {
-                Ok(_) => Ok(written),
-                Err(error) => Err(StoreError::from(error)),
-            },
+    /// All in one transaction, each behind its own savepoint. An error is the transaction's:
+    /// nothing was written.
+    async fn one_by_one(&mut self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+        let saved = match save_each(&mut connection, batches).await {
+            Ok(saved) => {
+                let committed = sqlx::query("COMMIT").execute(&mut *connection).await;
+                committed.map(|_| saved).map_err(StoreError::from)
+            }
             Err(error) => Err(error),
         };
-        match result {
-            Ok((value, head)) => {
-                self.counters.transactions.fetch_add(1, Ordering::Relaxed);
-                self.head = Some(head);
-                Ok(value)
+        match saved {
+            Ok((outcomes, head)) => {
+                self.is_committed(head);
+                Ok(outcomes)
             }
             Err(error) => {
-                // Fails when SQLite has done it already.
-                sqlx::query("ROLLBACK").execute(&mut *connection).await.ok();
+                roll_back(&mut connection).await;
                 Err(error)
             }
         }
     }
 
-    /// What a script with its own `COMMIT` came to.
-    async fn after_script(
-        &self,
-        connection: &mut SqliteConnection,
-        result: Result<(), Refused>,
-    ) -> Outcome {
-        match result {
-            Ok(()) => {
-                self.counters.transactions.fetch_add(1, Ordering::Relaxed);
-                Ok(())
-            }
-            Err(refused) => {
-                // Fails when the transaction is over already: a conflict, or SQLite has done it.
-                sqlx::query("ROLLBACK").execute(connection).await.ok();
-                Err(refused.into())
-            }
-        }
+    /// What the audit log ends with is known after a commit only.
+    fn is_committed(&mut self, head: AuditHead) {
+        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        self.head = Some(head);
     }
 
     async fn finish(&self) {
@@ -231,6 +205,13 @@ impl Writer {
     }
 }
 
+// Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
+// roll back by itself, and sqlx's count of open transactions is wrong from then on.
+async fn roll_back(connection: &mut SqliteConnection) {
+    // Fails when SQLite has done it already.
+    sqlx::query("ROLLBACK").execute(connection).await.ok();
+}
+
 /// Gives besides where the audit log ends then.
 async fn save_each(
     connection: &mut SqliteConnection,
@@ -240,16 +221,12 @@ async fn save_each(
     // Looked up inside the transaction, so nobody else can move it.
     let mut head = audit::head(connection).await?;
     for batch in batches {
-        let saved = apply::batch(connection, "SAVEPOINT batch", batch, head.clone()).await;
-        let end = match &saved {
-            Ok(_) => "RELEASE SAVEPOINT batch",
-            Err(_) => "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch",
-        };
-        sqlx::raw_sql(end).execute(&mut *connection).await?;
-        outcomes.push(saved.map(|moved| head = moved).map_err(StoreError::from));
-        if outcomes.len() < batches.len() {
-            failpoint::pass("store.grouped");
+        let saved = apply::savepoint(connection, batch, head.clone()).await;
+        if saved.is_err() {
+            let undo = "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch";
+            sqlx::raw_sql(undo).execute(&mut *connection).await?;
         }
+        outcomes.push(saved.map(|moved| head = moved).map_err(StoreError::from));
     }
     Ok((outcomes, head))
 }

@@ -65,6 +65,7 @@ pub async fn ask(
         // Whoever wants a plan wants to see it, wherever changes land unasked.
         gate: if effect == Effect::Plans { Gate::People } else { context.gate },
         deadline_ms: context.deadline_ms,
+        taken_up: context.taken_up,
     };
     match room.propose(request).await? {
         Proposed::Waiting(_) => {

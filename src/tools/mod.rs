@@ -290,6 +290,8 @@ pub struct Context {
     pub waits: Option<watch::Sender<Option<RequestId>>>,
     /// Whether anything may be changed yet.
     pub plan: PlanMode,
+    /// Whether the call may have been made before a restart.
+    pub taken_up: bool,
     /// Random; marks text of the document as data.
     pub tag: Arc<str>,
     /// What time it is.

@@ -50,6 +50,7 @@ impl Driver<'_> {
                 }
             },
             plan: self.plan_mode(),
+            taken_up: self.taken_up,
             tag: Arc::clone(&self.tag),
             clock: self.shared.clock.clone(),
         }

@@ -276,6 +276,7 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
         source: "sdk".into(),
         gate,
         deadline_ms: None,
+        taken_up: true,
     }
 }
 

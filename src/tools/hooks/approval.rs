@@ -42,6 +42,7 @@ pub async fn ask(
         source: context.source.to_owned(),
         gate: context.gate,
         deadline_ms: context.deadline_ms,
+        taken_up: context.taken_up,
     };
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {

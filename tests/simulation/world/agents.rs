@@ -40,6 +40,7 @@ impl World {
             source: "sdk".into(),
             gate,
             deadline_ms: None,
+            taken_up: true,
         };
         self.calls.push(Call { new, state: CallState::Waiting });
         self.count(if back > 0 { "proposed late" } else { "proposed" });
