@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Door;
 use super::body;
-use super::page::{Asked, Named, Page, next};
+use super::page::{Asked, Named, Part, next};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::ids::Version;
@@ -24,24 +24,14 @@ use crate::wire::rest::{
 };
 use crate::wire::server::{CreatedDocument, DocumentSettings};
 
-/// Which documents, or versions.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct Listing {
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// What stands in the `next` of the page before.
-    cursor: Option<String>,
-}
-
 /// The documents the person may read, last changed first. One that changes meanwhile may be met twice.
 pub(super) async fn list(
     State(door): State<Door>,
     caller: Caller,
-    Asked(Listing { limit, cursor }): Asked<Listing>,
+    Asked(part): Asked<Part>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<DocumentPage>, Problem> {
-    let page = Page::<(u64, String)>::read(limit, cursor.as_deref())?;
+    let page = part.read::<(u64, String)>()?;
     let mut records = door.store.documents().await?;
     records.retain(|record| {
         let place = (record.updated_ms, record.id.as_str());
@@ -181,11 +171,11 @@ pub(super) async fn versions(
     State(door): State<Door>,
     caller: Caller,
     Named(document): Named<String>,
-    Asked(Listing { limit, cursor }): Asked<Listing>,
+    Asked(part): Asked<Part>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<VersionPage>, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
-    let page = Page::<u64>::read(limit, cursor.as_deref())?;
+    let page = part.read::<u64>()?;
     let before = page.after.map(Version);
     let mut lines = door.store.history(room.document(), before, page.limit as u32 + 1).await?;
     let more = lines.len() > page.limit;

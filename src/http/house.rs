@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Door;
 use super::body;
-use super::page::{Asked, Named, Page, next};
+use super::page::{Asked, Named, Part, next};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::ids::{DocumentId, RuleId};
@@ -125,25 +125,15 @@ pub(super) async fn revoke(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which lines of the log.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct Lines {
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// What stands in the `next` of the page before.
-    cursor: Option<String>,
-}
-
 /// What happened anywhere, for owners.
 pub(super) async fn audit(
     State(door): State<Door>,
     caller: Caller,
-    Asked(Lines { limit, cursor }): Asked<Lines>,
+    Asked(part): Asked<Part>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<AuditPage>, Problem> {
     caller.must(Action::Administer)?;
-    let page = Page::<u64>::read(limit, cursor.as_deref())?;
+    let page = part.read::<u64>()?;
     // One more, to see whether there is more.
     let mut lines = door.store.audit(None, page.after, page.limit as u32 + 1).await?;
     let more = lines.len() > page.limit;

@@ -47,6 +47,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
+/// Which part of a list.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Part {
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+impl Part {
+    /// As [`Page::read`].
+    pub(super) fn read<K: DeserializeOwned>(&self) -> Result<Page<K>, Problem> {
+        Page::read(self.limit, self.cursor.as_deref())
+    }
+}
+
 /// How many entries, and from where on.
 pub(super) struct Page<K> {
     pub(super) limit: usize,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{OriginalUri, Request, State};
+use axum::extract::{FromRequest, FromRequestParts as _, OriginalUri, Request, State};
 use axum::http::Uri;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Door;
@@ -20,7 +21,7 @@ use crate::room::command;
 use crate::room::ended::{self, Wanted};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::{RequestRecord, Scope};
-use crate::who::Action;
+use crate::who::{Action, Principal};
 use crate::wire::client::ToolApprovalResponse;
 use crate::wire::convert;
 use crate::wire::rest::{
@@ -262,82 +263,72 @@ pub(super) async fn told(
     Ok(Json(Told { text: report.text, is_error: report.is_error }))
 }
 
-/// More time for people.
-pub(super) async fn extend(
-    State(door): State<Door>,
+/// What is done to a request besides deciding it.
+pub(super) struct Deed {
+    door: Door,
     caller: Caller,
-    Named(id): Named<String>,
-    request: Request,
-) -> Result<Json<RequestState>, Problem> {
-    let (room, id) = named(&door, &caller, id, Action::Decide).await?;
-    let Empty {} = body::read(request).await?;
-    let done = room.extend(id, caller.principal).await?;
-    Ok(state(&done))
+    id: String,
+    body: Request,
+}
+
+impl FromRequest<Door> for Deed {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, door: &Door) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut parts, door).await?;
+        let Named(id) = Named::from_request_parts(&mut parts, door).await?;
+        Ok(Self { door: door.clone(), caller, id, body: Request::from_parts(parts, body) })
+    }
+}
+
+impl Deed {
+    /// Where the request is, its name, whose deed it is and what they say, if they may do `action` there.
+    async fn read<T: DeserializeOwned>(
+        self,
+        action: Action,
+    ) -> Result<(RoomHandle, RequestId, Principal, T), Problem> {
+        let id = RequestId::from(self.id);
+        let record = record(&self.door, &id).await?;
+        let room = room_of(&self.door, &self.caller, &record, action).await?;
+        Ok((room, id, self.caller.principal, body::read(self.body).await?))
+    }
+}
+
+/// More time for people.
+pub(super) async fn extend(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let (room, id, by, Empty {}) = deed.read(Action::Decide).await?;
+    Ok(Json(state(&*room.extend(id, by).await?)))
 }
 
 /// What was accepted is undone.
-pub(super) async fn undo(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
-    request: Request,
-) -> Result<Json<RequestState>, Problem> {
-    let (room, request_id) = named(&door, &caller, id, Action::Decide).await?;
-    let Undo { hunks, force } = body::read(request).await?;
-    let undo = command::Undo {
-        request: request_id,
-        hunks: hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
-        force: force.unwrap_or(false),
-    };
-    let done = room.undo(undo, caller.principal).await?;
-    Ok(state(&done))
+pub(super) async fn undo(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let (room, request, by, Undo { hunks, force }) = deed.read(Action::Decide).await?;
+    let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect());
+    let undo = command::Undo { request, hunks, force: force.unwrap_or(false) };
+    Ok(Json(state(&*room.undo(undo, by).await?)))
 }
 
 /// What was rejected or ran out of time is proposed again, on today's text.
-pub(super) async fn reopen(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
-    request: Request,
-) -> Result<Json<RequestState>, Problem> {
-    let (room, id) = named(&door, &caller, id, Action::Decide).await?;
-    let Empty {} = body::read(request).await?;
-    let reopened = room.reopen(id, caller.principal).await?;
+pub(super) async fn reopen(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let (room, id, by, Empty {}) = deed.read(Action::Decide).await?;
+    let reopened = room.reopen(id, by).await?;
     let unplaced = reopened.refused().iter().map(ToString::to_string).collect();
-    let Json(state) = state(&reopened);
-    Ok(Json(RequestState { unplaced: Some(unplaced), ..state }))
+    Ok(Json(RequestState { unplaced: Some(unplaced), ..state(&reopened) }))
 }
 
 /// Whoever asked takes it back.
-pub(super) async fn withdraw(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
-    request: Request,
-) -> Result<Json<RequestState>, Problem> {
-    let (room, id) = named(&door, &caller, id, Action::Ask).await?;
-    let Empty {} = body::read(request).await?;
-    let done = room.withdraw(id, Some(caller.principal)).await?;
-    Ok(state(&done))
+pub(super) async fn withdraw(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let (room, id, by, Empty {}) = deed.read(Action::Ask).await?;
+    Ok(Json(state(&*room.withdraw(id, Some(by)).await?)))
 }
 
-fn state(request: &review::Request) -> Json<RequestState> {
-    Json(RequestState {
+fn state(request: &review::Request) -> RequestState {
+    RequestState {
         status: request.status.as_str().to_owned(),
         expires_at: request.clock.expires_ms.map(convert::time),
         unplaced: None,
-    })
-}
-
-async fn named(
-    door: &Door,
-    caller: &Caller,
-    id: String,
-    action: Action,
-) -> Result<(RoomHandle, RequestId), Problem> {
-    let id = RequestId::from(id);
-    let record = record(door, &id).await?;
-    Ok((room_of(door, caller, &record, action).await?, id))
+    }
 }
 
 async fn record(door: &Door, id: &RequestId) -> Result<RequestRecord, Problem> {

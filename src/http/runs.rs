@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{OriginalUri, Request, State};
+use axum::extract::{FromRequest, FromRequestParts as _, OriginalUri, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::Door;
 use super::body;
-use super::page::{Asked, Named, Page, Waiting, next};
+use super::page::{Asked, Named, Part, Waiting, next};
 use super::principal::{Caller, Stay};
 use super::problem::Problem;
 use crate::agent::{Ask, AskKind, Fork, SafeTools, Stop};
@@ -160,24 +160,14 @@ pub(super) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which sessions.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct Listing {
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// What stands in the `next` of the page before.
-    cursor: Option<String>,
-}
-
 /// The person's own sessions, newest first.
 pub(super) async fn sessions(
     State(door): State<Door>,
     caller: Caller,
-    Asked(Listing { limit, cursor }): Asked<Listing>,
+    Asked(part): Asked<Part>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<SessionPage>, Problem> {
-    let page = Page::<SessionId>::read(limit, cursor.as_deref())?;
+    let page = part.read::<SessionId>()?;
     let (user, limit) = (&caller.principal.user, page.limit as u32 + 1);
     let mut found = door.store.sessions(user, page.after.as_ref(), limit).await?;
     let more = found.len() > page.limit;
@@ -222,50 +212,55 @@ pub(super) async fn transcript(
     Ok(Json(Transcript { entries: entries.collect(), requests }))
 }
 
-/// Stops every run of a session.
-pub(super) async fn cancel_all(
-    State(door): State<Door>,
+/// What is done to the conversations of a session of one's own.
+pub(super) struct Deed {
+    door: Door,
     caller: Caller,
-    Named(session): Named<String>,
-    request: Request,
-) -> Result<StatusCode, Problem> {
-    let session = own_session(&door, &caller, &session).await?;
-    let Empty {} = body::read(request).await?;
+    session: SessionId,
+    body: Request,
+}
+
+impl FromRequest<Door> for Deed {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, door: &Door) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut parts, door).await?;
+        let Named(session) = Named::<String>::from_request_parts(&mut parts, door).await?;
+        let session = own_session(door, &caller, &session).await?;
+        Ok(Self { door: door.clone(), caller, session, body: Request::from_parts(parts, body) })
+    }
+}
+
+/// Stops every run of a session.
+pub(super) async fn cancel_all(deed: Deed) -> Result<StatusCode, Problem> {
+    let Deed { door, session, body, .. } = deed;
+    let Empty {} = body::read(body).await?;
     door.agents.cancel(Stop { session: Some(session), run: None }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The conversation begins anew; what was said stays on record.
-pub(super) async fn clear(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(session): Named<String>,
-    request: Request,
-) -> Result<StatusCode, Problem> {
-    let own = own_session(&door, &caller, &session).await?;
-    let wish: ClearTranscript = body::read_about(request, "sessionId", &session).await?;
+pub(super) async fn clear(deed: Deed) -> Result<StatusCode, Problem> {
+    let Deed { door, caller, session, body } = deed;
+    let wish: ClearTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
     let document = conversation(&door, &caller, wish.document_id).await?;
-    door.agents.clear(&own, document.as_ref(), &caller.principal).await?;
+    door.agents.clear(&session, document.as_ref(), &caller.principal).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The conversation goes on from where an earlier run ended.
-pub(super) async fn fork(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(session): Named<String>,
-    request: Request,
-) -> Result<StatusCode, Problem> {
-    let own = own_session(&door, &caller, &session).await?;
-    let wish: ForkTranscript = body::read_about(request, "sessionId", &session).await?;
+pub(super) async fn fork(deed: Deed) -> Result<StatusCode, Problem> {
+    let Deed { door, caller, session, body } = deed;
+    let wish: ForkTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
     let document = conversation(&door, &caller, wish.document_id).await?;
     let from = match wish.from_session_id {
-        None => own.clone(),
+        None => session.clone(),
         // What was said about a document belongs to all its people, anything else to whoever said it.
         Some(from) if document.is_some() => from.into(),
         Some(from) => own_session(&door, &caller, &from).await?,
     };
-    let fork = Fork { session: own, document, from, run: wish.request_id.into() };
+    let fork = Fork { session, document, from, run: wish.request_id.into() };
     door.agents.fork(fork, &caller.principal).await?;
     Ok(StatusCode::NO_CONTENT)
 }
