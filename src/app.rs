@@ -230,7 +230,8 @@ impl House {
         }
         let agents =
             Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
-        let (conversations, workers) = (http::Conversations::new()?, TaskTracker::new());
+        let (conversations, workers) =
+            (http::Conversations::open(store.clone()).await?, TaskTracker::new());
         let no_sessions = CancellationToken::new();
         Ok(Self {
             store,

@@ -22,6 +22,13 @@ impl fmt::Debug for Key {
     }
 }
 
+/// All of it, as lower-case hex.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 /// A conversation as far as it was said.
 #[derive(Clone, Debug)]
 pub struct Conversation {

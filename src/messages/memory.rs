@@ -6,13 +6,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{SessionId, UserId, Version};
 use crate::wire::messages::{ContentBlock, Message};
 
 use super::canonical::Key;
 
 /// A conversation up to one answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Known {
     /// The session it belongs to.
     pub session: SessionId,
@@ -23,7 +25,7 @@ pub struct Known {
 }
 
 /// An answer as the model gave it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hidden {
     /// The messages that stand for the one the client was shown; the last is the model's.
     pub said: Vec<Message>,

@@ -12,7 +12,7 @@ use super::records::{
 };
 use super::rows::int;
 use super::script::{Must, Refused, Script};
-use super::{Batch, Op, audit, live, once, provenance, updates, webhooks};
+use super::{Batch, Op, answers, audit, live, once, provenance, updates, webhooks};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -108,6 +108,11 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         Op::PutOnce(record) => once::put(script, record),
         Op::ForgetOnce { user, key } => once::forget(script, user, key),
         Op::ForgetOldOnces { before_ms } => once::forget_old(script, *before_ms),
+        Op::PutAnswer(record) => answers::put(script, record),
+        Op::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),
+        Op::ForgetAnswers { user, before_ms, most_bytes } => {
+            answers::forget(script, user, *before_ms, *most_bytes);
+        }
         Op::PutWebhook(record) => webhooks::put(script, record),
         Op::RemoveWebhook(id) => webhooks::remove(script, id),
         Op::Settle { seq, hook, at_ms, outcome } => {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version, WebhookId};
 
+use super::answers::AnswerRecord;
 use super::once::OnceRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
@@ -132,6 +133,26 @@ pub enum Op {
     ForgetOldOnces {
         /// Those begun before this.
         before_ms: u64,
+    },
+    /// An answer to a program that was not shown everything.
+    PutAnswer(AnswerRecord),
+    /// The conversation of such answers went on.
+    UseAnswers {
+        /// Whose program it is.
+        user: UserId,
+        /// Their keys.
+        keys: Vec<String>,
+        /// When.
+        at_ms: u64,
+    },
+    /// Such answers that are too old, or too many.
+    ForgetAnswers {
+        /// Whose may be too many.
+        user: UserId,
+        /// Anybody's that were last used before this.
+        before_ms: u64,
+        /// Bytes that one person's may have.
+        most_bytes: u64,
     },
     /// A new webhook, or its new address or activity.
     PutWebhook(WebhookRecord),

@@ -4,10 +4,11 @@
 //! completely or not at all, and is on the disk when `commit` returns. Batches of all rooms that wait
 //! at the same time share one transaction and so one wait for the disk; each keeps its own outcome.
 //!
-//! The database is SQLite with a write-ahead log and `synchronous=FULL`. Statements keep to what
+//! The database is SQLite with a write-ahead log and `synchronous=FULL`. A transaction is one script (`script`); its statements keep to what
 //! PostgreSQL understands as well, one function per operation, so that a second database can stand
 //! behind the same functions.
 
+mod answers;
 mod apply;
 mod audit;
 mod batch;
@@ -35,6 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub use answers::AnswerRecord;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope};
 pub use error::StoreError;

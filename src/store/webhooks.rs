@@ -181,7 +181,7 @@ pub(super) fn remove(script: &mut Script<'_>, id: &WebhookId) {
 const TOLD: &str = "active
     AND (document = $1 OR (document IS NULL AND NOT EXISTS
         (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))
-    AND (SELECT is_open FROM requests WHERE id = $2) IS NOT $3
+    AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
 /// Writes down whom to tell of a request's new state, before that state is written.

@@ -226,6 +226,58 @@ fn a_mixed_turn_runs_ours_first_and_goes_on_when_the_program_has_answered() {
 }
 
 #[test]
+fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
+    let script = Script::default()
+        .answering("Both", "read_document", &json!({}))
+        .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [
+            text("Now both."), call("weather", &json!({"city": "Paris"})), call("update_full_document", &full("It was dark.\n"))]}))
+        .told("(?s)^Applied.*Rain$", "Done both.")
+        .answering("More", "update_full_document", &full("It was light.\n"))
+        .told("^Applied", "Done more.")
+        .closing("?");
+    let (mut desk, ana, program) = with_document(script, &[]);
+    let more = json!({"tools": [tool("weather")]});
+    let waiting = std::thread::spawn({
+        let (program, more) = (program.clone(), more.clone());
+        move || program.asks(&json!([user("Both")]), &more).ok()
+    });
+    let request = ana.sees_request();
+    ana.accepts_all(&request);
+    let first = waiting.join().unwrap();
+    let made = calls(&first);
+    assert_eq!(made.len(), 1, "only the program's own: {first}");
+    desk.is_killed_and_restarted();
+    let ana = ana.comes_back(&desk);
+    ana.opens_again();
+    let program = Program::with(&desk, &ana.token).header("x-copydesk-document", &ana.document());
+    let mut said = json!([
+        user("Both"),
+        {"role": "assistant", "content": first["content"]},
+        user(json!([result(&made[0], "Rain")])),
+    ]);
+    // Somebody else's program knows nothing of it, whatever it says was said.
+    let other = desk.token("Ben", Role::Editor, &[]);
+    let other = Program::with(&desk, &other);
+    other.opts_in(&json!(["document"]));
+    let other = other.header("x-copydesk-document", &ana.document());
+    assert_eq!(words(&other.asks(&said, &more).ok()), "?");
+    let second = program.asks(&said, &more).ok();
+    assert_eq!(words(&second), "Done both.");
+    // It was done once, and what the model has read is known too.
+    assert_eq!(ana.text(), "It was dark.\n");
+    let said = said.as_array_mut().unwrap();
+    said.push(json!({"role": "assistant", "content": second["content"]}));
+    said.push(user("More"));
+    let said = json!(said);
+    let waiting = std::thread::spawn(move || program.asks(&said, &more).ok());
+    let again = ana.sees_request();
+    assert_eq!(again["sessionId"], request["sessionId"]);
+    ana.accepts_all(&again);
+    assert_eq!(words(&waiting.join().unwrap()), "Done more.");
+    assert_eq!(ana.text(), "It was light.\n");
+}
+
+#[test]
 fn a_result_for_a_call_that_was_not_shown_is_refused() {
     let script = Script::default()
         .turn(json!({"content": [call("weather", &json!({})), {"type": "tool_use", "id": "toolu_ours", "name": "read_document", "input": {}}]}))

@@ -1,12 +1,22 @@
 //! What is common to all requests of the Messages API: the secret of the keys, what is remembered, and the limits.
+//!
+//! A conversation in which tools of this server were used is kept in the store too: what they did the program was never shown,
+//! and it must not be done again because the server was started again.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::auth::{AuthError, Secret};
-use crate::messages::canonical::Conversation;
-use crate::messages::memory::{Bounds, Memory};
+use crate::ids::UserId;
+use crate::messages::canonical::{Conversation, Key};
+use crate::messages::failure::Failure;
+use crate::messages::memory::{Bounds, Known, Memory};
+use crate::store::{AnswerRecord, Batch, Op, Store, StoreError};
 
 use super::limits::Limits;
+
+/// Where the store keeps the secret of the keys.
+const SECRET: &str = "messages_secret";
 
 /// The conversations of the Messages API. Clones are the same ones.
 #[derive(Clone, Debug)]
@@ -14,30 +24,130 @@ pub struct Conversations(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    store: Store,
     secret: Secret,
+    bounds: Bounds,
     memory: Mutex<Memory>,
     limits: Limits,
 }
 
+/// Whether a conversation outlives the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durable {
+    Yes,
+    /// Its program was shown all that matters.
+    No,
+}
+
 impl Conversations {
-    /// None yet. What is remembered of them lives as long as the process, and so does the secret of their keys.
-    pub fn new() -> Result<Self, AuthError> {
-        let memory = Mutex::new(Memory::new(Bounds::default()));
-        let inner = Inner { secret: Secret::generate()?, memory, limits: Limits::new() };
-        Ok(Self(Arc::new(inner)))
+    /// Those that are kept; the secret of their keys is made when there is none yet.
+    pub async fn open(store: Store) -> Result<Self, AuthError> {
+        let secret = if let Some(kept) = store.setting(SECRET).await? {
+            Secret::chosen(&kept)?
+        } else {
+            let made = Secret::generate()?;
+            let (key, value) = (SECRET.to_owned(), made.expose().to_owned());
+            store.commit(Op::PutSetting { key, value }).await?;
+            made
+        };
+        let bounds = Bounds::default();
+        let memory = Mutex::new(Memory::new(bounds));
+        Ok(Self(Arc::new(Inner { store, secret, bounds, memory, limits: Limits::new() })))
     }
 
     pub(super) fn limits(&self) -> &Limits {
         &self.0.limits
     }
 
-    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
-        // The memory is consistent between any two statements.
-        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A conversation about everything in `scope`.
     pub(super) fn begin(&self, scope: &[&str]) -> Option<Conversation> {
         Conversation::begin(self.0.secret.expose().as_bytes(), scope)
     }
+
+    /// What is known of a person's conversation up to each of these answers.
+    pub(super) async fn recall(
+        &self,
+        user: &UserId,
+        keys: &[Key],
+        durable: Durable,
+        now_ms: u64,
+    ) -> Result<HashMap<Key, Known>, Failure> {
+        let mut known = HashMap::new();
+        let mut missing = HashMap::new();
+        {
+            let mut memory = self.memory();
+            for key in keys {
+                match memory.recall(user, key, now_ms) {
+                    Some(found) => drop(known.insert(*key, found)),
+                    None => drop(missing.insert(key.to_string(), *key)),
+                }
+            }
+        }
+        if durable == Durable::No || missing.is_empty() {
+            return Ok(known);
+        }
+        let names: Vec<_> = missing.keys().cloned().collect();
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        // Without it tools might do again what they did: it is no miss like any other.
+        let found = self.0.store.answers(user, &names, since_ms).await.map_err(unreadable)?;
+        for kept in found {
+            let found: Known = serde_json::from_value(kept.body).map_err(unreadable)?;
+            if let Some(key) = missing.get(&kept.key) {
+                self.memory().keep(user, *key, found.clone(), now_ms);
+                known.insert(*key, found);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Remembers an answer; `before` are those before it in the conversation, which are still of use.
+    pub(super) async fn keep(
+        &self,
+        user: &UserId,
+        key: Key,
+        known: Known,
+        before: &[Key],
+        durable: Durable,
+        now_ms: u64,
+    ) {
+        if durable == Durable::Yes
+            && let Err(error) = self.store(user, key, &known, before, now_ms).await
+        {
+            // What was done is done, and this process knows it.
+            tracing::error!(%error, "what a program was not shown of an answer could not be kept");
+        }
+        self.memory().keep(user, key, known, now_ms);
+    }
+
+    async fn store(
+        &self,
+        user: &UserId,
+        key: Key,
+        known: &Known,
+        before: &[Key],
+        now_ms: u64,
+    ) -> Result<(), StoreError> {
+        let Inner { store, bounds, .. } = &*self.0;
+        let (user, keys) = (user.clone(), before.iter().map(Key::to_string).collect());
+        // Texts and numbers: nothing that cannot be written.
+        let body = serde_json::to_value(known).unwrap_or_default();
+        let key = key.to_string();
+        let record = AnswerRecord { user: user.clone(), key, used_ms: now_ms, body };
+        let (before_ms, most_bytes) =
+            (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
+        let batch = Batch::from(Op::UseAnswers { user: user.clone(), keys, at_ms: now_ms })
+            .with(Op::PutAnswer(record))
+            .with(Op::ForgetAnswers { user, before_ms, most_bytes });
+        store.commit(batch).await
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        // The memory is consistent between any two statements.
+        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unreadable(error: impl std::error::Error) -> Failure {
+    tracing::error!(%error, "what a program was not shown cannot be read");
+    Failure::new(529, "the store does not answer; nothing was changed")
 }

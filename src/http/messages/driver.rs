@@ -12,7 +12,7 @@ use crate::agent::Chosen;
 use crate::http::Door;
 use crate::ids::{SessionId, Version};
 use crate::llm::{self, AssistantMessage, Delta, ModelError};
-use crate::messages::canonical::Conversation;
+use crate::messages::canonical::{Conversation, Key};
 use crate::messages::failure::Failure;
 use crate::messages::memory::{Hidden, Known};
 use crate::messages::mixing::{End, Next, Turn, unfold};
@@ -22,7 +22,7 @@ use crate::room::clock::Clock;
 use crate::who::Principal;
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason, StreamEvent, Usage};
 
-use super::Conversations;
+use super::conversations::{Conversations, Durable};
 use super::limits::Permit;
 use super::server_tools::ServerTools;
 
@@ -38,6 +38,9 @@ pub(super) struct Work {
     chosen: Chosen,
     /// The conversation, for the key of what follows.
     conversation: Conversation,
+    /// The answers in it so far.
+    answers: Vec<Key>,
+    durable: Durable,
     session: SessionId,
     /// The conversation as it really was.
     messages: Vec<Message>,
@@ -47,7 +50,7 @@ pub(super) struct Work {
 
 impl Work {
     /// Finds the conversation again, as far as it is known.
-    pub(super) fn prepare(
+    pub(super) async fn prepare(
         door: &Door,
         principal: Principal,
         asked: Asked,
@@ -60,22 +63,23 @@ impl Work {
         let begun = door.conversations.begin(&scope);
         let mut conversation = begun.ok_or_else(|| Failure::new(500, "no key could be made"))?;
         let now_ms = door.clock.now_ms();
-        let mut hidden: Vec<Option<Arc<Hidden>>> = Vec::with_capacity(asked.messages.len());
-        let mut latest: Option<Known> = None;
-        {
-            let mut memory = door.conversations.memory();
-            for message in &asked.messages {
+        let places: Vec<Option<Key>> = asked
+            .messages
+            .iter()
+            .map(|message| {
                 conversation.say(message);
-                let answer = message.role == Role::Assistant;
-                let known = answer.then(|| conversation.key());
-                let known = known.and_then(|key| memory.recall(&principal.user, &key, now_ms));
-                hidden.push(known.as_ref().and_then(|known| known.hidden.clone()));
-                if answer {
-                    latest = known;
-                }
-            }
-        }
-        let messages = unfold(&asked.messages, |index| hidden.get(index).cloned().flatten());
+                (message.role == Role::Assistant).then(|| conversation.key())
+            })
+            .collect();
+        let answers: Vec<Key> = places.iter().flatten().copied().collect();
+        let durable = if tools.is_some() { Durable::Yes } else { Durable::No };
+        let conversations = door.conversations.clone();
+        let mut known = conversations.recall(&principal.user, &answers, durable, now_ms).await?;
+        let messages = unfold(&asked.messages, |index| {
+            let place = places.get(index).copied().flatten()?;
+            known.get(&place)?.hidden.clone()
+        });
+        let latest = answers.last().and_then(|key| known.remove(key));
         let paused = messages.last().is_some_and(|last| last.role == Role::User);
         if asked.ends_with_answer() && !paused {
             let words = "this model does not support assistant message prefill: the conversation must end with a user message";
@@ -86,14 +90,15 @@ impl Work {
         if let Some(tools) = &mut tools {
             tools.take_up(session.clone(), read);
         }
-        let (conversations, clock) = (door.conversations.clone(), door.clock.clone());
         Ok(Self {
             conversations,
-            clock,
+            clock: door.clock.clone(),
             principal,
             asked,
             chosen,
             conversation,
+            answers,
+            durable,
             session,
             messages,
             tools,
@@ -129,7 +134,7 @@ impl Work {
             if let Next::End(end) = next {
                 let events = telling.end(&end);
                 // First remembered, then told: the client may go on at once.
-                self.remember(telling.content(), end.hidden.clone());
+                self.remember(telling.content(), end.hidden.clone()).await;
                 tell(told.as_ref(), events).await;
                 return Ok(telling.message(&end));
             }
@@ -189,12 +194,13 @@ impl Work {
         Ok(results)
     }
 
-    fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<Hidden>>) {
+    async fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<Hidden>>) {
         self.conversation.say(&Message::assistant(content.to_vec()));
         let read = self.tools.as_ref().and_then(ServerTools::read);
         let known = Known { session: self.session.clone(), hidden, read };
         let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
-        self.conversations.memory().keep(&self.principal.user, key, known, now_ms);
+        let (user, before) = (&self.principal.user, &self.answers);
+        self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
     }
 }
 

@@ -43,7 +43,8 @@ pub(super) async fn answer(State(door): State<Door>, request: Request) -> Respon
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
         let chosen = choose(&door, &asked)?;
         let streamed = asked.stream;
-        let work = Work::prepare(&door, entered.caller.principal, asked, chosen, tools, permit)?;
+        let work =
+            Work::prepare(&door, entered.caller.principal, asked, chosen, tools, permit).await?;
         if streamed {
             stream::answer(work).await
         } else {

@@ -1,5 +1,6 @@
 //! Stories about what is remembered.
 
+mod answers;
 mod audit;
 mod commits;
 mod durability;
