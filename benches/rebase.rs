@@ -113,7 +113,7 @@ fn request(count: usize, text: &Text) -> Request {
         preview: Preview::generic(),
         touched: None,
         source: String::new(),
-        policy: Policy::Any,
+        policy: Policy::Any.into(),
     };
     Request::open(proposal, arrival, Version(0), Clock::start(0, 0))
 }

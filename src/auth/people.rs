@@ -18,14 +18,17 @@ pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, Store
     Ok(tokens.into_iter().map(holder).collect())
 }
 
-/// The people who could decide about a change of `document` at `now_ms`.
+/// The people who could decide about a change of `document` at `now_ms`: all of them, or those who may do `action` there.
 pub async fn deciders(
     store: &Store,
     document: &DocumentId,
+    action: Action,
     now_ms: u64,
 ) -> Result<HashSet<UserId>, StoreError> {
     let holders = holders(store, now_ms).await?.into_iter();
-    let able = holders.filter(|holder| holder.may(Action::Decide, Some(document)));
+    let able = holders.filter(|holder| {
+        holder.may(Action::Decide, Some(document)) && holder.may(action, Some(document))
+    });
     Ok(able.map(|holder| holder.user).collect())
 }
 

@@ -295,9 +295,12 @@ async fn only_people_with_a_good_token_could_decide_and_may_go_on() {
     let ana = ana.principal.user;
     auth.issue(grant(Role::Viewer), &owner, NOW).await.unwrap();
     let here = DocumentId::from("doc_a");
-    let able = deciders(&store, &here, NOW).await.unwrap();
+    let able = deciders(&store, &here, Action::Decide, NOW).await.unwrap();
     assert_eq!(able, [owner.clone(), ana.clone()].into());
-    assert_eq!(deciders(&store, &here, NOW + 10).await.unwrap(), [owner.clone()].into());
+    assert_eq!(
+        deciders(&store, &here, Action::Decide, NOW + 10).await.unwrap(),
+        [owner.clone()].into()
+    );
     let may = async |user: &UserId, action, now_ms| {
         may_still(&store, user, action, Some(&here), now_ms).await.unwrap()
     };

@@ -10,7 +10,7 @@ use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
 use crate::ids::UserId;
 use crate::review::{
-    AiCredit, Arrival, Author, Clock, Effect, HunkStatus, Person, Policy, Preview, Proposal,
+    AiCredit, Arrival, Author, Clock, Consent, Effect, HunkStatus, Person, Preview, Proposal,
     Remember, RequestStatus, Rule, Scope,
 };
 
@@ -38,7 +38,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> Request {
         preview: Preview::generic(),
         touched: None,
         source: "sdk".to_owned(),
-        policy: Policy::Any,
+        policy: Consent::default(),
     };
     let clock = Clock::start(ASKED_MS + u64::from(number) * 1_000, 300_000);
     Request::open(proposal, arrival, Version(7), clock)

@@ -33,7 +33,7 @@ pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, 
 pub use execution::{Announced, Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use person::Person;
-pub use policy::{Policy, ToolPolicy, Vote, Votes};
+pub use policy::{Consent, Policy, ToolPolicy, Vote, Votes};
 pub use preview::{Preview, PreviewKind, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;

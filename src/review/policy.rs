@@ -19,7 +19,7 @@ pub enum Policy {
     Any,
     /// Any editor or reviewer but the one who asked.
     NotRequester,
-    /// Two different people; the one who asked may be one of them.
+    /// Two different people; the one who asked may be one of them, unless another policy says otherwise.
     Two,
     /// An owner.
     Owner,
@@ -42,13 +42,105 @@ impl Policy {
             .into_iter()
             .find(|policy| policy.as_str() == name)
     }
+}
+
+/// What it takes to decide one request: all policies that are said for it, together. Each of them holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "Kept", into = "Kept")]
+pub struct Consent {
+    need: u32,
+    others_only: bool,
+    owners_only: bool,
+}
+
+/// A consent as it is kept: one policy by its name, as ever; several as a list.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    One(Policy),
+    Several(Vec<Policy>),
+}
+
+impl Default for Consent {
+    fn default() -> Self {
+        Self { need: 1, others_only: false, owners_only: false }
+    }
+}
+
+impl From<Policy> for Consent {
+    fn from(policy: Policy) -> Self {
+        Self {
+            need: if policy == Policy::Two { 2 } else { 1 },
+            others_only: policy == Policy::NotRequester,
+            owners_only: policy == Policy::Owner,
+        }
+    }
+}
+
+impl FromIterator<Policy> for Consent {
+    fn from_iter<I: IntoIterator<Item = Policy>>(policies: I) -> Self {
+        policies.into_iter().fold(Self::default(), Self::and)
+    }
+}
+
+impl From<Kept> for Consent {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::One(policy) => policy.into(),
+            Kept::Several(policies) => policies.into_iter().collect(),
+        }
+    }
+}
+
+impl From<Consent> for Kept {
+    fn from(consent: Consent) -> Self {
+        let policies = consent.policies();
+        if let [one] = policies.as_slice() { Self::One(*one) } else { Self::Several(policies) }
+    }
+}
+
+impl Consent {
+    /// What this and a policy ask for.
+    #[must_use]
+    pub fn and(self, policy: Policy) -> Self {
+        let other = Self::from(policy);
+        Self {
+            need: self.need.max(other.need),
+            others_only: self.others_only || other.others_only,
+            owners_only: self.owners_only || other.owners_only,
+        }
+    }
+
+    /// Whether this asks for all that `other` asks for.
+    pub fn includes(self, other: Self) -> bool {
+        other.policies().into_iter().fold(self, Self::and) == self
+    }
+
+    /// The policies that say this together, from the mildest to the strictest.
+    pub fn policies(self) -> Vec<Policy> {
+        let asked = [Policy::NotRequester, Policy::Two, Policy::Owner].into_iter();
+        let asked: Vec<_> = asked.filter(|policy| self.and(*policy) == self).collect();
+        if asked.is_empty() { vec![Policy::Any] } else { asked }
+    }
+
+    /// The strictest of them.
+    pub fn strictest(self) -> Policy {
+        self.policies().last().copied().unwrap_or_default()
+    }
 
     /// How many people must say yes.
     pub fn need(self) -> u32 {
-        match self {
-            Self::Any | Self::NotRequester | Self::Owner => 1,
-            Self::Two => 2,
-        }
+        self.need
+    }
+
+    /// How many people there must be who could, so that there are enough whoever asks.
+    pub fn people(self) -> usize {
+        self.need as usize + usize::from(self.others_only)
+    }
+
+    /// What those people must be able to do.
+    pub fn action(self) -> Action {
+        if self.owners_only { Action::Overrule } else { Action::Decide }
     }
 
     /// Whether `who` may decide what `requester` asked for in `document`.
@@ -59,11 +151,8 @@ impl Policy {
         document: Option<&DocumentId>,
     ) -> bool {
         who.may(Action::Decide, document)
-            && match self {
-                Self::Any | Self::Two => true,
-                Self::NotRequester => who.user != *requester,
-                Self::Owner => who.may(Action::Overrule, document),
-            }
+            && who.may(self.action(), document)
+            && !(self.others_only && who.user == *requester)
     }
 }
 
@@ -89,11 +178,21 @@ impl ToolPolicy {
 }
 
 impl Policy {
-    /// The policy for one request where `self` is the document's and `others` may tighten it: the strictest wins.
-    #[must_use]
-    pub fn of(self, request: &Request, others: &[ToolPolicy]) -> Self {
+    /// What one request takes where `self` is the document's policy and `others` may tighten it.
+    pub fn of(self, request: &Request, others: &[ToolPolicy]) -> Consent {
         let matching = others.iter().filter(|other| other.is_for(request));
-        matching.map(|other| other.policy).fold(self, Self::max)
+        matching.map(|other| other.policy).chain([self]).collect()
+    }
+
+    /// Everything that requests can take by the same settings: those of each tool that is named, and of all others,
+    /// however large they are.
+    pub fn at_most(self, others: &[ToolPolicy]) -> Vec<Consent> {
+        let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
+        let for_tool = |tool: Option<&String>| {
+            let matching = others.iter().filter(|it| it.tool.is_none() || it.tool.as_ref() == tool);
+            matching.map(|other| other.policy).chain([self]).collect()
+        };
+        tools.map(for_tool).collect()
     }
 }
 
@@ -142,10 +241,18 @@ impl Request {
         self.votes.iter().chain(on_hunks).map(|vote| &vote.by.user)
     }
 
+    /// Who has voted and may no longer decide. `people` are all who hold a good token now.
+    pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
+        let may = |user: &UserId| {
+            people.iter().any(|who| who.user == *user && self.check_allowed(who).is_ok())
+        };
+        self.voters().filter(|user| !may(user)).cloned().collect()
+    }
+
     /// Takes back the votes of people who may no longer decide; returns who they are. What two people decided together
     /// before stays decided.
-    pub fn keep_votes(&mut self, may: impl Fn(&UserId) -> bool) -> BTreeSet<UserId> {
-        let lost: BTreeSet<_> = self.voters().filter(|user| !may(user)).cloned().collect();
+    pub fn keep_votes(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
+        let lost = self.lost_voters(people);
         self.votes.retain(|vote| !lost.contains(&vote.by.user));
         for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
             hunk.votes.retain(|vote| !lost.contains(&vote.by.user));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::policy::agreeing;
 use super::{
-    Announced, Arrival, Committed, Execution, Hunk, HunkStatus, Person, Policy, Preview, Rebased,
+    Announced, Arrival, Committed, Consent, Execution, Hunk, HunkStatus, Person, Preview, Rebased,
     Report, Returned, Vote, Votes,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
@@ -102,7 +102,7 @@ pub struct Proposal {
     pub source: String,
     /// Who may decide.
     #[serde(default)]
-    pub policy: Policy,
+    pub policy: Consent,
 }
 
 /// When a request was made and when it ends; milliseconds since 1970.

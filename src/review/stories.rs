@@ -56,7 +56,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> Proposal 
         preview,
         touched: None,
         source: "sdk".to_owned(),
-        policy: Policy::Any,
+        policy: Consent::default(),
     }
 }
 
@@ -84,8 +84,12 @@ impl Desk {
         Self { text: Text::new(""), request, now_ms: START_MS + 1 }
     }
 
-    fn with_policy(mut self, policy: Policy) -> Self {
-        self.request.proposal.policy = policy;
+    fn with_policy(self, policy: Policy) -> Self {
+        self.with_policies([policy])
+    }
+
+    fn with_policies<const N: usize>(mut self, policies: [Policy; N]) -> Self {
+        self.request.proposal.policy = policies.into_iter().collect();
         self
     }
 

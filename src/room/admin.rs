@@ -79,7 +79,7 @@ impl RoomState {
         Ok(())
     }
 
-    fn configure(
+    pub(super) fn configure(
         &mut self,
         configure: Configure,
         by: &Principal,

@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
-use crate::auth;
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
-use crate::review::Policy;
+use crate::review::Consent;
 use crate::store::StoreError;
 
 use super::command::{CaughtUp, Command, Positions, Reply, Settled};
@@ -22,7 +21,7 @@ use super::pulse::Pulse;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, proposals, requests, sketches, time, voters};
+use super::{RoomError, RoomHandle, loading, proposals, requests, sketches, time};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -65,8 +64,8 @@ enum Need {
     Owners(Vec<ClientId>),
     /// The request, if it ended long ago.
     Request(RequestId, Positions),
-    /// That two people could decide.
-    TwoPeople,
+    /// That there are people enough to decide.
+    People(Vec<Consent>),
     /// That what is over is not listed among the rules.
     Rules,
     /// That a rule is in force.
@@ -174,24 +173,6 @@ impl Driver {
         }
     }
 
-    /// Whether votes that were cast earlier matter to a command.
-    fn counts_votes(&self, command: &Command) -> bool {
-        match command {
-            Command::Decide(id, ..) => voters::any_vote(&self.state, id),
-            Command::Recount => self.state.open.keys().any(|id| voters::any_vote(&self.state, id)),
-            _ => false,
-        }
-    }
-
-    /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
-    /// and when somebody's token ends.
-    async fn recount(&mut self, step: &mut Step) -> Result<(), RoomError> {
-        let now = self.now();
-        let able = auth::deciders(&self.shared.store, self.state.id(), now.ms).await;
-        voters::recount(&mut self.state, &able.map_err(RoomError::store)?, &now, step);
-        Ok(())
-    }
-
     /// While the store is gone, people can still leave, and runs say so.
     fn refuse(&mut self, command: Command, error: Arc<StoreError>) {
         match command {
@@ -214,8 +195,11 @@ impl Driver {
                 let clients = push.updates.iter().map(|(client, _)| client);
                 Need::Owners(clients.filter(|it| !self.state.knows_client(it)).cloned().collect())
             }
-            Command::Configure(configure, ..) if configure.own.asks_for(Policy::Two) => {
-                Need::TwoPeople
+            Command::Configure(configure, ..) => {
+                match self.state.own.more_people_by(&configure.own) {
+                    consents if consents.is_empty() => Need::Nothing,
+                    consents => Need::People(consents),
+                }
             }
             Command::Rules(_) => Need::Rules,
             Command::Revoke(rule, ..) => Need::Rule(rule.clone()),
@@ -229,9 +213,10 @@ impl Driver {
             Need::Nothing => Ok(()),
             Need::Owners(clients) => self.recognise(clients).await,
             Need::Request(id, positions) => self.recall(&id, positions, step).await,
-            Need::TwoPeople => {
+            Need::People(consents) => {
                 let now_ms = self.shared.clock.now_ms();
-                loading::check_two_people(&self.shared.store, self.state.id(), now_ms).await
+                let (store, id) = (&self.shared.store, self.state.id());
+                loading::check_people(store, id, &consents, now_ms).await
             }
             Need::Rules => self.end_rules_of_old_sessions(step).await,
             Need::Rule(id) => self.check_in_force(&id, step).await,
@@ -257,6 +242,10 @@ impl Driver {
             }
             Command::Propose(new, reply) => {
                 let result = self.propose(*new, step).await;
+                step.answer(reply, result);
+            }
+            Command::Configure(configure, by, reply) => {
+                let result = self.configure(*configure, &by, step).await;
                 step.answer(reply, result);
             }
             Command::Sketch(sketch, reply) => match self.older(sketch.base_version, step).await {

@@ -1,4 +1,5 @@
-//! What the gate and the rules need of the store: what was missed, who may decide now, which sessions are over, how a rule ended.
+//! What the gate, votes and rules need of the store: what was missed, who may decide now, which sessions are over, how a rule
+//! ended.
 
 use std::sync::Arc;
 
@@ -6,11 +7,13 @@ use crate::auth;
 use crate::document::Update;
 use crate::ids::{RuleId, Version};
 use crate::review::Rule;
+use crate::who::Principal;
 
-use super::command::{NewRequest, Proposed};
+use super::command::{Command, Configure, NewRequest, Proposed};
 use super::driver::Driver;
+use super::settings::DocumentSettings;
 use super::step::Step;
-use super::{RoomError, loading, proposals, restore, rules};
+use super::{RoomError, loading, proposals, restore, rules, voters};
 
 impl Driver {
     /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
@@ -29,6 +32,43 @@ impl Driver {
         };
         let now = self.now();
         proposals::propose(&mut self.state, new, older, &people, &now, step)
+    }
+
+    /// Whether votes that were cast earlier matter to a command.
+    pub(super) fn counts_votes(&self, command: &Command) -> bool {
+        match command {
+            Command::Decide(id, ..) => voters::any_vote(&self.state, id),
+            Command::Recount => self.has_votes(),
+            _ => false,
+        }
+    }
+
+    /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
+    /// and when somebody's token ends.
+    pub(super) async fn recount(&mut self, step: &mut Step) -> Result<(), RoomError> {
+        let now = self.now();
+        let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
+        voters::recount(&mut self.state, &people, &now, step);
+        Ok(())
+    }
+
+    fn has_votes(&self) -> bool {
+        self.state.open.keys().any(|id| voters::any_vote(&self.state, id))
+    }
+
+    /// Other settings; with them, votes of people whom a policy leaves out are gone.
+    pub(super) async fn configure(
+        &mut self,
+        configure: Configure,
+        by: &Principal,
+        step: &mut Step,
+    ) -> Result<DocumentSettings, RoomError> {
+        let settings = self.state.configure(configure, by, &self.now(), step)?;
+        if self.has_votes() {
+            // If that cannot be looked up now, it is when somebody decides.
+            self.recount(step).await.ok();
+        }
+        Ok(settings)
     }
 
     /// The updates between a version and the log at hand.

@@ -6,8 +6,9 @@ use crate::auth;
 use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
-use crate::review::Request;
+use crate::review::{Consent, Request};
 use crate::store::{LoadedDocument, Scope, Store};
+use crate::who::Action;
 
 use super::state::RoomState;
 use super::{RoomError, desk, restore};
@@ -110,19 +111,32 @@ pub(super) async fn caught_up(
     Ok(ended)
 }
 
-/// Refuses if fewer than two people could decide requests of a document: two could never agree.
-pub(super) async fn check_two_people(
+/// Refuses if fewer people could decide requests of a document than must agree: they never could.
+pub(super) async fn check_people(
     store: &Store,
     document: &DocumentId,
+    consents: &[Consent],
     now_ms: u64,
 ) -> Result<(), RoomError> {
-    let people = auth::deciders(store, document, now_ms).await.map_err(RoomError::store)?;
-    if people.len() < 2 {
-        let reason =
-            "the policy `two` needs two people who could decide; issue another token first";
-        return Err(RoomError::Invalid(reason.to_owned()));
+    for consent in consents {
+        let people = auth::deciders(store, document, consent.action(), now_ms).await;
+        if people.map_err(RoomError::store)?.len() < consent.people() {
+            return Err(RoomError::Invalid(too_few(*consent)));
+        }
     }
     Ok(())
+}
+
+fn too_few(consent: Consent) -> String {
+    let names = consent.policies().into_iter().map(|policy| format!("`{}`", policy.as_str()));
+    let names: Vec<_> = names.collect();
+    let (policies, need) = match names.as_slice() {
+        [one] => (format!("the policy {one}"), "needs"),
+        several => (several.join(" and "), "together need"),
+    };
+    let count = if consent.people() > 2 { "three" } else { "two" };
+    let people = if consent.action() == Action::Overrule { "owners" } else { "people" };
+    format!("{policies} {need} {count} {people} who could decide; issue another token first")
 }
 
 /// Those of the sessions that nobody can go on with.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Asked, Clock, Decision, Hunk, Outcome, Person, Policy, PreviewKind, Proposal, Request,
-    Verdict,
+    Arrival, Asked, Clock, Consent, Decision, Hunk, Outcome, Person, PreviewKind, Proposal,
+    Request, Verdict,
 };
 use crate::who::{Action, Principal, Role};
 
@@ -158,7 +158,7 @@ fn arrive(
         preview,
         touched,
         source,
-        policy: settings.policy,
+        policy: settings.policy.into(),
     };
     let clock = Clock { deadline_ms, ..Clock::start(now.ms, settings.timeout_ms) };
     let mut request = Request::open(proposal, arrival, state.version(), clock);
@@ -196,7 +196,7 @@ fn apply_at_once(
     let by = requester(&request);
     let decision = Decision::plain(Verdict::Approve);
     let mut approved = request.clone();
-    approved.proposal.policy = Policy::Any;
+    approved.proposal.policy = Consent::default();
     let checked = check_at_once(state, &mut approved, &decision, &by, now);
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Assoc, ChangeSet};
-use crate::review::{Policy, Request, ToolPolicy};
+use crate::review::{Consent, Policy, Request, ToolPolicy};
 
 /// Frozen words are quoted up to this length.
 const QUOTE_CHARS: usize = 120;
@@ -152,15 +152,37 @@ impl OwnSettings {
     }
 
     /// Whether `policy` is asked for, for everything or for some tool or size.
-    pub(super) fn asks_for(&self, policy: Policy) -> bool {
+    fn asks_for(&self, policy: Policy) -> bool {
         let others = self.policies.iter().flatten().map(|other| other.policy);
         self.policy.into_iter().chain(others).any(|asked| asked == policy)
+    }
+
+    /// What requests can take by these policies.
+    fn consents(&self) -> Vec<Consent> {
+        let others = self.policies.as_deref().unwrap_or_default();
+        self.policy.unwrap_or_default().at_most(others)
+    }
+
+    /// The policies with what `wished` says of them.
+    fn with_policies_of(&self, wished: &Self) -> Self {
+        let policies = wished.policies.clone().or_else(|| self.policies.clone());
+        Self { policy: wished.policy.or(self.policy), policies, ..Self::default() }
+    }
+
+    /// What requests would take of several people by `wished`, and do not yet: there must be so many.
+    pub(super) fn more_people_by(&self, wished: &Self) -> Vec<Consent> {
+        let before = self.consents();
+        let is_news = |it: &Consent| {
+            wished.asks_for(Policy::Two) || !before.iter().any(|known| known.includes(*it))
+        };
+        let consents = self.with_policies_of(wished).consents().into_iter();
+        consents.filter(|consent| consent.need() > 1 && is_news(consent)).collect()
     }
 
     /// What is in force where the server says `server`.
     pub fn in_force(&self, server: &ServerSettings) -> DocumentSettings {
         DocumentSettings {
-            policy: self.policy.unwrap_or(Policy::Any),
+            policy: self.policy.unwrap_or_default(),
             policies: self.policies.clone().unwrap_or_default(),
             approvals: self.approvals.unwrap_or(server.approvals),
             timeout_ms: self.timeout_ms.unwrap_or(server.timeout_ms),
@@ -170,8 +192,8 @@ impl OwnSettings {
 }
 
 impl DocumentSettings {
-    /// Who may decide this request: the strictest of what is said for it.
-    pub fn policy_of(&self, request: &Request) -> Policy {
+    /// Who may decide this request: all that is said for it.
+    pub fn policy_of(&self, request: &Request) -> Consent {
         self.policy.of(request, &self.policies)
     }
 }

@@ -1,12 +1,12 @@
 //! Votes of people who may no longer decide are taken back. Pure.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::ids::{RequestId, UserId};
+use crate::ids::RequestId;
 use crate::review::Request;
+use crate::who::Principal;
 
 use super::requests::{place, record, tell};
 use super::state::{Now, RoomState};
@@ -17,12 +17,12 @@ pub(super) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
     state.open.get(id).is_some_and(|request| request.voters().next().is_some())
 }
 
-/// Takes back the votes of everybody who is not among `able`.
-pub(super) fn recount(state: &mut RoomState, able: &HashSet<UserId>, now: &Now, step: &mut Step) {
-    let gone = |request: &&Arc<Request>| request.voters().any(|user| !able.contains(user));
+/// Takes back the votes of everybody who may not decide any more. `people` are all who hold a good token now.
+pub(super) fn recount(state: &mut RoomState, people: &[Principal], now: &Now, step: &mut Step) {
+    let gone = |request: &&Arc<Request>| !request.lost_voters(people).is_empty();
     let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
     for mut request in miscounted {
-        let lost = Arc::make_mut(&mut request).keep_votes(|user| able.contains(user));
+        let lost = Arc::make_mut(&mut request).keep_votes(people);
         let detail = json!({ "voters": lost });
         step.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
         step.keep(record(state, &request));

@@ -126,8 +126,8 @@ pub struct RulesChanged {
     pub rules: Vec<Rule>,
 }
 
-/// A stricter policy for some requests, in `document:settings`. The strictest of what is said for a request wins: `any`,
-/// `not_requester`, `two`, `owner`, from the mildest.
+/// A stricter policy for some requests, in `document:settings`. All that is said for a request holds: of `not_requester`, `two`
+/// and `owner` together, two owners decide, and neither of them asked.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]

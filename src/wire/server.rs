@@ -398,6 +398,8 @@ pub struct ToolApprovalRequest {
     pub preview_hash: String,
     /// Who may decide: the strictest of what the document says for it.
     pub policy: String,
+    /// All that it says, from the mildest; each of them holds.
+    pub policies: Vec<String>,
     /// How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
     pub units: Option<usize>,
     /// How many people said yes, and how many are needed.
@@ -454,6 +456,9 @@ pub struct ToolApprovalUpdate {
     pub focused_by: Vec<Person>,
     /// The current preview.
     pub preview_hash: String,
+    /// Who may decide now, as in the request; missing while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policies: Option<Vec<String>>,
     /// Votes.
     pub approvals: Approvals,
     /// Hunks whose state changed.

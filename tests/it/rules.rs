@@ -356,6 +356,25 @@ fn a_stricter_policy_for_large_changes_is_on_the_card_and_holds() {
 }
 
 #[test]
+fn all_policies_for_a_change_hold_together_and_are_on_the_card() {
+    let table = Table::set();
+    let large = json!({"over": 8, "policy": "two"});
+    table.settings(json!({"policy": "not_requester", "policies": [large]})).ok();
+    let first = table.asks("first");
+    assert_eq!(first["policies"], json!(["not_requester"]));
+    table.ben.accepts_all(&first);
+    let second = table.asks("second");
+    assert_eq!(
+        (&second["policy"], &second["policies"], &second["approvals"]),
+        (&json!("two"), &json!(["not_requester", "two"]), &json!({"have": 0, "need": 2}))
+    );
+    table.ana.decides(&second, json!({"approved": true})).refused_with("not_allowed");
+    assert_eq!(table.ben.accepts_all(&second)["status"], "pending");
+    assert_eq!(table.owner.accepts_all(&second)["status"], "approved");
+    assert_eq!(table.ana.text(), SECOND);
+}
+
+#[test]
 fn policies_of_the_wrong_shape_change_nothing() {
     let table = Table::set();
     for policies in [

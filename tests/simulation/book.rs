@@ -152,11 +152,11 @@ impl Case<'_> {
     fn may(&self) -> bool {
         let by = self.by;
         by.role != Role::Viewer
-            && match self.before.proposal.policy {
+            && self.before.proposal.policy.policies().iter().all(|policy| match policy {
                 Policy::NotRequester => by.user != self.before.proposal.requester.user,
                 Policy::Owner => by.role == Role::Owner,
-                _ => true,
-            }
+                Policy::Any | Policy::Two => true,
+            })
     }
 
     fn is_fresh(&self) -> bool {
@@ -188,7 +188,7 @@ impl Case<'_> {
             && self.may()
             && !self.is_late()
             && self.is_fresh()
-            && self.before.proposal.policy != Policy::Two
+            && self.before.proposal.policy.need() == 1
             && pending().count() > 0
             && !pending().any(frozen);
         must(WhatIsPendingCanBeAccepted, !good, || {
@@ -217,7 +217,7 @@ impl Case<'_> {
     /// A word for all hunks is for all of them.
     fn takes_all_it_says(&self) -> Held {
         let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
-        let one_is_enough = self.before.proposal.policy != Policy::Two;
+        let one_is_enough = self.before.proposal.policy.need() == 1;
         if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(Finish::Reject)) {
             return Ok(());
         }

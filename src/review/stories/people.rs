@@ -53,6 +53,60 @@ fn two_people_must_agree_and_one_of_them_may_have_asked() {
 }
 
 #[test]
+fn where_the_requester_does_not_count_two_others_must_agree() {
+    let mut desk = sentence().with_policies([Policy::Two, Policy::NotRequester]);
+    assert_eq!(desk.decide_as(&ann(), &approve()).unwrap_err().code(), "not_allowed");
+    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    assert_eq!((outcome.resolved, outcome.votes), (None, Votes { have: 1, need: 2 }));
+    let outcome = desk.decide_as(&person("eve", Role::Editor), &approve()).unwrap();
+    assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
+}
+
+#[test]
+fn where_owners_decide_and_two_must_agree_two_owners_must() {
+    let mut desk = sentence().with_policies([Policy::Owner, Policy::Two]);
+    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    let outcome = desk.decide_as(&person("o", Role::Owner), &approve()).unwrap();
+    assert_eq!((outcome.resolved, outcome.votes), (None, Votes { have: 1, need: 2 }));
+    let outcome = desk.decide_as(&person("p", Role::Owner), &approve()).unwrap();
+    assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
+}
+
+#[test]
+fn votes_of_people_a_stricter_policy_leaves_out_do_not_count() {
+    let owner = person("o", Role::Owner);
+    let people = [ann(), bob(), owner.clone()];
+    let mut desk = sentence().with_policy(Policy::Two);
+    desk.decide_as(&ann(), &approve()).unwrap();
+    let mut desk = desk.with_policies([Policy::Two, Policy::NotRequester]);
+    assert_eq!(desk.request.keep_votes(&people), ["ann".into()].into());
+    desk.decide_as(&bob(), &approve()).unwrap();
+    let mut desk = desk.with_policies([Policy::Two, Policy::Owner]);
+    assert_eq!(desk.request.keep_votes(&people), ["bob".into()].into());
+    let outcome = desk.decide_as(&owner, &approve()).unwrap();
+    assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
+}
+
+#[test]
+fn who_may_decide_is_kept_by_name_as_ever_and_several_policies_as_a_list() {
+    let kept = |policies: &[Policy]| {
+        let consent: Consent = policies.iter().copied().collect();
+        let kept = serde_json::to_value(consent).unwrap();
+        assert_eq!(serde_json::from_value::<Consent>(kept.clone()).unwrap(), consent);
+        kept
+    };
+    assert_eq!(kept(&[]), "any");
+    for one in [Policy::Any, Policy::NotRequester, Policy::Two, Policy::Owner] {
+        assert_eq!(kept(&[one]), one.as_str());
+    }
+    assert_eq!(kept(&[Policy::Owner, Policy::Any, Policy::Two]), json!(["two", "owner"]));
+    let old = serde_json::to_value(sentence().with_policy(Policy::Two).request).unwrap();
+    assert_eq!(old["policy"], "two");
+    let read: Request = serde_json::from_value(old).unwrap();
+    assert_eq!(read.proposal.policy, Policy::Two.into());
+}
+
+#[test]
 fn votes_count_per_hunk_and_text() {
     let mut desk = sentence().with_policy(Policy::Two);
     desk.decide_as(&ann(), &edited(desk.id(0), "This")).unwrap();

@@ -274,27 +274,40 @@ fn stricter(tool: Option<&str>, over: Option<usize>, policy: Policy) -> ToolPoli
 }
 
 #[test]
-fn of_all_policies_for_a_request_the_strictest_wins() {
+fn all_policies_for_a_request_hold_together() {
     let request = small().request;
-    let of = |base: Policy, others: &[ToolPolicy]| base.of(&request, others);
+    let of = |base: Policy, others: &[ToolPolicy]| base.of(&request, others).policies();
     let tool = Some("update_full_document");
-    assert_eq!(of(Policy::Any, &[]), Policy::Any);
+    assert_eq!(of(Policy::Any, &[]), [Policy::Any]);
     let two = stricter(tool, None, Policy::Two);
-    assert_eq!(of(Policy::Any, &[stricter(None, None, Policy::NotRequester), two]), Policy::Two);
-    assert_eq!(of(Policy::Owner, &[stricter(tool, None, Policy::Any)]), Policy::Owner);
-    assert_eq!(of(Policy::Any, &[stricter(Some("Bash"), None, Policy::Owner)]), Policy::Any);
+    let others = [two.clone(), stricter(None, None, Policy::NotRequester)];
+    assert_eq!(of(Policy::Any, &others), [Policy::NotRequester, Policy::Two]);
+    assert_eq!(of(Policy::Owner, &[two]), [Policy::Two, Policy::Owner]);
+    assert_eq!(of(Policy::Owner, &[stricter(tool, None, Policy::Any)]), [Policy::Owner]);
+    assert_eq!(of(Policy::Any, &[stricter(Some("Bash"), None, Policy::Owner)]), [Policy::Any]);
+}
+
+#[test]
+fn settings_say_what_requests_can_take_of_people_at_most() {
+    let others = [
+        stricter(None, None, Policy::NotRequester),
+        stricter(Some("Write"), Some(2_000), Policy::Owner),
+    ];
+    let at_most: Vec<_> = Policy::Two.at_most(&others).into_iter().map(Consent::policies).collect();
+    let all = vec![Policy::NotRequester, Policy::Two];
+    assert_eq!(at_most, [all.clone(), [all.clone(), vec![Policy::Owner]].concat(), all]);
 }
 
 #[test]
 fn a_policy_for_a_size_counts_from_the_first_unit_over_it() {
     let over = |units: usize| {
-        Policy::Any.of(&small().request, &[stricter(None, Some(units), Policy::Owner)])
+        Policy::Any.of(&small().request, &[stricter(None, Some(units), Policy::Owner)]).strictest()
     };
     assert_eq!((over(6), over(5)), (Policy::Any, Policy::Owner));
     let unknown = Desk::asking("Write", Preview::generic()).request;
     let owner = [stricter(None, Some(1_000_000), Policy::Owner)];
     assert_eq!(
-        Policy::Any.of(&unknown, &owner),
+        Policy::Any.of(&unknown, &owner).strictest(),
         Policy::Owner,
         "what nobody can tell counts as large"
     );

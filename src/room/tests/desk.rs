@@ -19,6 +19,7 @@ use crate::room::event::{Change, Event};
 use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
 use crate::store::{Op, Store, TokenRecord};
+use crate::who::Role;
 
 pub(super) const START_MS: u64 = 1_700_000_000_000;
 
@@ -355,12 +356,16 @@ fn word(event: &Event) -> String {
 
 /// Gives somebody a token, so that what they may do today can be looked up.
 pub async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
+    issue_as(desk, name, who(name).role, revoked_ms).await;
+}
+
+pub async fn issue_as(desk: &Desk, name: &str, role: Role, revoked_ms: Option<u64>) {
     let token = TokenRecord {
         id: format!("tok_{name}").as_str().into(),
         hash: name.into(),
         user: name.into(),
         name: name.into(),
-        role: who(name).role,
+        role,
         document: None,
         created_ms: 0,
         expires_ms: None,

@@ -342,10 +342,10 @@ async fn a_policy_for_large_changes_leaves_small_ones_alone_and_is_on_the_card()
     assert_eq!(desk.heard("ana"), ["settings", "changed"]);
     let plain = || Decision::plain(Verdict::Approve);
     assert_eq!(code(desk.decides("cy", &large, plain()).await), "not_allowed");
-    assert_eq!(desk.kept(&large).await.proposal.policy, Policy::Owner);
+    assert_eq!(desk.kept(&large).await.proposal.policy, Policy::Owner.into());
     assert_eq!(desk.accepts("cy", &small).await, RequestStatus::Approved);
     let fresh = asks(&desk, "It was hot. It was early. It was light.").await;
-    assert_eq!(fresh.proposal.policy, Policy::Owner);
+    assert_eq!(fresh.proposal.policy, Policy::Owner.into());
 }
 
 #[tokio::test]

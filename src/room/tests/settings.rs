@@ -1,12 +1,13 @@
 //! Review settings of a document: policies, votes, frozen ranges.
 
-use super::desk::{Desk, code, edit, issue};
+use super::desk::{Desk, code, edit, issue, issue_as};
 use super::who;
 use crate::ids::Version;
-use crate::review::{Decision, Policy, RequestStatus, Verdict};
+use crate::review::{Decision, Policy, RequestStatus, ToolPolicy, Verdict};
 use crate::room::RoomError;
 use crate::room::command::Configure;
 use crate::room::settings::{DocumentSettings, OwnSettings};
+use crate::who::Role;
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
@@ -31,6 +32,69 @@ async fn two_have_to_agree_only_where_two_could() {
     assert!(matches!(policy(&desk, Policy::Two).await, Err(RoomError::Invalid(_))));
     issue(&desk, "rex", None).await;
     assert_eq!(policy(&desk, Policy::Two).await.unwrap().policy, Policy::Two);
+}
+
+/// The document's policy, and another one for large changes.
+async fn policies(desk: &Desk, policy: Policy, large: Policy) -> Result<(), RoomError> {
+    let large = ToolPolicy { tool: None, over: Some(100), policy: large };
+    let (policy, policies) = (Some(policy), Some(vec![large]));
+    let own = OwnSettings { policy, policies, ..OwnSettings::default() };
+    desk.room.configure(Configure { own, frozen: None }, who("ana")).await.map(drop)
+}
+
+fn why(refused: Result<(), RoomError>) -> String {
+    refused.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn policies_that_need_more_people_together_than_there_are_are_refused() {
+    let desk = Desk::with(OLD).await;
+    for name in ["ana", "bo"] {
+        issue(&desk, name, None).await;
+    }
+    let owners = policies(&desk, Policy::Two, Policy::Owner).await;
+    assert!(why(owners).starts_with("`two` and `owner` together need two owners who could decide"));
+    let others = policies(&desk, Policy::NotRequester, Policy::Two).await;
+    assert!(why(others).starts_with("`not_requester` and `two` together need three people"));
+    issue(&desk, "cy", None).await;
+    policies(&desk, Policy::NotRequester, Policy::Two).await.unwrap();
+    // One of them alone says nothing of two people; with what is in force it does.
+    let owner = policy(&desk, Policy::Owner).await.map(drop);
+    assert!(why(owner).starts_with("`two` and `owner` together need two owners"));
+    issue_as(&desk, "dee", Role::Owner, None).await;
+    policy(&desk, Policy::Owner).await.unwrap();
+}
+
+#[tokio::test]
+async fn fewer_people_can_be_asked_for_however_few_there_are_now() {
+    let desk = Desk::with(OLD).await;
+    for (name, role) in [("ana", Role::Owner), ("dee", Role::Owner)] {
+        issue_as(&desk, name, role, None).await;
+    }
+    policies(&desk, Policy::Two, Policy::Owner).await.unwrap();
+    issue_as(&desk, "dee", Role::Owner, Some(1)).await;
+    let own = OwnSettings { policies: Some(Vec::new()), ..OwnSettings::default() };
+    let configure = Configure { own, frozen: None };
+    assert_eq!(desk.room.configure(configure, who("ana")).await.unwrap().policy, Policy::Two);
+}
+
+#[tokio::test]
+async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_see_it() {
+    let desk = Desk::with(OLD).await;
+    for name in ["ana", "bo", "cy"] {
+        issue(&desk, name, None).await;
+    }
+    policy(&desk, Policy::Two).await.unwrap();
+    let request = desk.proposes(NEW).await;
+    assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
+    desk.forget();
+    let all = ToolPolicy { tool: None, over: None, policy: Policy::NotRequester };
+    let own = OwnSettings { policies: Some(vec![all]), ..OwnSettings::default() };
+    desk.room.configure(Configure { own, frozen: None }, who("ana")).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["settings", "changed", "changed"]);
+    assert_eq!(desk.room.requests().await.unwrap()[0].votes().have, 0);
+    assert_eq!(desk.accepts("cy", &request).await, RequestStatus::Pending);
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
 }
 
 #[tokio::test]
@@ -61,7 +125,7 @@ async fn the_policy_of_the_moment_of_the_decision_counts() {
     policy(&desk, Policy::Owner).await.unwrap();
     let refused = desk.decides("cy", &request, Decision::plain(Verdict::Approve)).await;
     assert_eq!(code(refused), "not_allowed");
-    assert_eq!(desk.kept(&request).await.proposal.policy, Policy::Owner);
+    assert_eq!(desk.kept(&request).await.proposal.policy, Policy::Owner.into());
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
 }
 

@@ -74,7 +74,8 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         warnings: warnings.iter().map(warning).collect(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
-        policy: policy.as_str().to_owned(),
+        policy: policy.strictest().as_str().to_owned(),
+        policies: policies(*policy),
         units: request.units(),
         approvals: approvals(request),
         // What needs a second look is never approved by one stray key.
@@ -100,6 +101,10 @@ fn allowed_decisions(request: &Request) -> Vec<String> {
 fn warning(warning: &review::Warning) -> server::Warning {
     let review::Warning { code, text } = warning;
     server::Warning { code: code.clone(), text: text.clone() }
+}
+
+fn policies(consent: review::Consent) -> Vec<String> {
+    consent.policies().into_iter().map(|policy| policy.as_str().to_owned()).collect()
 }
 
 fn approvals(request: &Request) -> server::Approvals {
@@ -186,6 +191,7 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         paused: request.clock.paused_ms.is_some(),
         focused_by: focused.iter().map(principal).collect(),
         preview_hash: request.preview_hash(),
+        policies: Some(policies(request.proposal.policy)),
         approvals: approvals(request),
         hunks: changed.iter().map(|(id, status)| hunk_state(request, id, *status)).collect(),
         by: by.as_ref().map(principal),
@@ -224,6 +230,7 @@ pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolAp
         paused: false,
         focused_by: Vec::new(),
         preview_hash: String::new(),
+        policies: None,
         approvals: server::Approvals { have: 0, need: 0 },
         hunks: Vec::new(),
         by: None,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use copydesk::document::{ChangeSet, Limits};
 use copydesk::ids::{HunkId, RequestId, Version};
-use copydesk::review::{Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Request, Verdict};
+use copydesk::review::{
+    Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Request, ToolPolicy, Verdict,
+};
 use copydesk::room::command::{Command, Configure, Focus, Reply, Undo};
 use copydesk::room::settings::OwnSettings;
 use copydesk::who::{Principal, Role};
@@ -262,7 +264,14 @@ impl World {
 
     pub(super) fn configures(&mut self) {
         let policy = Some(POLICIES[self.random.usize(..POLICIES.len())]);
-        let own = OwnSettings { policy, ..OwnSettings::default() };
+        // For some requests, or for all of them, there is another policy besides.
+        let other = ToolPolicy {
+            tool: None,
+            over: Some(self.random.usize(..20)),
+            policy: POLICIES[self.random.usize(..POLICIES.len())],
+        };
+        let policies = Some([other].into_iter().take(self.random.usize(..2)).collect());
+        let own = OwnSettings { policy, policies, ..OwnSettings::default() };
         self.configure(Configure { own, frozen: None });
         self.count("configured");
     }

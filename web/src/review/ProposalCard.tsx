@@ -38,7 +38,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
       <div className="meta">
         <span>{open === total ? many(total, 'change') : `${open} of ${many(total, 'change')} left`}</span>
         {conflicts > 0 && <span className="badge">{conflicts} {conflicts === 1 ? 'needs' : 'need'} a look</span>}
-        {request.policy !== 'any' && <span className="badge">{WHO_DECIDES[request.policy] ?? request.policy}</span>}
+        {request.policies.filter((policy) => policy !== 'any').map((policy) => <span key={policy} className="badge">{WHO_DECIDES[policy] ?? policy}</span>)}
         {request.approvals.need > 1 && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
         <Words request={request} />
       </div>

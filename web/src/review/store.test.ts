@@ -25,6 +25,13 @@ it('knows who decided a single change, and forgets it when the change is open ag
   expect(updated(decided, update({ hunks: [{ id: '1', status: 'pending' }] })).requests.r!.hunks[0]).toEqual(hunk('1'))
 })
 
+it('follows who may decide, where the settings changed meanwhile', () => {
+  const known = announced(NONE, { ...request('r'), policies: ['any'] })
+  const followed = updated(known, update({ policies: ['not_requester', 'two'] }))
+  expect(followed.requests.r!.policies).toEqual(['not_requester', 'two'])
+  expect(updated(followed, update({})).requests.r!.policies).toEqual(['not_requester', 'two'])
+})
+
 it('shows text the model still writes, until its request is there', () => {
   const writing = updated(NONE, update({ status: 'streaming', text: 'She read', paragraphs: 2, requestId: 'run', tool_name: 'update_selection' }))
   expect(writing.writing).toEqual({ r: { id: 'r', run: 'run', tool: 'update_selection', text: 'She read', paragraphs: 2 } })

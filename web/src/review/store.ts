@@ -42,8 +42,8 @@ export function updated(state: Requests, update: ApprovalUpdate): Requests {
   if (update.status === 'streaming') return state
   // It would do something else by now: all of it is told anew.
   if (update.fresh) return { ...state, focus, requests: { ...state.requests, [known.request_id]: update.fresh } }
-  const { status, expires_at = null, paused, preview_hash, approvals, report = known.report } = update
-  const request = { ...known, report, status, expires_at, paused, preview_hash, approvals, hunks: withStates(known.hunks, update.hunks) }
+  const { status, expires_at = null, paused, preview_hash, policies = known.policies, approvals, report = known.report } = update
+  const request = { ...known, report, status, expires_at, paused, preview_hash, policies, approvals, hunks: withStates(known.hunks, update.hunks) }
   return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
 }
 

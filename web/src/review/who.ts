@@ -1,25 +1,22 @@
-/** Who may decide a suggestion, by the document's policy; the server has the last word. */
+/** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
 import { canDecide, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
-import type { ApprovalRequest, Person, Policy, Role } from '../wire/types.ts'
+import type { ApprovalRequest, Person, Role } from '../wire/types.ts'
 
-/** `policy` is the document's of today: suggestions that wait follow it. */
-export interface Reviewer { id: string | undefined; role: Role; policy?: Policy | undefined }
+export interface Reviewer { id: string | undefined; role: Role }
 
 /** Who we are in the open document. */
 export function useReviewer(): Reviewer {
   const id = useSession((session) => session.me?.user.id)
   const role = useDocument((state) => state.role)
-  // With policies for tools or sizes, only the suggestion itself knows which one holds for it.
-  const policy = useDocument(({ settings }) => (settings && settings.policies.length === 0 ? settings.policy : undefined))
-  return { id, role, policy }
+  return { id, role }
 }
 
 /** Why somebody whose role would let them decide has to leave it to others; `null`: they need not. */
-export function heldBack(request: Pick<ApprovalRequest, 'policy' | 'author'>, { id, role, policy = request.policy as Policy }: Reviewer): string | null {
+export function heldBack({ policies, author }: Pick<ApprovalRequest, 'policies' | 'author'>, { id, role }: Reviewer): string | null {
   if (!canDecide(role)) return null
-  if (policy === 'owner' && role !== 'owner') return 'Only an owner decides suggestions in this document.'
-  if (policy === 'not_requester' && request.author.id === id) return 'You asked for this, so somebody else decides it.'
+  if (policies.includes('owner') && role !== 'owner') return 'Only an owner decides this suggestion.'
+  if (policies.includes('not_requester') && author.id === id) return 'You asked for this, so somebody else decides it.'
   return null
 }
 
@@ -29,4 +26,4 @@ export function onlookers(focus: readonly Person[], me: string | undefined): str
   return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
 }
 
-export const mayDecide = (request: Pick<ApprovalRequest, 'policy' | 'author'>, reviewer: Reviewer): boolean => canDecide(reviewer.role) && heldBack(request, reviewer) === null
+export const mayDecide = (request: Pick<ApprovalRequest, 'policies' | 'author'>, reviewer: Reviewer): boolean => canDecide(reviewer.role) && heldBack(request, reviewer) === null

@@ -20,7 +20,7 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
   return (
     <section>
       <h3>Stricter for some tools and sizes</h3>
-      {policies.length === 0 && <p className="fate">None. The strictest that speaks of a change counts, and is on its card.</p>}
+      {policies.length === 0 && <p className="fate">None. All that speak of a change count, and are on its card.</p>}
       <ul className="passages" aria-label="Stricter policies">
         {policies.map((policy) => (
           <li key={policyWords(policy)}>

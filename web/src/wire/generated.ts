@@ -1252,6 +1252,10 @@ preview_hash: string,
  */
 policy: string, 
 /**
+ * All that it says, from the mildest; each of them holds.
+ */
+policies: Array<string>, 
+/**
  * How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
  */
 units: number | null, 
@@ -1333,6 +1337,10 @@ focused_by: Array<Person>,
  * The current preview.
  */
 preview_hash: string, 
+/**
+ * Who may decide now, as in the request; missing while there is none.
+ */
+policies?: Array<string>, 
 /**
  * Votes.
  */
