@@ -186,7 +186,7 @@ fn asked(request: &Arc<Request>) -> Asked<'_> {
         prompt: &proposal.prompt,
         base_version: proposal.base_version.0,
         created_at: time(request.clock.created_ms),
-        expires_at: request.clock.expires_ms.map(time),
+        expires_at: request.clock.ends_ms().map(time),
         preview_hash: request.preview_hash(),
         hunks: request.hunks.iter().map(change).collect(),
     }

@@ -326,7 +326,7 @@ pub(super) async fn withdraw(deed: Deed) -> Result<Json<RequestState>, Problem> 
 fn state(request: &review::Request) -> RequestState {
     RequestState {
         status: request.status.as_str().to_owned(),
-        expires_at: request.clock.expires_ms.map(convert::time),
+        expires_at: request.clock.ends_ms().map(convert::time),
         unplaced: None,
     }
 }

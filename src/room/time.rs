@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::ids::{MemberId, RequestId};
-use crate::review::Request;
+use crate::review::{DecisionError, Request};
 use crate::who::Principal;
 
 use super::command::Focus;
@@ -121,7 +121,7 @@ pub(super) fn stop_looking(state: &mut RoomState, now: &Now, step: &mut Step) {
     }
 }
 
-/// More time.
+/// More time; refused where it would be none, because an outside caller gives up before.
 pub(super) fn extend(
     state: &mut RoomState,
     id: &RequestId,
@@ -134,7 +134,12 @@ pub(super) fn extend(
         0 => EXTENSION_MS,
         timeout_ms => timeout_ms,
     };
+    let ended_ms = request.clock.ends_ms();
     request.clock.extend(by_ms);
+    if ended_ms.is_some() && request.clock.ends_ms() == ended_ms {
+        let reason = "whoever asked gives up then, so there is no more time to give";
+        return Err(DecisionError::InvalidDecision { reason }.into());
+    }
     let request = Arc::new(request);
     let detail = json!({ "by_ms": by_ms });
     step.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));

@@ -150,7 +150,7 @@ impl From<Arc<Request>> for Status {
     fn from(request: Arc<Request>) -> Self {
         Self {
             status: request.status.as_str(),
-            expires_at: request.clock.expires_ms.map(convert::time),
+            expires_at: request.clock.ends_ms().map(convert::time),
         }
     }
 }

@@ -232,6 +232,34 @@ fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
 }
 
 #[test]
+fn every_answer_says_when_the_caller_gives_up_and_nobody_is_promised_more_time() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
+        "name": "atlas_write", "arguments": file("test.txt", "x"),
+    }});
+    let answer = coder.post(&call, &[("Copydesk-Timeout-Ms", "60000")]);
+    let request = owner.sees_request();
+    let ends = &request["expires_at"];
+    let looked = owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true}));
+    assert_eq!(looked.ok()["expires_at"], *ends);
+    let more = owner.emit("approval:extend", &json!({"request_id": request.id()}));
+    more.refused_with("invalid_decision");
+    let bearer = format!("Bearer {OWNER}");
+    let headers = [
+        ("Host", desk.address()),
+        ("Authorization", &bearer),
+        ("Content-Type", "application/json"),
+    ];
+    let withdraw = format!("POST /api/v1/requests/{}/withdraw", request.id());
+    let withdrawn = send(desk.address(), &withdraw, &headers, "{}");
+    let withdrawn: Value = serde_json::from_str(&withdrawn.body).unwrap();
+    assert_eq!((&withdrawn["status"], &withdrawn["expires_at"]), (&json!("cancelled"), ends));
+    assert!(answer.result().1);
+}
+
+#[test]
 fn a_cancelled_call_takes_its_request_back() {
     let desk = desk();
     let owner = owner_of(&desk);

@@ -1,11 +1,12 @@
 //! The countdown: it runs out, stands still while somebody looks, and can be given more.
 
-use super::desk::{Desk, START_MS};
+use super::desk::{Desk, START_MS, new_request};
 use super::who;
 use crate::ids::Version;
 use crate::review::{HunkStatus, Request, RequestStatus};
+use crate::room::RoomError;
 use crate::room::clock::Clock;
-use crate::room::command::{Configure, Focus};
+use crate::room::command::{Configure, Focus, Gate, NewRequest};
 use crate::room::settings::OwnSettings;
 
 const OLD: &str = "It was cold. It was late.";
@@ -165,6 +166,20 @@ async fn people_can_ask_for_more_time() {
     assert_eq!(extended.clock.expires_ms, Some(START_MS + 600_000));
     assert_eq!(desk.heard("ana"), ["changed"]);
     assert_eq!(desk.kept(&request).await.clock.expires_ms, Some(START_MS + 600_000));
+}
+
+#[tokio::test]
+async fn there_is_no_more_time_than_an_outside_caller_has() {
+    let desk = Desk::with(OLD).await;
+    let deadline_ms = Some(START_MS + 400_000);
+    let new = new_request("req_1".into(), &desk.now().await, NEW, Gate::Ask);
+    desk.room.propose(NewRequest { deadline_ms, ..new }).await.unwrap();
+    let extend = async || desk.room.extend("req_1".into(), who("bo")).await;
+    assert_eq!(extend().await.unwrap().clock.ends_ms(), deadline_ms);
+    let before = desk.room.requests().await.unwrap();
+    let refused = extend().await;
+    assert!(matches!(refused, Err(RoomError::Decision(_))), "{refused:?}");
+    assert_eq!(desk.room.requests().await.unwrap(), before);
 }
 
 #[tokio::test]
