@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::http::{ask, send};
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{Desk, OWNER, Person, Request, Role, copydesk};
+use crate::support::{Desk, OWNER, Person, Request, Role, copydesk, python};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -841,25 +841,12 @@ fn the_bridge_says_on_standard_error_why_it_cannot_work() {
 
 // The official client.
 
-/// The official Python client, where it is installed; where everything is required, it has to be.
-fn python() -> Option<String> {
-    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
-    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
-    assert!(python.is_some() || !required, "{why}");
-    if python.is_none() {
-        let words = format!("\n*** MCP is NOT tried with the official client: {why}\n");
-        std::io::stderr().write_all(words.as_bytes()).ok();
-    }
-    python
-}
-
 /// Runs the official client while somebody decides: the first request is approved, the second rejected, the third left.
 fn the_official_client_works(over: &str, mode: &str) {
     let desk = desk();
     let owner = owner_of(&desk);
     let document = owner.creates(TEXT);
-    let Some(python) = python() else { return };
+    let Some(python) = python("MCP with the official client") else { return };
     let mut child = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/mcp_client.py"))
         .args([over, mode, desk.url(), OWNER, env!("CARGO_BIN_EXE_copydesk"), &document])

@@ -1,27 +1,12 @@
 //! The official SDKs talk to this server as they would to Anthropic's, and a person decides in between.
 
-use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::support::api::Program;
 use crate::support::script::full;
-use crate::support::{Desk, Script};
-
-/// Where what is missing is a failure; elsewhere it is said loudly and left out.
-fn installed(variable: &str, what: &str) -> Option<String> {
-    let place = std::env::var(variable).ok();
-    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    let why = format!("{variable} is not set to {what}");
-    assert!(place.is_some() || !required, "{why}");
-    if place.is_none() {
-        // Written past the test runner, which would keep it to itself.
-        let words = format!("\n*** the Messages API is NOT tried with an official SDK: {why}\n");
-        std::io::stderr().write_all(words.as_bytes()).ok();
-    }
-    place
-}
+use crate::support::{Desk, Script, packages, python};
 
 fn script() -> Script {
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -102,14 +87,12 @@ fn talks(program: &str, arguments: &[&str]) {
 
 #[test]
 fn the_python_sdk_talks_to_this_server() {
-    let what = "a Python with tests/sdk/requirements.txt";
-    let Some(python) = installed("COPYDESK_SDK_PYTHON", what) else { return };
+    let Some(python) = python("the Messages API with an official SDK") else { return };
     talks(&python, &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/messages.py")]);
 }
 
 #[test]
 fn the_typescript_sdk_talks_to_this_server() {
-    let what = "a node_modules folder with tests/clients/package.json";
-    let Some(modules) = installed("COPYDESK_SDK_MODULES", what) else { return };
+    let Some(modules) = packages("the Messages API with an official SDK") else { return };
     talks("node", &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/messages.mjs"), &modules]);
 }

@@ -28,5 +28,5 @@ pub use provider::Provider;
 pub use receiver::Receiver;
 pub use request::Request;
 pub use script::Script;
-pub use sdk::python;
+pub use sdk::{packages, python};
 pub use server::{Server, copydesk};

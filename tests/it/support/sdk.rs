@@ -4,14 +4,27 @@ use std::io::Write as _;
 
 /// A Python with `tests/sdk/requirements.txt`; `left_out` is what is not tested without it.
 pub fn python(left_out: &str) -> Option<String> {
-    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
+    installed("COPYDESK_SDK_PYTHON", "a Python with tests/sdk/requirements.txt", left_out)
+}
+
+/// The packages of `tests/clients/package.json`.
+pub fn packages(left_out: &str) -> Option<String> {
+    installed(
+        "COPYDESK_SDK_MODULES",
+        "a node_modules folder with tests/clients/package.json",
+        left_out,
+    )
+}
+
+fn installed(variable: &str, what: &str, left_out: &str) -> Option<String> {
+    let place = std::env::var(variable).ok();
     let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
-    assert!(python.is_some() || !required, "{why}");
-    if python.is_none() {
+    let why = format!("{variable} is not set to {what}");
+    assert!(place.is_some() || !required, "{why}");
+    if place.is_none() {
         // Written past the test runner, which would keep it to itself.
         let words = format!("\n*** SKIPPED: {left_out}: {why}\n");
         std::io::stderr().write_all(words.as_bytes()).ok();
     }
-    python
+    place
 }
