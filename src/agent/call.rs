@@ -13,7 +13,9 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::room::RoomError;
 use crate::room::command::Gate;
 use crate::tools::registry::Offer;
-use crate::tools::{Allowed, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools};
+use crate::tools::{
+    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools,
+};
 use crate::who::{Action, Principal};
 
 use super::ears::Ongoing;
@@ -97,8 +99,8 @@ impl Called {
 /// What happens to a call.
 #[derive(Clone, Debug)]
 pub enum Heard {
-    /// Its request was made and waits for people.
-    Waits(RequestId),
+    /// People are asked, or have answered.
+    Asking(Asking),
     /// It is over.
     Over(Box<Called>),
     /// The server stops. The request stays, and is carried out or refused later, but nobody can be told here.
@@ -125,7 +127,7 @@ impl Agents {
     }
 
     /// Makes a call. A tool that only reads answers at once; one that proposes or acts is kept first, and people decide:
-    /// [`Ongoing`] tells when they are waited for. `caller` fires when the caller gives up. A call that was made before is
+    /// [`Ongoing`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
     /// joined, or answered as it was.
     pub async fn call(
         &self,
@@ -226,7 +228,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: outside.deadline_ms,
             taken_up: false,
-            waits: None,
+            asking: None,
             plan: PlanMode::Off,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             clock: self.shared.clock.clone(),

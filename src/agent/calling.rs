@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ids::{DocumentId, Version};
 use crate::review::{Decision, RequestStatus, Verdict};
 use crate::room::event::Saying;
-use crate::tools::Call;
+use crate::tools::{Asking, Call};
 use crate::who::{Principal, Role};
 
 use super::stage::{Stage, owner};
@@ -48,7 +48,7 @@ impl Stage {
 async fn over(ongoing: &mut Ongoing) -> Called {
     loop {
         match ongoing.next().await {
-            Heard::Waits(_) => {}
+            Heard::Asking(_) => {}
             Heard::Over(called) => return *called,
             Heard::Parked => panic!("the server stops"),
         }
@@ -59,14 +59,16 @@ async fn over(ongoing: &mut Ongoing) -> Called {
 async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let mut stage = Stage::with("Old.").await;
     let mut ongoing = stage.calls(rewrite("New.")).await;
-    let Heard::Waits(waiting) = ongoing.next().await else { panic!() };
+    let Heard::Asking(Asking::Waits(waiting)) = ongoing.next().await else { panic!() };
     let request = stage.request().await;
     assert_eq!(*request.id(), waiting);
     let proposal = &request.proposal;
     assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
     let approve = Decision::plain(Verdict::Approve);
-    stage.room.decide(waiting, approve, owner()).await.unwrap();
+    stage.room.decide(waiting.clone(), approve, owner()).await.unwrap();
+    let Heard::Asking(Asking::Resolved(resolved)) = ongoing.next().await else { panic!() };
+    assert_eq!(resolved, waiting);
     let called = over(&mut ongoing).await;
     assert_eq!(stage.result().await, "success");
     assert_eq!(called.outcome.text, "Applied: 1 accepted.");
@@ -163,8 +165,8 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     };
     let mut first = stage.calls(at(0, "Uno.")).await;
     let mut second = stage.calls(at(5, "Dos.")).await;
-    let Heard::Waits(one) = first.next().await else { panic!() };
-    let Heard::Waits(two) = second.next().await else { panic!() };
+    let Heard::Asking(Asking::Waits(one)) = first.next().await else { panic!() };
+    let Heard::Asking(Asking::Waits(two)) = second.next().await else { panic!() };
     let approve = || Decision::plain(Verdict::Approve);
     stage.room.decide(two, approve(), owner()).await.unwrap();
     over(&mut second).await;
@@ -198,7 +200,7 @@ async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
     let mut ongoing = stage.calls_at_desk(write("Hello.")).await;
     let request = stage.request().await;
     let parked = async {
-        assert!(matches!(ongoing.next().await, Heard::Waits(_)));
+        assert!(matches!(ongoing.next().await, Heard::Asking(Asking::Waits(_))));
         ongoing.next().await
     };
     let (heard, ()) = tokio::join!(parked, stage.agents.shutdown());

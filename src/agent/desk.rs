@@ -103,7 +103,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: None,
             taken_up: false,
-            waits: None,
+            asking: None,
             plan: PlanMode::Off,
             tag: "".into(),
             clock: self.shared.clock.clone(),

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId, SessionId};
+use crate::tools::Asking;
 
 use super::Ask;
 use super::call::{Called, Heard};
@@ -24,7 +25,7 @@ pub(super) struct Ears(Mutex<HashMap<Name, Ear>>);
 /// Those who wait for one call.
 #[derive(Debug)]
 struct Ear {
-    waits: watch::Sender<Option<RequestId>>,
+    asking: watch::Sender<Option<Asking>>,
     over: watch::Sender<Option<Called>>,
     owner: Arc<Owner>,
 }
@@ -41,7 +42,7 @@ struct Owner {
 /// A call under way. Dropping it takes the request back, unless the same call was made again since.
 #[derive(Debug)]
 pub struct Ongoing {
-    waits: watch::Receiver<Option<RequestId>>,
+    asking: watch::Receiver<Option<Asking>>,
     over: watch::Receiver<Option<Called>>,
     stop: CancellationToken,
     /// Fires when the caller gives up.
@@ -60,9 +61,9 @@ struct Claim {
 impl Ongoing {
     /// One that is over already.
     pub(super) fn over(called: Called, stop: CancellationToken) -> Self {
-        let (_, waits) = watch::channel(None);
+        let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
-        Self { waits, over, stop, caller: CancellationToken::new(), claim: None }
+        Self { asking, over, stop, caller: CancellationToken::new(), claim: None }
     }
 
     /// What happens next; nothing does after [`Heard::Over`] and [`Heard::Parked`]. Can be cancelled without losing
@@ -71,10 +72,10 @@ impl Ongoing {
         loop {
             tokio::select! {
                 biased;
-                Ok(()) = self.waits.changed() => {
-                    let request = self.waits.borrow_and_update().clone();
-                    if let Some(request) = request {
-                        return Heard::Waits(request);
+                Ok(()) = self.asking.changed() => {
+                    let asking = self.asking.borrow_and_update().clone();
+                    if let Some(asking) = asking {
+                        return Heard::Asking(asking);
                     }
                 }
                 over = self.over.wait_for(Option::is_some) => {
@@ -111,7 +112,8 @@ impl Ears {
     ) -> Ongoing {
         let owner = Arc::new(Owner { callers: Mutex::new(1), cancel });
         let claim = Claim { owner: Arc::clone(&owner), place: 1 };
-        let ear = Ear { waits: watch::Sender::new(waits), over: watch::Sender::new(None), owner };
+        let asking = watch::Sender::new(waits.map(Asking::Waits));
+        let ear = Ear { asking, over: watch::Sender::new(None), owner };
         let ongoing = ear.tell(claim, caller, stop);
         self.ears().insert(name(ask), ear);
         ongoing
@@ -129,9 +131,9 @@ impl Ears {
         Some(ear.tell(ear.claim()?, caller, stop))
     }
 
-    /// Who wants to hear that a run's request waits.
-    pub fn of(&self, ask: &Ask) -> Option<watch::Sender<Option<RequestId>>> {
-        self.ears().get(&name(ask)).map(|ear| ear.waits.clone())
+    /// Who wants to hear how people are asked about a run's call.
+    pub fn of(&self, ask: &Ask) -> Option<watch::Sender<Option<Asking>>> {
+        self.ears().get(&name(ask)).map(|ear| ear.asking.clone())
     }
 
     /// Tells whoever still waits what came of a call.
@@ -164,12 +166,12 @@ impl Ear {
     }
 
     fn tell(&self, claim: Claim, caller: &CancellationToken, stop: &CancellationToken) -> Ongoing {
-        let mut waits = self.waits.subscribe();
+        let mut asking = self.asking.subscribe();
         // Also what was said before somebody came.
-        waits.mark_changed();
+        asking.mark_changed();
         let over = self.over.subscribe();
         let (caller, stop) = (caller.clone(), stop.clone());
-        Ongoing { waits, over, stop, caller, claim: Some(claim) }
+        Ongoing { asking, over, stop, caller, claim: Some(claim) }
     }
 }
 

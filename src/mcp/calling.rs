@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::agent::{CallDoor, Calling, Heard, Ongoing, Outside};
 use crate::ids::SessionId;
-use crate::tools::Call;
+use crate::tools::{Asking, Call};
 
 use super::Desk;
 use super::handler::Caller;
@@ -90,14 +90,18 @@ async fn wait(
     let mut pulse = interval(PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     pulse.reset();
-    let mut waiting = "Working on it".to_owned();
+    let mut now = "Working on it".to_owned();
     loop {
         tokio::select! {
             biased;
             heard = ongoing.next() => match heard {
-                Heard::Waits(request) => {
-                    waiting = format!("Request {request} waits for people to decide");
-                    progress.say(&waiting).await;
+                Heard::Asking(asking) => {
+                    now = match asking {
+                        Asking::Waits(request) => format!("Request {request} waits for people to decide"),
+                        // Somebody may be told this for as long as a command runs.
+                        Asking::Resolved(request) => format!("Request {request} is resolved; working on it"),
+                    };
+                    progress.say(&now).await;
                 }
                 Heard::Over(done) => {
                     if let Some((document, version)) = done.read.clone() {
@@ -108,7 +112,7 @@ async fn wait(
                 }
                 Heard::Parked => {
                     let words = format!(
-                        "The server is stopping. {waiting}; it stays, and what people decide is carried out when the \
+                        "The server is stopping. {now}. What waits stays, and what people decide is carried out when the \
                          server runs again. Nobody could tell you here; look before you try again."
                     );
                     return result(words, true);
@@ -116,7 +120,7 @@ async fn wait(
             },
             // Dropping the call takes the request back: nobody would hear what came of it.
             _ = caller.pass.ended() => return result(words::denied("your token is no longer good"), true),
-            _ = pulse.tick() => progress.say(&waiting).await,
+            _ = pulse.tick() => progress.say(&now).await,
         }
     }
 }

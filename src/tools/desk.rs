@@ -11,7 +11,7 @@ use crate::room::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
 use super::hooks::approval;
-use super::{Call, Context, Effect, Finished, Intent, Outcome, ToolError};
+use super::{Asking, Call, Context, Effect, Finished, Intent, Outcome, ToolError};
 
 /// What is to be done about a request that has ended.
 #[derive(Debug, PartialEq)]
@@ -69,8 +69,10 @@ pub async fn ask(
     };
     match room.propose(request).await? {
         Proposed::Waiting(_) => {
-            context.say_that_it_waits();
-            Ok(approval::wait(room, &context.request, cancel).await?)
+            context.say(Asking::Waits);
+            let settled = approval::wait(room, &context.request, cancel).await?;
+            context.say(Asking::Resolved);
+            Ok(settled)
         }
         Proposed::Resolved(settled) => Ok(*settled),
         Proposed::Conflicted(words) | Proposed::Frozen(words) | Proposed::Denied(words) => {

@@ -286,8 +286,8 @@ pub struct Context {
     pub gate: Gate,
     /// When an outside caller gives up, in milliseconds since 1970.
     pub deadline_ms: Option<u64>,
-    /// Who wants to hear that a request was made and waits for people.
-    pub waits: Option<watch::Sender<Option<RequestId>>>,
+    /// Who wants to hear how the asking of people goes on.
+    pub asking: Option<watch::Sender<Option<Asking>>>,
     /// Whether anything may be changed yet.
     pub plan: PlanMode,
     /// Whether the call may have been made before a restart.
@@ -296,6 +296,15 @@ pub struct Context {
     pub tag: Arc<str>,
     /// What time it is.
     pub clock: Clock,
+}
+
+/// How the asking of people goes on.
+#[derive(Clone, Debug)]
+pub enum Asking {
+    /// The request was made and waits for them.
+    Waits(RequestId),
+    /// It waits no longer; a call that they let through is carried out now.
+    Resolved(RequestId),
 }
 
 /// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`hooks::freeze`]).
@@ -318,11 +327,11 @@ impl Context {
         })
     }
 
-    /// Says that the request was made and waits for people.
-    fn say_that_it_waits(&self) {
-        if let Some(waits) = &self.waits {
+    /// Says how the asking goes on.
+    fn say(&self, how: fn(RequestId) -> Asking) {
+        if let Some(asking) = &self.asking {
             // Nobody needs to listen.
-            waits.send_replace(Some(self.request.clone()));
+            asking.send_replace(Some(how(self.request.clone())));
         }
     }
 

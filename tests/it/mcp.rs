@@ -67,6 +67,7 @@ fn a_file_is_written_once_somebody_approves_it() {
     assert_eq!(request["author"]["name"], "Owner (coder)");
     assert_eq!(desk.file("test.txt"), None);
     owner.accepts_all(&request);
+    assert_eq!(call.progress(), format!("Request {} is resolved; working on it", request.id()));
     assert_eq!(call.result(), ("Successfully wrote to test.txt".to_owned(), false));
     assert_eq!(desk.file("test.txt").as_deref(), Some("hello world"));
 }

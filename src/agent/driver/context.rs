@@ -42,7 +42,7 @@ impl Driver<'_> {
                 .outside()
                 .map_or(ask.permission_mode.as_str(), |outside| outside.door.as_str()),
             deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
-            waits: self.shared.ears.of(ask),
+            asking: self.shared.ears.of(ask),
             gate: match ask.permission_mode {
                 PermissionMode::BypassPermissions => Gate::Bypass,
                 PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {

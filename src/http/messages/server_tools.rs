@@ -280,7 +280,7 @@ impl ServerTools {
         loop {
             match ongoing.next().await {
                 // The stream says so by its pings, and people by their cards.
-                Heard::Waits(_) => {}
+                Heard::Asking(_) => {}
                 Heard::Parked => return Err(stopping()),
                 Heard::Over(called) => {
                     if let Some((document, version)) = &called.read

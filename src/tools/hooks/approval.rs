@@ -8,7 +8,7 @@ use crate::review::{HunkStatus, RequestStatus};
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::told::Difference;
-use crate::tools::{Call, ChangedRange, Context, Proposal, ToolError, Verdict};
+use crate::tools::{Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict};
 
 /// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
 pub async fn ask(
@@ -47,8 +47,10 @@ pub async fn ask(
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
         Proposed::Waiting(_) => {
-            context.say_that_it_waits();
-            wait(&context.room, &context.request, cancel).await?
+            context.say(Asking::Waits);
+            let settled = wait(&context.room, &context.request, cancel).await?;
+            context.say(Asking::Resolved);
+            settled
         }
         Proposed::Resolved(settled) => *settled,
         Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
