@@ -4,6 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use serde_json::json;
 
 use crate::ids::DocumentId;
 use crate::room::RoomHandle;
@@ -69,7 +70,10 @@ pub(super) async fn open(
     caller: &Caller,
     uri: &str,
 ) -> Result<(RoomHandle, Reading), ErrorData> {
-    let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), None);
+    let unknown = || {
+        let message = format!("there is no resource {uri}");
+        ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+    };
     let id = document(uri).ok_or_else(unknown)?;
     if !caller.principal.may(Action::Read, Some(&id)) {
         return Err(unknown());

@@ -684,6 +684,7 @@ fn documents_are_resources_and_tell_when_they_change() {
     assert!(!call.result().1);
     let unknown = coder.asks("resources/read", json!({"uri": "copydesk://documents/none"}));
     assert_eq!(unknown["error"]["code"], -32002, "{unknown}");
+    assert_eq!(unknown["error"]["data"]["uri"], "copydesk://documents/none", "{unknown}");
 }
 
 #[test]
