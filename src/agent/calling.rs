@@ -318,7 +318,7 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
         tokio::join!(stage.sends(write("Hello.")), stage.sends(write("Hello.")));
     let request = stage.request().await;
     for ongoing in [&mut first, &mut second] {
-        assert!(matches!(ongoing.next().await, Heard::Waits(id) if id == *request.id()));
+        assert!(matches!(ongoing.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id()));
     }
     assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
     stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
@@ -357,7 +357,7 @@ async fn a_call_that_is_sent_again_after_a_crash_waits_for_the_same_request() {
     let request = stage.request().await;
     stage.restart().await;
     let mut again = stage.sends(write("Hello.")).await;
-    assert!(matches!(again.next().await, Heard::Waits(id) if id == *request.id()));
+    assert!(matches!(again.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id()));
     stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
     assert_eq!(over(&mut again).await.outcome.text, "Wrote 6 characters to a.txt");
     let mut once_more = stage.sends(write("Hello.")).await;

@@ -31,6 +31,7 @@ mod files;
 mod injection;
 mod limits;
 mod mcp;
+mod mcp_clients;
 mod messages;
 mod messages_clients;
 mod models;

@@ -16,6 +16,11 @@ pub fn packages(left_out: &str) -> Option<String> {
     )
 }
 
+/// A Node that is new enough for the tools of MCP.
+pub fn node_22(left_out: &str) -> Option<String> {
+    installed("COPYDESK_SDK_NODE", "a Node of 22.19 or newer", left_out)
+}
+
 fn installed(variable: &str, what: &str, left_out: &str) -> Option<String> {
     let place = std::env::var(variable).ok();
     let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
