@@ -318,7 +318,9 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
         tokio::join!(stage.sends(write("Hello.")), stage.sends(write("Hello.")));
     let request = stage.request().await;
     for ongoing in [&mut first, &mut second] {
-        assert!(matches!(ongoing.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id()));
+        assert!(
+            matches!(ongoing.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id())
+        );
     }
     assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
     stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();

@@ -21,7 +21,7 @@ use crate::wire::client::{
 use crate::wire::rest::{
     AuditPage, ChangeWebhook, Comparison, CreateWebhook, CreatedWebhook, DecisionResults,
     Decisions, DocumentPage, EditDocument, Empty, FilePage, FullDocument, Me, NewVersion, OpenFile,
-    ProblemDocument, Provenance, Rename, RequestPage, RequestState, RestoreText, RunState,
+    ProblemDocument, Provenance, Rename, Reopen, RequestPage, RequestState, RestoreText, RunState,
     SessionPage, StartRun, StartedRun, Transcript, Undo, VersionPage, VersionText, Webhook,
     Webhooks,
 };
@@ -76,7 +76,7 @@ fn operations() -> Vec<Operation> {
         post("/api/v1/requests/{id}/told", "previewTold", "What the model would be told if this decision were taken; nothing changes").body_about::<ToolApprovalResponse>("request_id").gives::<Told>(),
         post("/api/v1/requests/{id}/extend", "extendRequest", "Give people more time").body::<Empty>().gives::<RequestState>(),
         post("/api/v1/requests/{id}/undo", "undoRequest", "Undo what was accepted").body::<Undo>().gives::<RequestState>(),
-        post("/api/v1/requests/{id}/reopen", "reopenRequest", "Propose again what was rejected or expired").body::<Empty>().gives::<RequestState>(),
+        post("/api/v1/requests/{id}/reopen", "reopenRequest", "Propose again what was rejected or expired").body::<Reopen>().gives::<RequestState>(),
         post("/api/v1/requests/{id}/withdraw", "withdrawRequest", "Take back what you asked for").body::<Empty>().gives::<RequestState>(),
         post("/api/v1/runs", "startRun", "Ask the agent").body::<StartRun>().accepts::<StartedRun>(),
         get("/api/v1/sessions", "listSessions", "Your own sessions, newest first").query::<page::Part>().gives::<SessionPage>(),

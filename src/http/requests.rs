@@ -25,7 +25,7 @@ use crate::who::{Action, Principal};
 use crate::wire::client::ToolApprovalResponse;
 use crate::wire::convert;
 use crate::wire::rest::{
-    DecisionResult, DecisionResults, Decisions, Empty, RequestPage, RequestState, Undo,
+    DecisionResult, DecisionResults, Decisions, Empty, Reopen, RequestPage, RequestState, Undo,
 };
 use crate::wire::server::{Decided, Told, ToolApprovalRequest};
 
@@ -311,9 +311,11 @@ pub(super) async fn undo(deed: Deed) -> Result<Json<RequestState>, Problem> {
 
 /// What was rejected or ran out of time is proposed again, on today's text.
 pub(super) async fn reopen(deed: Deed) -> Result<Json<RequestState>, Problem> {
-    let (room, id, by, Empty {}) = deed.read(Action::Decide).await?;
-    let reopened = room.reopen(id, by).await?;
-    let unplaced = reopened.refused().iter().map(ToString::to_string).collect();
+    let (room, request, by, Reopen { hunks }) = deed.read(Action::Decide).await?;
+    let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
+    let reopen = command::Reopen { request, hunks: hunks.clone() };
+    let reopened = room.reopen(reopen, by).await?;
+    let unplaced = reopened.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
     Ok(Json(RequestState { unplaced: Some(unplaced), ..state(&reopened) }))
 }
 

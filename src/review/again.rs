@@ -16,28 +16,47 @@ const ENOUGH_AROUND: usize = 12;
 const ENOUGH_ALONE: usize = 24;
 
 impl Request {
-    /// Makes hunks that were refused, ran out of time or lost their words pending again; returns them. The request must
-    /// have been mapped to `text`. What finds no place in it stays as it is.
-    pub fn reopen(&mut self, who: &Principal, text: &Text) -> Result<Vec<HunkId>, DecisionError> {
+    /// Makes hunks that were refused, ran out of time or lost their words pending again; returns them. `only` those, or
+    /// all there are; the others stay as they are. The request must have been mapped to `text`. What finds no place in
+    /// it stays as it is, too.
+    pub fn reopen(
+        &mut self,
+        only: Option<&[HunkId]>,
+        who: &Principal,
+        text: &Text,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        let wanted = self.wanted(only)?;
         self.check_allowed(who)?;
-        if !self.hunks.iter().any(is_refused) {
-            let reason = "there is nothing to propose again";
-            return Err(DecisionError::InvalidDecision { reason });
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        if only.is_some() && !wanted.iter().all(|&index| is_refused(&self.hunks[index])) {
+            return invalid("this change is open, or was accepted");
+        }
+        if !wanted.iter().any(|&index| is_refused(&self.hunks[index])) {
+            return invalid("there is nothing to propose again");
         }
         let words = text.to_string();
         let mut again = Vec::new();
-        for index in 0..self.hunks.len() {
+        for index in wanted {
             if let Some(hunk) = self.placed_again(index, &words) {
                 again.push(hunk.id.clone());
                 self.hunks[index] = hunk;
             }
         }
         if again.is_empty() {
-            let reason = "the words it would change are no longer in the text";
-            return Err(DecisionError::InvalidDecision { reason });
+            return invalid("the words it would change are no longer in the text");
         }
         self.open_again();
         Ok(again)
+    }
+
+    /// The hunks that are meant, in their order.
+    fn wanted(&self, only: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
+        let Some(only) = only else { return Ok((0..self.hunks.len()).collect()) };
+        if let Some(unknown) = only.iter().find(|id| self.hunk(id).is_none()) {
+            return Err(DecisionError::NotFound { hunk: unknown.clone() });
+        }
+        let named = |index: &usize| only.contains(&self.hunks[*index].id);
+        Ok((0..self.hunks.len()).filter(named).collect())
     }
 
     /// A refused hunk, pending on today's `text`; nothing if it has no place there.
@@ -58,9 +77,12 @@ impl Request {
         Some(hunk)
     }
 
-    /// The hunks that are neither open nor accepted: what [`Self::reopen`] could not place, once it was asked to.
-    pub fn refused(&self) -> Vec<HunkId> {
-        self.hunks.iter().filter(|hunk| is_refused(hunk)).map(|hunk| hunk.id.clone()).collect()
+    /// What [`Self::reopen`] was asked for and could not place: the hunks it was for that are still neither open nor
+    /// accepted.
+    pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
+        let meant = |hunk: &&Hunk| only.is_none_or(|only| only.contains(&hunk.id));
+        let refused = self.hunks.iter().filter(|hunk| is_refused(hunk)).filter(meant);
+        refused.map(|hunk| hunk.id.clone()).collect()
     }
 }
 

@@ -152,6 +152,12 @@ impl Desk {
         Ok(outcome)
     }
 
+    /// Ann proposes these again.
+    fn reopens(&mut self, indices: &[usize]) -> Result<Vec<HunkId>, DecisionError> {
+        let only: Vec<_> = indices.iter().map(|&index| self.id(index)).collect();
+        self.request.reopen(Some(&only), &ann(), &self.text)
+    }
+
     /// What must always hold: words that are not in conflict are what they were.
     fn check(&self) {
         let open = self.request.hunks.iter().filter(|h| h.status == HunkStatus::Pending);

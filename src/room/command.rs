@@ -49,7 +49,7 @@ pub enum Command {
     /// Undo what was accepted.
     Undo(Undo, Principal, Reply<Arc<Request>>),
     /// Propose again, on today's text, what was rejected or expired.
-    Reopen(RequestId, Principal, Reply<Arc<Request>>),
+    Reopen(Reopen, Principal, Reply<Arc<Request>>),
     /// The rules in force.
     Rules(Reply<Vec<Arc<Rule>>>),
     /// An owner makes a rule.
@@ -98,11 +98,11 @@ impl Command {
             | Self::Focus(request, ..)
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
-            | Self::Reopen(request, ..)
             | Self::LookAgain(request, ..)
             | Self::Begin(request, ..)
             | Self::Done(request, ..)
-            | Self::Undo(Undo { request, .. }, ..) => Some(request),
+            | Self::Undo(Undo { request, .. }, ..)
+            | Self::Reopen(Reopen { request, .. }, ..) => Some(request),
             Self::Propose(new, _) if new.taken_up => Some(&new.id),
             Self::Open(..)
             | Self::Leave(..)
@@ -240,6 +240,15 @@ pub struct Undo {
     pub hunks: Option<Vec<HunkId>>,
     /// Undo although the words were touched since.
     pub force: bool,
+}
+
+/// What to propose again.
+#[derive(Clone, Debug)]
+pub struct Reopen {
+    /// The request that was not accepted, or not all of it.
+    pub request: RequestId,
+    /// Only these hunks; `None`: everything that was refused, ran out of time or lost its words.
+    pub hunks: Option<Vec<HunkId>>,
 }
 
 /// New settings; what is `None` stays.

@@ -57,7 +57,7 @@ use crate::who::Principal;
 
 use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Proposed, Push,
-    Reading, Reply, Settled, Sketch, Sketches, Undo,
+    Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Announcement, Caret, Event, Said};
 use file::{FileNews, Merge, Merged};
@@ -280,12 +280,8 @@ impl RoomHandle {
     }
 
     /// Propose again, on today's text, what was rejected or expired.
-    pub async fn reopen(
-        &self,
-        request: RequestId,
-        by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Reopen(request, by, reply)).await
+    pub async fn reopen(&self, reopen: Reopen, by: Principal) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Reopen(reopen, by, reply)).await
     }
 
     /// The rules in force, oldest first.

@@ -42,8 +42,8 @@ pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &m
             let result = undo::undo(state, &wish, &by, now, step);
             step.answer(reply, result);
         }
-        Command::Reopen(id, by, reply) => {
-            let result = undo::reopen(state, &id, &by, now, step);
+        Command::Reopen(wish, by, reply) => {
+            let result = undo::reopen(state, &wish, &by, now, step);
             step.answer(reply, result);
         }
         Command::LookAgain(id, fresh, reply) => {

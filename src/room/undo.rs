@@ -13,7 +13,7 @@ use crate::review::{Request, Touched, UndoScope};
 use crate::who::Principal;
 
 use super::RoomError;
-use super::command::Undo;
+use super::command::{Reopen, Undo};
 use super::event::Event;
 use super::proposals::MOST_OPEN;
 use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
@@ -54,16 +54,17 @@ pub(super) fn undo(
 /// Makes hunks that were refused, ran out of time or lost their words open again, on today's text.
 pub(super) fn reopen(
     state: &mut RoomState,
-    id: &RequestId,
+    wish: &Reopen,
     by: &Principal,
     now: &Now,
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
+    let id = &wish.request;
     let mut request = current(state, id, now)?;
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
-    let again = request.reopen(by, state.document.text())?;
+    let again = request.reopen(wish.hunks.as_deref(), by, state.document.text())?;
     let detail = json!({ "hunks": again });
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
     tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{DecisionError, Request};
-use crate::room::command::{Focus, Undo};
+use crate::room::command::{Focus, Reopen, Undo};
 use crate::room::{RoomError, RoomHandle};
 use crate::store::Scope;
 use crate::who::Action;
 use crate::wire::client::{
-    FocusRequest, ListPendingApprovals, NameRequest, ToolApprovalBatch, ToolApprovalResponse,
-    UndoRequest,
+    FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, ToolApprovalBatch,
+    ToolApprovalResponse, UndoRequest,
 };
 use crate::wire::convert;
 use crate::wire::rest::{DecisionResult, DecisionResults};
@@ -199,12 +199,14 @@ pub(super) struct Reopened {
 
 pub(super) async fn reopen(
     connection: &mut Connection,
-    payload: NameRequest,
+    payload: ReopenRequest,
 ) -> Result<Reopened, Refusal> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
-    let request = room.reopen(id, connection.principal.clone()).await?;
-    let unplaced = request.refused().iter().map(ToString::to_string).collect();
+    let hunks = payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
+    let reopen = Reopen { request: id, hunks: hunks.clone() };
+    let request = room.reopen(reopen, connection.principal.clone()).await?;
+    let unplaced = request.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
     Ok(Reopened { status: request.into(), unplaced })
 }
 

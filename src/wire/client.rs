@@ -408,7 +408,7 @@ pub struct FocusRequest {
     pub on: bool,
 }
 
-/// `approval:extend`, `approval:reopen`, `approval:withdraw`
+/// `approval:extend`, `approval:withdraw`
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct NameRequest {
@@ -426,6 +426,16 @@ pub struct UndoRequest {
     pub hunks: Option<Vec<String>>,
     /// Undo although the words were touched since.
     pub force: Option<bool>,
+}
+
+/// `approval:reopen`
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct ReopenRequest {
+    /// The request.
+    pub request_id: String,
+    /// Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+    pub hunks: Option<Vec<String>>,
 }
 
 /// `cancel`

@@ -196,6 +196,13 @@ pub struct Undo {
     pub force: Option<bool>,
 }
 
+/// What is to be proposed again.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Reopen {
+    /// Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+    pub hunks: Option<Vec<String>>,
+}
+
 /// A body without fields.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Empty {}

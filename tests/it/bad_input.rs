@@ -141,6 +141,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("approval:undo", r#"{"request_id": "$nowhere"}"#, "not_found"),
     ("approval:reopen", r#"{"request_id": []}"#, "invalid_payload"),
     ("approval:reopen", r#"{"request_id": "$nowhere"}"#, "not_found"),
+    ("approval:reopen", r#"{"request_id": "$nowhere", "hunks": "all"}"#, "invalid_payload"),
     ("approval:withdraw", r#"{"request_id": false}"#, "invalid_payload"),
     ("approval:withdraw", r#"{"request_id": "$nowhere"}"#, "not_found"),
     ("cancel", "{}", "invalid_payload"),

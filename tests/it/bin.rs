@@ -165,6 +165,26 @@ fn what_was_rejected_can_be_proposed_again_on_todays_text() {
 }
 
 #[test]
+fn one_change_of_a_rejected_request_can_be_proposed_again() {
+    let desk = Desk::scripted(correcting());
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    ben.opens(&ana.creates(BEFORE));
+    let request = asked(&ana);
+    ana.rejects(&request, "");
+    ben.types(0, "Well. ");
+    let one = json!({"request_id": request.id(), "hunks": [request.hunk(2)]});
+    let again = ben.emit("approval:reopen", &one).ok();
+    assert_eq!((&again["status"], &again["unplaced"]), (&json!("pending"), &json!([])));
+    let pending = &ana.pending()[0];
+    assert_eq!(pending.statuses(), ["rejected", "pending", "rejected"]);
+    ana.emit("approval:reopen", &one).refused_with("invalid_decision");
+    ana.accepts_all(pending);
+    assert_eq!(ben.text(), format!("Well. {}", BEFORE.replace("recieved", "received")));
+    let unknown = json!({"request_id": request.id(), "hunks": ["none"]});
+    ana.emit("approval:reopen", &unknown).refused_with("not_found");
+}
+
+#[test]
 fn changes_whose_words_were_deleted_and_came_back_can_be_proposed_again() {
     let desk = Desk::scripted(correcting());
     let ana = desk.editor("Ana");

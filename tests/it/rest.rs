@@ -185,6 +185,13 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
     assert_eq!(ana.gets(&here).ok()["status"], "partly");
     assert_eq!(ana.posts(&format!("{here}/undo"), &json!({})).ok()["status"], "pending");
     assert_eq!(ana.gets(&format!("documents/{document}")).ok()["text"], TEXT);
+    let no = json!({"approved": false, "preview_hash": preview});
+    assert_eq!(ana.posts(&format!("{here}/decision"), &no).ok()["status"], "rejected");
+    let one = json!({"hunks": [request["hunks"][0]["id"]]});
+    let again = ana.posts(&format!("{here}/reopen"), &one).ok();
+    assert_eq!((&again["status"], &again["unplaced"]), (&json!("pending"), &json!([])));
+    let hunks = ana.gets(&here).ok()["hunks"].clone();
+    assert_eq!((&hunks[0]["status"], &hunks[1]["status"]), (&json!("pending"), &json!("rejected")));
     let session = text(&over["sessionId"]);
     let said = ana.gets(&format!("sessions/{session}/transcript?documentId={document}")).ok();
     assert_eq!(said["entries"][0]["content"]["text"], "Fix the spelling");
@@ -594,6 +601,8 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
     ("POST requests/decisions", r#"{"responses": {}}"#, 422, "invalid_request"),
     ("POST requests/$request/undo", r#"{"hunks": "all"}"#, 422, "invalid_request"),
     ("POST requests/$request/reopen", "{}", 422, "invalid_decision"),
+    ("POST requests/$request/reopen", r#"{"hunks": "all"}"#, 422, "invalid_request"),
+    ("POST requests/$request/reopen", r#"{"hunks": ["none"]}"#, 404, "not_found"),
     ("POST requests/none/extend", "{}", 404, "not_found"),
     ("POST runs", "{}", 422, "invalid_request"),
     ("POST runs", r#"{"prompt": " "}"#, 422, "invalid_request"),

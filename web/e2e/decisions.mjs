@@ -108,6 +108,7 @@ await story(async (keep) => {
   await bo.page.locator('.reason button[type=submit]').click()
   await waits(ana, 'nothing waits', 0)
 
+  await oneAgain(ana, bo)
   await withoutApprovals(ana, bo)
 
   const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
@@ -174,6 +175,27 @@ async function finishTheRest(ana, bo) {
   await form.getByRole('button', { name: /^Reject change \d+ and accept the rest$/ }).click()
   await waits(bo, 'all decided', 0)
   await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Ana')))
+}
+
+/** Of two changes that were rejected together one comes back, and the other stays where it is. */
+async function oneAgain(ana, bo) {
+  await ana.ask('Shorten the beginning')
+  await waits(bo, 'two changes', 2)
+  await bo.page.getByRole('button', { name: 'Reject all 2…' }).click()
+  await bo.page.locator('.reason button[type=submit]').click()
+  await waits(ana, 'both rejected', 0)
+  await ana.page.getByRole('button', { name: 'Bin' }).click()
+  const card = ana.page.locator('.binned').first()
+  await card.getByRole('button', { name: 'Propose all 2 again' }).waitFor()
+  await accessible(ana, 'changes that can come back one by one')
+  await ana.screenshot('decisions-5-one-by-one')
+  await card.locator('.decided-row', { hasText: 'burned' }).getByRole('button', { name: 'Propose again' }).click()
+  await eventually('only this one', () => bo.changes(), (changes) => changes.length === 1 && changes[0].includes('burned'))
+  await ana.page.getByRole('button', { name: 'Bin' }).click()
+  await bo.page.getByText('1 of 2 changes left').waitFor()
+  await bo.page.getByRole('button', { name: 'Reject 1 change…' }).click()
+  await bo.page.locator('.reason button[type=submit]').click()
+  await waits(ana, 'rejected once more', 0)
 }
 
 /** Applied at once, said on the page, and undone from the card, also after a reload. */

@@ -1,7 +1,7 @@
 //! Undo at any later time, and proposing again.
 
 use super::*;
-use HunkStatus::{Accepted, Conflict, Obsolete, Pending, Rejected};
+use HunkStatus::{Accepted, Conflict, Expired, Obsolete, Pending, Rejected};
 
 const OLD: &str = "Teh first one is here. Than a second came along. He go to store.";
 const NEW: &str = "The first one is here. Then a second came along. He goes to the store.";
@@ -99,7 +99,7 @@ fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
     desk.request.expire(START_MS + 300_000).unwrap();
     desk.types("|Teh", "Well. ");
     desk.types("go", "went");
-    assert_eq!(desk.request.reopen(&ann(), &desk.text).unwrap().len(), 3);
+    assert_eq!(desk.request.reopen(None, &ann(), &desk.text).unwrap().len(), 3);
     assert_eq!(desk.statuses(), [Pending, Pending, Conflict]);
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.text(), format!("Well. {}", NEW.replace("goes to the", "went to")));
@@ -111,7 +111,7 @@ fn words_that_were_deleted_and_are_back_can_be_proposed_for_again() {
     desk.types(OLD, "");
     assert_eq!(desk.statuses(), [Obsolete; 3]);
     desk.types("|", &format!("Yes. {OLD}"));
-    assert_eq!(desk.request.reopen(&ann(), &desk.text).unwrap().len(), 3);
+    assert_eq!(desk.request.reopen(None, &ann(), &desk.text).unwrap().len(), 3);
     assert_eq!(desk.statuses(), [Pending; 3]);
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.text(), format!("Yes. {NEW}"));
@@ -122,7 +122,7 @@ fn words_that_stand_in_several_places_alike_are_left_where_they_are() {
     let mut desk = Desk::proposing("He go home.", "He goes home.");
     desk.types("He go home.", "");
     desk.types("|", "He go home. He go home.");
-    let refused = desk.request.reopen(&ann(), &desk.text).unwrap_err();
+    let refused = desk.request.reopen(None, &ann(), &desk.text).unwrap_err();
     assert_eq!(refused.code(), "invalid_decision");
     assert_eq!(desk.statuses(), [Obsolete]);
 }
@@ -133,7 +133,70 @@ fn a_common_word_is_found_again_by_what_stood_around_it() {
         Desk::proposing("The cat and teh dog met teh bird.", "The cat and teh dog met the bird.");
     desk.types("The cat and teh dog met teh bird.", "");
     desk.types("|", "The cat and teh dog met teh bird.");
-    desk.request.reopen(&ann(), &desk.text).unwrap();
+    desk.request.reopen(None, &ann(), &desk.text).unwrap();
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.text(), "The cat and teh dog met the bird.");
+}
+
+#[test]
+fn one_change_can_be_proposed_again_and_the_others_stay_as_they_are() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.reject(1).unwrap();
+    desk.request.expire(START_MS + 300_000).unwrap();
+    let before = desk.request.clone();
+    assert_eq!(desk.reopens(&[1]).unwrap(), [desk.id(1)]);
+    assert_eq!(desk.statuses(), [Accepted, Pending, Expired]);
+    let untouched = [0, 2].map(|index| desk.request.hunks[index] == before.hunks[index]);
+    assert_eq!(untouched, [true, true]);
+    assert_eq!(desk.request.unplaced(Some(&[desk.id(1)])), []);
+    assert_eq!(desk.request.status, RequestStatus::Pending);
+    desk.accept(1).unwrap();
+    assert_eq!(desk.request.status, RequestStatus::Partly, "the third is still expired");
+    desk.reopens(&[2]).unwrap();
+    desk.decide(&approve()).unwrap();
+    assert_eq!((desk.request.status, desk.text()), (RequestStatus::Approved, NEW.to_owned()));
+}
+
+#[test]
+fn one_change_is_proposed_again_while_others_still_wait() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.reject(1).unwrap();
+    let clock = desk.request.clock;
+    desk.types("|Teh", "Well. ");
+    desk.reopens(&[1]).unwrap();
+    assert_eq!(desk.statuses(), [Pending; 3]);
+    assert_eq!(desk.request.clock, clock, "somebody still waits for the answer");
+    assert_eq!(desk.request.hunks[1].decided, None);
+}
+
+#[test]
+fn what_is_open_or_accepted_or_of_another_request_cannot_be_proposed_again_by_name() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.reject(1).unwrap();
+    let before = desk.request.clone();
+    for wrong in [vec![0], vec![2], vec![1, 0], vec![1, 2], vec![]] {
+        assert_eq!(desk.reopens(&wrong).unwrap_err().code(), "invalid_decision", "{wrong:?}");
+    }
+    let unknown = [desk.id(1), HunkId::from("req_2.1".to_owned())];
+    let refused = desk.request.reopen(Some(&unknown), &ann(), &desk.text).unwrap_err();
+    assert_eq!(refused, DecisionError::NotFound { hunk: unknown[1].clone() });
+    let viewer = person("eve", Role::Viewer);
+    let refused = desk.request.reopen(Some(&unknown[..1]), &viewer, &desk.text).unwrap_err();
+    assert_eq!(refused.code(), "not_allowed");
+    assert_eq!(desk.request, before);
+}
+
+#[test]
+fn a_named_change_whose_words_are_gone_is_said_to_have_no_place() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.types("Teh first one is here. ", "");
+    desk.reject(1).unwrap();
+    assert_eq!(desk.statuses(), [Obsolete, Rejected, Pending]);
+    let refused = desk.reopens(&[0]).unwrap_err();
+    assert_eq!(refused.code(), "invalid_decision");
+    assert_eq!(desk.reopens(&[0, 1]).unwrap(), [desk.id(1)]);
+    assert_eq!(desk.request.unplaced(Some(&[desk.id(0), desk.id(1)])), [desk.id(0)]);
+    assert_eq!(desk.request.unplaced(Some(&[desk.id(1)])), []);
 }

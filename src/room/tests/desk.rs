@@ -14,7 +14,9 @@ use crate::review::{
     Choice, Decision, Finish, HunkVerdict, Person, Preview, Request, RequestStatus, Verdict,
 };
 use crate::room::clock::Clock;
-use crate::room::command::{Gate, NewRequest, Proposed, Push, Reading, Settled, Sketch, Undo};
+use crate::room::command::{
+    Gate, NewRequest, Proposed, Push, Reading, Reopen, Settled, Sketch, Undo,
+};
 use crate::room::event::{Change, Event};
 use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
@@ -171,6 +173,15 @@ impl Desk {
     ) -> Result<Arc<Request>, RoomError> {
         let undo = Undo { request: request.id().clone(), hunks: None, force: false };
         self.room.undo(undo, who(name)).await
+    }
+
+    /// Everything that was not accepted, on today's text.
+    pub(super) async fn reopens(
+        &self,
+        name: &str,
+        request: &Request,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.room.reopen(Reopen { request: request.id().clone(), hunks: None }, who(name)).await
     }
 
     /// The request as the store has it.

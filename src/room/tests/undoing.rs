@@ -2,9 +2,9 @@
 
 use super::desk::{Desk, code, edit, hunk, push};
 use super::who;
-use crate::review::{HunkStatus, RequestStatus};
+use crate::review::{HunkStatus, Request, RequestStatus};
 use crate::room::RoomError;
-use crate::room::command::{Command, Focus, Reply, Undo};
+use crate::room::command::{Command, Focus, Reopen, Reply, Undo};
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
@@ -94,7 +94,7 @@ async fn rejected_changes_stay_readable_and_can_be_proposed_again_on_todays_text
     desk.restarts().await;
     assert_eq!(desk.kept(&request).await.hunks[0].status, HunkStatus::Rejected);
     desk.forget();
-    let again = desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    let again = desk.reopens("ana", &request).await.unwrap();
     assert_eq!(again.hunks[0].parts[0].from, 12);
     assert_eq!(desk.heard("ana"), ["updates 1..1 +1 +2", "requested", "changed pending pending"]);
     desk.accepts("ana", &request).await;
@@ -107,10 +107,30 @@ async fn a_request_that_is_open_again_does_not_expire_and_is_there_after_a_resta
     let request = desk.proposes(NEW).await;
     desk.clock.advance_ms(300_000);
     desk.now().await;
-    desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    desk.reopens("ana", &request).await.unwrap();
     desk.clock.advance_ms(1_000_000);
     desk.restarts().await;
     assert_eq!(desk.room.requests().await.unwrap()[0].id(), request.id());
+}
+
+#[tokio::test]
+async fn one_change_is_proposed_again_told_kept_and_decided_and_the_other_stays_refused() {
+    let mut desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.rejects("ana", &request).await;
+    desk.writes("bo", 0, 0, "Yes! ").await;
+    desk.forget();
+    let only = Some(vec![hunk(&request, 2)]);
+    let wish = Reopen { request: request.id().clone(), hunks: only };
+    let again = desk.room.reopen(wish.clone(), who("bo")).await.unwrap();
+    let statuses = |request: &Request| request.hunks.iter().map(|h| h.status).collect::<Vec<_>>();
+    assert_eq!(statuses(&again), [HunkStatus::Rejected, HunkStatus::Pending]);
+    assert_eq!(desk.heard("ana"), ["updates 1..1 +2", "requested", "changed pending"]);
+    desk.restarts().await;
+    assert_eq!(statuses(&desk.room.requests().await.unwrap()[0]), statuses(&again));
+    assert_eq!(code(desk.room.reopen(wish, who("bo")).await), "invalid_decision");
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Partly);
+    assert_eq!(desk.text().await, "Yes! It was cold. It was early.");
 }
 
 /// Found by history 271 of the simulation.
@@ -120,7 +140,7 @@ async fn what_somebody_looked_at_when_it_ended_does_not_stand_still_when_it_is_o
     let request = desk.proposes(NEW).await;
     desk.room.focus(request.id().clone(), "ana".into(), Focus::On).await.unwrap();
     desk.rejects("ana", &request).await;
-    let again = desk.room.reopen(request.id().clone(), who("ana")).await.unwrap();
+    let again = desk.reopens("ana", &request).await.unwrap();
     assert_eq!(again.clock.paused_ms, None);
 }
 
@@ -133,6 +153,6 @@ async fn nothing_can_be_undone_in_a_deleted_document() {
     desk.room.delete(who("ana")).await.unwrap();
     let undone = desk.undoes("ana", &request).await;
     assert!(matches!(undone, Err(RoomError::NoDocument)), "{undone:?}");
-    let reopened = desk.room.reopen(other.id().clone(), who("ana")).await;
+    let reopened = desk.reopens("ana", &other).await;
     assert!(matches!(reopened, Err(RoomError::NoDocument)), "{reopened:?}");
 }

@@ -7,7 +7,7 @@ use copydesk::ids::{HunkId, RequestId, Version};
 use copydesk::review::{
     Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Request, ToolPolicy, Verdict,
 };
-use copydesk::room::command::{Command, Configure, Focus, Reply, Undo};
+use copydesk::room::command::{Command, Configure, Focus, Reopen, Reply, Undo};
 use copydesk::room::settings::OwnSettings;
 use copydesk::who::{Principal, Role};
 
@@ -194,7 +194,8 @@ impl World {
         let (reply, _) = Reply::channel();
         let version = self.desk.room.version();
         let by = self.editors[at].who.clone();
-        self.desk.take(Command::Reopen(id.clone(), by, reply));
+        let reopen = Reopen { request: id.clone(), hunks: None };
+        self.desk.take(Command::Reopen(reopen, by, reply));
         self.busy = true;
         must(TextsAreEqual, self.desk.room.version() == version, || {
             "proposing again changed a word".to_owned()

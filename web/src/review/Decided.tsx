@@ -2,7 +2,7 @@
 import { canDecide, useDocument } from '../editor/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import type { Hunk } from '../wire/types.ts'
-import { useUnplaced } from './again.ts'
+import { isRefused, proposeOneAgain, useUnplaced } from './again.ts'
 import { undo } from './decide.ts'
 import { decidedPieces, fate } from './fate.ts'
 import { Quotation } from './Quotation.tsx'
@@ -11,19 +11,22 @@ interface Props { label: string; hunks: readonly Hunk[]; open?: boolean }
 
 export function Decided({ label, hunks, open = false }: Props) {
   if (hunks.length === 0) return null
+  // The way back of a single one is that of its suggestion.
+  const several = hunks.filter(isRefused).length > 1
   return (
     <details className="decided" open={open}>
       <summary>{label}</summary>
       <ol aria-label={label}>
-        {hunks.map((hunk) => <Row key={hunk.id} hunk={hunk} />)}
+        {hunks.map((hunk) => <Row key={hunk.id} hunk={hunk} several={several} />)}
       </ol>
     </details>
   )
 }
 
-function Row({ hunk }: { hunk: Hunk }) {
+function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
   const mayDecide = canDecide(useDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
+  const canReopen = useCapability('reopen') && mayDecide && several && isRefused(hunk)
   const offline = useSession((session) => session.link !== 'online')
   const unplaced = useUnplaced(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (
@@ -33,6 +36,7 @@ function Row({ hunk }: { hunk: Hunk }) {
         <span>{fate(hunk)}</span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
         {canUndo && <button type="button" className="link" disabled={offline} onClick={() => void undo(hunk.request_id, [hunk.id])}>Undo</button>}
+        {canReopen && <button type="button" className="link" disabled={offline} onClick={() => void proposeOneAgain(hunk)}>Propose again</button>}
       </p>
     </li>
   )

@@ -54,7 +54,7 @@ function WaysBack({ request }: { request: ApprovalRequest }) {
   if (!mayDecide || (!undoes && !reopens)) return null
   return (
     <div className="ways-back">
-      {reopens && <button type="button" className="button" disabled={offline} onClick={() => void proposeAgain(request)}>Propose again</button>}
+      {reopens && <button type="button" className="button" disabled={offline} onClick={() => void proposeAgain(request)}>{refused === 1 ? 'Propose again' : `Propose all ${refused} again`}</button>}
       {undoes && <button type="button" className="button" disabled={offline} onClick={() => void undo(request.request_id)}>{accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`}</button>}
     </div>
   )

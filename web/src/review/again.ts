@@ -3,7 +3,7 @@ import { create } from 'zustand'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { many } from '../ui/when.ts'
-import type { ApprovalRequest, ApprovalResolved, Hunk } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResolved, Hunk, ReopenRequest } from '../wire/types.ts'
 import { explain } from './decide.ts'
 import { usePanel } from './panel.ts'
 
@@ -22,11 +22,17 @@ export function lostItsWords(known: ApprovalRequest | undefined, { status, hunks
 /** Whether there is something to propose again. */
 export const isRefused = ({ status }: Hunk): boolean => status === 'rejected' || status === 'expired' || status === 'obsolete'
 
-export async function proposeAgain(request: ApprovalRequest): Promise<boolean> {
+/** Everything of a suggestion that was not accepted. */
+export const proposeAgain = ({ request_id, hunks }: ApprovalRequest): Promise<boolean> => reopen({ request_id }, hunks.filter(isRefused))
+
+/** One change; the others of its suggestion stay as they are. */
+export const proposeOneAgain = (hunk: Hunk): Promise<boolean> => reopen({ request_id: hunk.request_id, hunks: [hunk.id] }, [hunk])
+
+async function reopen(wish: ReopenRequest, meant: readonly Hunk[]): Promise<boolean> {
   try {
-    const { unplaced = [] } = await wire.call('approval:reopen', { request_id: request.request_id })
-    useUnplaced.setState(({ ids }) => ({ ids: new Set([...ids, ...unplaced]) }))
-    const placed = request.hunks.filter(isRefused).length - unplaced.length
+    const { unplaced = [] } = await wire.call('approval:reopen', wish)
+    useUnplaced.setState(({ ids }) => ({ ids: new Set([...[...ids].filter((id) => !meant.some((hunk) => hunk.id === id)), ...unplaced]) }))
+    const placed = meant.length - unplaced.length
     const lost = unplaced.length === 0 ? '' : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
     toast(`${many(placed, 'change')} back for review.${lost}`)
     return true

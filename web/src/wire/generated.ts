@@ -468,6 +468,16 @@ hunks?: Array<string>,
  */
 force?: boolean, };
 
+export type ReopenRequest = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+ */
+hunks?: Array<string>, };
+
 export type Cancel = { 
 /**
  * The run to stop.

@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
   Decided, Difference, DocumentChanged, DocumentCreated, DocumentFile, DocumentLine, DocumentSettings, DocumentUpdates, FileList, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, ReopenRequest, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -55,7 +55,7 @@ export interface Calls {
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
-  'approval:reopen': [{ request_id: string }, { status: RequestStatus; unplaced?: string[] }]
+  'approval:reopen': [ReopenRequest, { status: RequestStatus; unplaced?: string[] }]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]

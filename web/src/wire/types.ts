@@ -2,7 +2,7 @@
 import type * as wire from './generated.ts'
 
 export type {
-  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, FileConflict, FileLine, FileList, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, Rule, RulesChanged,
+  AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, FileConflict, FileLine, FileList, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, ReopenRequest, Rule, RulesChanged,
   SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
 } from './generated.ts'
 

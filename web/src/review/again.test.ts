@@ -1,0 +1,33 @@
+import { beforeEach, expect, it, vi } from 'vitest'
+import type { ApprovalRequest, Hunk, HunkStatus } from '../wire/types.ts'
+
+const call = vi.fn()
+const said: string[] = []
+vi.mock('../session/store.ts', () => ({ wire: { call } }))
+vi.mock('../ui/toasts.ts', () => ({ toast: (words: string) => said.push(words) }))
+
+const { proposeAgain, proposeOneAgain, useUnplaced } = await import('./again.ts')
+
+const hunk = (id: string, status: HunkStatus): Hunk => ({ id, request_id: 'r', status, parts: [] })
+const hunks = [hunk('1', 'accepted'), hunk('2', 'rejected'), hunk('3', 'expired')]
+const unplaced = () => [...useUnplaced.getState().ids]
+
+beforeEach(() => {
+  said.length = 0
+  useUnplaced.setState({ ids: new Set() })
+})
+
+it('proposes everything again that was not accepted, and says what found no place', async () => {
+  call.mockResolvedValueOnce({ unplaced: ['3'] })
+  await proposeAgain({ request_id: 'r', hunks } as unknown as ApprovalRequest)
+  expect(call).toHaveBeenLastCalledWith('approval:reopen', { request_id: 'r' })
+  expect([said[0], unplaced()]).toEqual(['1 change back for review. 1 could not be placed: its words are no longer in the text.', ['3']])
+})
+
+it('proposes one change again, and forgets that it had no place before', async () => {
+  useUnplaced.setState({ ids: new Set(['2', '3']) })
+  call.mockResolvedValueOnce({ unplaced: [] })
+  await proposeOneAgain(hunks[2]!)
+  expect(call).toHaveBeenLastCalledWith('approval:reopen', { request_id: 'r', hunks: ['3'] })
+  expect([said[0], unplaced()]).toEqual(['1 change back for review.', ['2']])
+})
