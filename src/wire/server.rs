@@ -512,6 +512,9 @@ pub struct HunkState {
     /// The text that was put there instead of the proposed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The remembered rule that decided in that person's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 /// `tool_approval_resolved`

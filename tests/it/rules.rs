@@ -94,6 +94,7 @@ fn a_rule_lets_the_second_small_correction_through_and_the_third_larger_one_asks
     let resolved = table.ben.sees_resolved(&second);
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("approved"), &table.ana.user()));
     assert_eq!(resolved["rule"], rules(&table.ben)[0]["id"]);
+    assert_eq!(resolved["hunks"][0]["rule"], resolved["rule"], "each change says so too");
     assert_eq!((table.ana.text().as_str(), table.ben.text().as_str()), (SECOND, SECOND));
     let third = table.asks("third");
     assert!(table.waits(&third), "the larger one was not asked about");

@@ -37,6 +37,8 @@ await story(async (keep) => {
   await eventually('the second correction, unasked', () => bo.text(), (text) => text === SECOND)
   const card = (writer, prompt) => writer.page.locator('article.card', { hasText: prompt })
   await card(bo, 'The second word').locator('.by-rule').getByText('Accepted by').waitFor()
+  await card(bo, 'The second word').getByText('What it was about').click()
+  await card(bo, 'The second word').locator('.decided-row').getByText(/^Accepted by your rule, /).waitFor()
   await accessible(bo, 'an automatic approval in the dark')
   await ana.screenshot('rules-2-accepted')
   await bo.screenshot('rules-2-accepted-dark')

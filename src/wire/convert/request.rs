@@ -172,12 +172,11 @@ fn hunk_states(request: &Request) -> Vec<server::HunkState> {
 
 fn hunk_state(request: &Request, id: &HunkId, status: HunkStatus) -> server::HunkState {
     let decided = request.hunk(id).and_then(|hunk| hunk.decided.as_ref()).map(self::decided);
-    let (by, at, text) = decided.map_or((None, None, None), |decided| {
-        // The announcement itself names the rule.
-        let server::HunkDecided { by, at, text, rule: _ } = decided;
-        (Some(by), Some(at), text)
+    let (by, at, text, rule) = decided.map_or((None, None, None, None), |decided| {
+        let server::HunkDecided { by, at, text, rule } = decided;
+        (Some(by), Some(at), text, rule)
     });
-    server::HunkState { id: id.to_string(), status: status.as_str().to_owned(), by, at, text }
+    server::HunkState { id: id.to_string(), status: status.as_str().to_owned(), by, at, text, rule }
 }
 
 /// A pending request changed.

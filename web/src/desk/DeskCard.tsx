@@ -7,6 +7,7 @@ import { useBusy } from '../review/decide.ts'
 import { ReasonForm } from '../review/ReasonForm.tsx'
 import { usePanel } from '../review/panel.ts'
 import { isWaiting } from '../review/store.ts'
+import { whoseRule } from '../rules/wording.ts'
 import { useSession } from '../session/store.ts'
 import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
@@ -21,6 +22,7 @@ const OUTCOMES: Record<string, string> = { approved: 'Approved', rejected: 'Reje
 export function DeskCard({ request }: { request: ApprovalRequest }) {
   const waiting = isWaiting(request)
   const file = request.file_path
+  const me = useSession((session) => session.me?.user.id)
   const isNew = (request.preview_data as { is_new_file?: boolean } | null)?.is_new_file === true
   return (
     <li className="desk-card" aria-label={`${request.tool_name}${file ? ` ${file}` : ''}`}>
@@ -29,7 +31,7 @@ export function DeskCard({ request }: { request: ApprovalRequest }) {
         {file && <code>{visible(file)}</code>}
         {isNew && <span className="badge">{request.tool_name === 'create_new_document' ? 'new document' : 'new file'}</span>}
         {request.approvals.need > 1 && waiting && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
-        {!waiting && <span className={`desk-outcome is-${request.status}`}>{OUTCOMES[request.status] ?? request.status}</span>}
+        {!waiting && <span className={`desk-outcome is-${request.status}`}>{OUTCOMES[request.status] ?? request.status}{request.rule !== null && ` by ${whoseRule(request.by, me)}`}</span>}
       </div>
       <p className="desk-asked">{request.author.name}, {ago(request.created_at, Date.now())}: {visible(request.prompt)}</p>
       {request.explanation && <p className="desk-says"><b>The AI says:</b> {visible(request.explanation)}</p>}

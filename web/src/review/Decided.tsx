@@ -24,6 +24,7 @@ export function Decided({ label, hunks, open = false }: Props) {
 }
 
 function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
+  const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
   const canReopen = useCapability('reopen') && mayDecide && several && isRefused(hunk)
@@ -33,7 +34,7 @@ function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
     <li className="decided-row">
       <p className="words"><Quotation pieces={decidedPieces(hunk)} /></p>
       <p className="fate">
-        <span>{fate(hunk)}</span>
+        <span>{fate(hunk, me)}</span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
         {canUndo && <button type="button" className="link" disabled={offline} onClick={() => void undo(hunk.request_id, [hunk.id])}>Undo</button>}
         {canReopen && <button type="button" className="link" disabled={offline} onClick={() => void proposeOneAgain(hunk)}>Propose again</button>}

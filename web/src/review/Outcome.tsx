@@ -10,6 +10,7 @@ import { summary } from './fate.ts'
 import { whoseRule } from '../rules/wording.ts'
 
 export function Outcome({ request, open = false }: { request: ApprovalRequest; open?: boolean }) {
+  const me = useSession((session) => session.me?.user.id)
   // What was said with an earlier decision is not about how it ended.
   const saidNo = request.hunks.length === 0 || request.hunks.some((hunk) => hunk.status === 'rejected')
   const good = request.status === 'approved' || request.status === 'partly'
@@ -18,9 +19,9 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
       {request.explanation && <p className="answer">{request.explanation}</p>}
       <p className="tool-line">
         <Icon name={good ? 'check' : 'cross'} size={13} />
-        <span>{summary(request)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
+        <span>{summary(request, me)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
-      {request.rule !== null && <Automatic request={request} />}
+      {request.rule !== null && <Automatic by={whoseRule(request.by, me)} />}
       <WaysBack request={request} />
       <Decided label="What it was about" hunks={request.hunks} open={open} />
       {request.report && (
@@ -34,11 +35,10 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
 }
 
 /** Nobody was asked: a rule of somebody accepted it. The ways back are the same. */
-function Automatic({ request }: { request: ApprovalRequest }) {
-  const me = useSession((session) => session.me?.user.id)
+function Automatic({ by }: { by: string }) {
   return (
     <p className="by-rule">
-      <span className="badge is-rule"><Icon name="clock" size={12} /> Accepted by {whoseRule(request.by, me)}</span>
+      <span className="badge is-rule"><Icon name="clock" size={12} /> Accepted by {by}</span>
     </p>
   )
 }

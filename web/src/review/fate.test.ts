@@ -21,10 +21,19 @@ it('names everybody who decided, once', () => {
   expect(summary(request(hunks))).toBe('4 changes: 2 accepted, 1 rejected, 1 gone with its words by Bo, Ana')
 })
 
+it('says that a rule decided, and whose', () => {
+  const rule = { ...by('Ana'), rule: 'rul_1' }
+  expect(fate(hunk('accepted', rule), 'Bo')).toMatch(/^Accepted by Ana’s rule, .*2/)
+  expect(fate(hunk('accepted', rule), 'Ana')).toMatch(/^Accepted by your rule, .*2/)
+  expect(fate(hunk('accepted', by('Ana')), 'Ana')).toMatch(/^Accepted by Ana, /)
+})
+
 it('does not name the maker of a rule as somebody who decided', () => {
-  const ana = { id: 'Ana', name: 'Ana' }
-  expect(summary(request([hunk('accepted', by('Ana'))], { by: ana, rule: 'rul_1' }))).toBe('Accepted')
-  expect(summary(request([hunk('accepted', by('Ana')), hunk('rejected', by('Bo'))], { by: ana, rule: 'rul_1' }))).toBe('2 changes: 1 accepted, 1 rejected by Bo')
+  const [ana, rule] = [{ id: 'Ana', name: 'Ana' }, { ...by('Ana'), rule: 'rul_1' }]
+  expect(summary(request([hunk('accepted', rule)], { by: ana, rule: 'rul_1' }))).toBe('Accepted')
+  expect(summary(request([hunk('accepted', rule), hunk('rejected', by('Bo'))], { by: ana, rule: 'rul_1' }))).toBe('2 changes: 1 accepted, 1 rejected by Bo')
+  // One was undone and accepted again by hand.
+  expect(summary(request([hunk('accepted', rule), hunk('accepted', by('Bo'))], { by: { id: 'Bo', name: 'Bo' } }))).toBe('2 changes: 2 accepted by Ana’s rule, Bo')
 })
 
 it('says it shortly of one change', () => {

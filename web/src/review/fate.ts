@@ -1,19 +1,23 @@
 /** What became of a change, in words. Pure. */
-import type { ApprovalRequest, Hunk } from '../wire/types.ts'
+import { whoseRule } from '../rules/wording.ts'
+import type { ApprovalRequest, Hunk, HunkDecided } from '../wire/types.ts'
 import { clock, many } from '../ui/when.ts'
 import { type Piece } from './snippet.ts'
 import { tally } from './store.ts'
 
 const DONE: Partial<Record<Hunk['status'], string>> = { accepted: 'Accepted', rejected: 'Rejected', expired: 'Expired before anybody decided', obsolete: 'Its words are gone' }
 
-/** "Accepted by Bo, 14:02"; nothing while it waits. */
-export function fate({ status, decided }: Hunk): string {
+/** "Accepted by Bo, 14:02", "Accepted by your rule, 14:02"; nothing while it waits. `me` is who reads it. */
+export function fate({ status, decided }: Hunk, me?: string): string {
   const done = DONE[status]
   if (!done) return ''
   if (!decided || (status !== 'accepted' && status !== 'rejected')) return done
   const edited = decided.text === undefined ? '' : ' with other words'
-  return `${done}${edited} by ${decided.by.name}, ${clock(decided.at)}`
+  return `${done}${edited} by ${nameOf(decided, me)}, ${clock(decided.at)}`
 }
+
+/** Who decided: a person, or the rule that one had made before. */
+const nameOf = ({ by, rule }: HunkDecided, me: string | undefined): string => (rule === undefined ? by.name : whoseRule(by, me))
 
 /** A decided change as it was, without the words around it: those may be others by now. */
 export function decidedPieces({ parts, status, decided }: Hunk): Piece[] {
@@ -32,20 +36,19 @@ const ENDED: Partial<Record<ApprovalRequest['status'], string>> = {
 }
 
 /** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
-export function summary({ hunks, status, by, rule = null }: ApprovalRequest): string {
+export function summary({ hunks, status, by, rule = null }: ApprovalRequest, me?: string): string {
   const { accepted, rejected, expired, obsolete } = tally(hunks)
   const counts = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`, expired && `${expired} expired`, obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`]
   const parts = counts.filter(Boolean)
   const [only] = hunks
   const what = hunks.length === 1 && only ? (DONE[only.status] ?? status) : parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
-  const people = deciders(hunks)
-  const decided = people.length > 0 ? people : by ? [by.name] : []
   // Whose rule it was is said beside it; its maker did not decide this.
-  const names = rule === null ? decided : decided.filter((name) => name !== by?.name)
+  const decisions = hunks.flatMap(({ decided }) => (decided && !(decided.rule !== undefined && decided.rule === rule) ? [decided] : []))
+  const names = decisions.length > 0 ? deciders(decisions, me) : by && rule === null ? [by.name] : []
   return names.length > 0 ? `${what} by ${names.join(', ')}` : what
 }
 
 /** Everybody who decided, each once, in the order of the changes. */
-function deciders(hunks: readonly Hunk[]): string[] {
-  return [...new Map(hunks.flatMap(({ decided }) => (decided ? [[decided.by.id + decided.by.name, decided.by.name] as const] : []))).values()]
+function deciders(decisions: readonly HunkDecided[], me: string | undefined): string[] {
+  return [...new Map(decisions.map((decided) => [decided.by.id + nameOf(decided, me), nameOf(decided, me)])).values()]
 }

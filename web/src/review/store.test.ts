@@ -22,6 +22,8 @@ it('knows who decided a single change, and forgets it when the change is open ag
   const [bo, at] = [{ id: 'u', name: 'Bo' }, '2026-11-20T10:00:00Z']
   const decided = updated(announced(NONE, request('r', [hunk('1'), hunk('2')])), update({ hunks: [{ id: '1', status: 'accepted', by: bo, at, text: 'mine' }] }))
   expect(decided.requests.r!.hunks.map((h) => h.decided)).toEqual([{ by: bo, at, text: 'mine' }, undefined])
+  const ruled = updated(decided, update({ hunks: [{ id: '2', status: 'accepted', by: bo, at, rule: 'rul_1' }] }))
+  expect(ruled.requests.r!.hunks[1]!.decided).toEqual({ by: bo, at, rule: 'rul_1' })
   expect(updated(decided, update({ hunks: [{ id: '1', status: 'pending' }] })).requests.r!.hunks[0]).toEqual(hunk('1'))
 })
 

@@ -81,10 +81,10 @@ function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[
 /** Who decided comes with the state; one that is open again was decided by nobody. */
 function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
   if (!state) return hunk
-  const { status, by, at, text } = state
+  const { status, by, at, text, rule } = state
   const now = { ...hunk, status }
   delete now.decided
-  return by && at ? { ...now, decided: { by, at, ...(text !== undefined && { text }) } } : now
+  return by && at ? { ...now, decided: { by, at, ...(text !== undefined && { text }), ...(rule !== undefined && { rule }) } } : now
 }
 
 /** Still to be decided. */

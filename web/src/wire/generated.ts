@@ -1421,7 +1421,11 @@ at?: string,
 /**
  * The text that was put there instead of the proposed one.
  */
-text?: string, };
+text?: string, 
+/**
+ * The remembered rule that decided in that person's place.
+ */
+rule?: string, };
 
 export type ToolApprovalResolved = { 
 /**
