@@ -6,6 +6,7 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { DeskCard } from './DeskCard.tsx'
+import { DeskRules } from './DeskRules.tsx'
 import { Errand } from './Errand.tsx'
 import { sorted, useDesk } from './store.ts'
 
@@ -41,6 +42,7 @@ function Open() {
       </div>
       {waiting.length > 0 && <ul className="desk-cards" aria-label="Waiting">{waiting.map((request) => <DeskCard key={request.request_id} request={request} />)}</ul>}
       {workspace && me !== null && canWrite(me.role) && <Errand />}
+      <DeskRules />
       {over.length > 0 && (
         <>
           <h3 className="earlier">Earlier</h3>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApprovalRequest, Rule } from '../wire/types.ts'
-import { allowed, canRemember, mayRevoke, reach, ruleOf, ruleWords, sizesFor, whoseRule } from './wording.ts'
+import { offered, RULED_AT_DESK } from './tools.ts'
+import { allowed, canRemember, flawOf, mayRevoke, meaning, reach, ruleOf, ruleWords, sizesFor, whoseRule } from './wording.ts'
 
 const request = (more: Partial<ApprovalRequest>) => ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ApprovalRequest
 
@@ -43,10 +44,29 @@ describe('what a rule allows', () => {
     expect(ruleWords({ effect: 'allow', tool: 'update_full_document', remember })).toBe('Rewrite, of any size')
   })
 
-  it('is made of what was chosen, or not at all', () => {
-    expect(ruleOf('doc', { effect: 'deny', tool: '', size: ' 200 ' })).toEqual({ documentId: 'doc', effect: 'deny', over: 200 })
-    expect(ruleOf('doc', { effect: 'allow', tool: 'Write', size: '20' })).toEqual({ documentId: 'doc', effect: 'allow', tool: 'Write', max_units: 20 })
-    expect(ruleOf('doc', { effect: 'ask', tool: '', size: '' })).toEqual({ documentId: 'doc', effect: 'ask' })
-    for (const bad of [{ effect: 'allow', tool: '', size: '' }, { effect: 'allow', tool: 'Write', size: '0' }, { effect: 'deny', tool: '', size: 'few' }, { effect: 'deny', tool: '', size: '-1' }] as const) expect(ruleOf('doc', bad)).toBeNull()
+  it('is made of what was chosen, or not at all, and says why not', () => {
+    const choice = { effect: 'deny', tool: '', path: '', size: '' } as const
+    expect(ruleOf('doc', { ...choice, size: ' 200 ' })).toEqual({ documentId: 'doc', effect: 'deny', over: 200 })
+    expect(ruleOf('doc', { ...choice, effect: 'allow', tool: 'Write', size: '20' })).toEqual({ documentId: 'doc', effect: 'allow', tool: 'Write', max_units: 20 })
+    expect(ruleOf('desk', { ...choice, effect: 'ask', path: ' notes/** ' })).toEqual({ documentId: 'desk', effect: 'ask', path: 'notes/**' })
+    const flaws = [{ effect: 'allow' }, { effect: 'allow', tool: 'Write', size: '0' }, { size: 'few' }, { size: '-1' }] as const
+    for (const flaw of flaws) {
+      expect(ruleOf('doc', { ...choice, ...flaw })).toBeNull()
+      expect(flawOf({ ...choice, ...flaw })).toMatch(/\.$/)
+    }
+    expect(flawOf(choice)).toBeNull()
+  })
+
+  it('says what a path cannot speak of', () => {
+    const choice = { effect: 'deny', tool: '', path: 'private/**', size: '' } as const
+    expect(meaning(choice, RULED_AT_DESK)).toMatch(/told no at once.*Searches leave such files out.*Bash/)
+    expect(meaning({ ...choice, tool: 'Write' }, RULED_AT_DESK)).not.toMatch(/Searches|Bash/)
+    expect(meaning({ ...choice, effect: 'ask', tool: 'Read' }, RULED_AT_DESK)).toContain('no words of such files')
+    expect(meaning({ ...choice, path: '' }, RULED_AT_DESK)).not.toMatch(/Searches|Bash/)
+  })
+
+  it('allows only what asks and is no command', () => {
+    expect(offered(RULED_AT_DESK, 'allow').map(({ tool }) => tool)).toEqual(['Write', 'Edit', 'MultiEdit', 'create_new_document'])
+    expect(offered(RULED_AT_DESK, 'deny')).toEqual(RULED_AT_DESK)
   })
 })

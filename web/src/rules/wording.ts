@@ -1,6 +1,7 @@
 /** What a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ApprovalRequest, Remember, Rule } from '../wire/types.ts'
+import type { RuledTool } from './tools.ts'
 
 /** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
@@ -37,19 +38,43 @@ export function reach(remember: Remember, who: string): string {
 }
 
 /** What somebody has chosen in the form. */
-export interface Choice { effect: 'deny' | 'ask' | 'allow'; /** Empty: every tool. */ tool: string; /** As typed; empty: of any size. */ size: string }
+export interface Choice { effect: 'deny' | 'ask' | 'allow'; /** Empty: every tool. */ tool: string; /** A pattern; empty: any file, or none. */ path: string; /** As typed; empty: of any size. */ size: string }
 
 /** What is asked of the server; `null`: the choice makes no rule. */
-export function ruleOf(documentId: string, { effect, tool, size }: Choice): AddRule | null {
+export function ruleOf(documentId: string, choice: Choice): AddRule | null {
+  if (flawOf(choice) !== null) return null
+  const { effect, tool, path, size } = choice
   const units = size.trim() === '' ? undefined : Number(size)
-  const least = effect === 'allow' ? 1 : 0
-  if (units !== undefined && !(Number.isSafeInteger(units) && units >= least)) return null
-  if (effect === 'allow' && tool === '') return null
   return {
     documentId, effect,
     ...(tool !== '' && { tool }),
+    ...(path.trim() !== '' && { path: path.trim() }),
     ...(units !== undefined && (effect === 'allow' ? { max_units: units } : { over: units })),
   }
+}
+
+/** What keeps the choice from being a rule; `null`: nothing that is known here. */
+export function flawOf({ effect, tool, size }: Choice): string | null {
+  const units = size.trim() === '' ? undefined : Number(size)
+  if (effect === 'allow' && tool === '') return 'A rule allows one tool: choose which.'
+  if (units !== undefined && !(Number.isSafeInteger(units) && units >= 0)) return 'The size is a whole number of characters.'
+  return effect === 'allow' && units === 0 ? 'A rule that allows no character allows nothing.' : null
+}
+
+const MEANING: Record<Choice['effect'], string> = {
+  deny: 'Not even proposed: the AI is told no at once, also where approvals are off.',
+  ask: 'People are asked every time, whatever other rules allow, also where approvals are off.',
+  allow: 'Done at once, in your name. Commands and what has a warning are asked about all the same.',
+}
+
+/** What the rule will mean; among `tools` are some that no path can speak of. */
+export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
+  const said = MEANING[effect]
+  if (path.trim() === '' || effect === 'allow') return said
+  const hidden = effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
+  const searched = ['', 'Read', 'Grep', ...(effect === 'deny' ? ['Glob'] : [])].includes(tool)
+  const nameless = tool === '' && tools.some(({ files }) => !files) ? ' Commands name no file: a rule about Bash is for those.' : ''
+  return `${said}${searched ? ` ${hidden}` : ''}${nameless}`
 }
 
 /** "Ana’s rule", "your rule" */
