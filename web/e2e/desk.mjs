@@ -79,9 +79,20 @@ await story(async (keep) => {
   await eventually('what it made', () => file('made.txt'), (text) => text === 'done\n')
   await settled()
   await ana.screenshot('desk-3-settled')
+  await planned(ana, ask, card, settled)
   await ruled(ana, ask, card, settled)
   same('no page failed', [...ana.errors, ...bo.errors], [])
 })
+
+/** The mode is chosen beside the question: nothing happens before the plan is approved. */
+async function planned({ page }, ask, card, settled) {
+  await page.getByLabel('Approvals').selectOption({ label: 'Plan' })
+  await ask('Plan something')
+  await card('ExitPlanMode').getByText('Write a summary.').waitFor()
+  await card('ExitPlanMode').getByRole('button', { name: 'Approve' }).click()
+  await settled()
+  await page.getByLabel('Approvals').selectOption({ label: 'Review' })
+}
 
 /** An owner denies some files here: said what is wrong with a rule, and what it means; it holds until it is revoked. */
 async function ruled(ana, ask, card, settled) {

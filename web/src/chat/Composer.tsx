@@ -6,7 +6,7 @@ import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import { ask, cancelRun } from './ask.ts'
 import { choose, useModel } from './models.ts'
-import { chooseMode, MODES, type Mode, useMode } from './modes.ts'
+import { ModeChoice } from './ModeChoice.tsx'
 import { modelLabel } from './spent.ts'
 import { useWorking } from './working.ts'
 
@@ -54,20 +54,6 @@ export function Composer() {
         )}
       </div>
     </form>
-  )
-}
-
-/** How it is approved; not there when there is nothing to choose. */
-function ModeChoice() {
-  const me = useSession((session) => session.me)
-  const chosen = useMode((mode) => mode.chosen)
-  const offered = MODES.filter(({ mode }) => me?.permission_modes.includes(mode))
-  if (me === null || offered.length < 2) return null
-  const value = offered.find(({ mode }) => mode === chosen) ?? offered.find(({ mode }) => mode === me.permission_mode) ?? offered[0]!
-  return (
-    <select className={`model mode is-${value.mode}`} aria-label="Approvals" title={value.what} value={value.mode} onChange={({ currentTarget }) => chooseMode(currentTarget.value as Mode, me.permission_mode)}>
-      {offered.map(({ mode, name }) => <option key={mode} value={mode}>{name}</option>)}
-    </select>
   )
 }
 

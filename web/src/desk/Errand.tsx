@@ -1,6 +1,8 @@
 /** Asking for work in the workspace, and what the AI said last. */
 import { useEffect, useState } from 'react'
 import { documentPath, follow } from '../app/routes.ts'
+import { ModeChoice } from '../chat/ModeChoice.tsx'
+import { chosenMode } from '../chat/modes.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import type { AgentEvent } from '../wire/types.ts'
@@ -17,7 +19,8 @@ export function Errand() {
     const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
     setSaid({ run: requestId, text: '', over: false })
     try {
-      await wire.call('run', { prompt: prompt.trim(), requestId, continue: true })
+      const mode = chosenMode()
+      await wire.call('run', { prompt: prompt.trim(), requestId, continue: true, ...(mode && { permission_mode: mode }) })
       setPrompt('')
     } catch (error) {
       setSaid(null)
@@ -30,6 +33,7 @@ export function Errand() {
       <label className="hidden-label" htmlFor="errand">Ask for work in the workspace</label>
       <div className="desk-ask">
         <input id="errand" className="field" placeholder="Ask for work in the workspace…" value={prompt} disabled={offline} onInput={(event) => setPrompt(event.currentTarget.value)} />
+        <ModeChoice />
         {said && !said.over ? (
           <button type="button" className="button" onClick={() => void wire.call('cancel', { requestId: said.run }).catch(() => undefined)}>Stop</button>
         ) : (
