@@ -5,6 +5,7 @@ mod claude;
 mod mcp_bridge;
 mod models;
 mod remote;
+mod settings;
 mod tokens;
 
 use std::io::Write;
@@ -34,7 +35,6 @@ use crate::ids::MemberId;
 use crate::room::Outlet;
 use crate::room::clock::Clock;
 use crate::room::event::{Announcement, Event};
-use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
@@ -200,28 +200,15 @@ impl House {
             None => owner_secret(&config.data)?,
         };
         auth.set_owner(&secret, clock.now_ms()).await?;
-        let settings = ServerSettings {
-            approvals: if config.approvals { Approvals::On } else { Approvals::Off },
-            timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
-            permission_mode: PermissionMode::default(),
-        };
-        if !config.approvals {
-            tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
-        }
+        let settings = settings::started_with(config);
         let sockets = Sockets::new(store.clone(), clock.clone());
         let changes = mcp::Changes::default();
         let outlet = Arc::new(Outlets(sockets.clone(), changes.clone()));
-        let rooms = Rooms::new(store.clone(), outlet, settings.clone(), clock.clone());
-        rooms.recall_settings().await?;
-        if rooms.settings() != settings {
-            tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
-        }
-        let skips = rooms.settings().permission_mode == PermissionMode::BypassPermissions;
-        if skips && !config.allow_bypass {
-            tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
-        }
+        let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
+        let models = models::models(config)?;
+        settings::recall(&rooms, config, &models).await?;
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
-        let (models, mut tools) = (models::models(config)?, tools(config)?);
+        let mut tools = tools(config)?;
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
             let started = Files::start(store.clone(), rooms.clone(), workspace).await?;

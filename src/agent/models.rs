@@ -82,7 +82,7 @@ impl Models {
     }
 
     /// Whether the Claude CLI can be asked.
-    pub(super) fn has_cli(&self) -> bool {
+    pub fn has_cli(&self) -> bool {
         self.asked.iter().any(|(known, _)| is_cli(known))
     }
 

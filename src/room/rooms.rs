@@ -17,7 +17,7 @@ use super::clock::Clock;
 use super::command::Command;
 use super::driver::Driver;
 use super::event::Announcement;
-use super::settings::{Chosen, ServerSettings};
+use super::settings::{Chosen, PermissionMode, ServerSettings};
 use super::whereabouts::Whereabouts;
 use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
@@ -239,16 +239,26 @@ impl Rooms {
         self.0.settings()
     }
 
-    /// Takes up what an owner had set before the server was started again.
-    pub async fn recall_settings(&self) -> Result<(), RoomError> {
+    /// Takes up what an owner had set before the server was started again. A permission mode that this server does not offer
+    /// any more is set aside, so that everybody is told what is in force; it is the answer then, and stays kept until
+    /// settings are changed.
+    pub async fn recall_settings(
+        &self,
+        offers: impl Fn(PermissionMode) -> bool,
+    ) -> Result<Option<PermissionMode>, RoomError> {
         let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
-        let Some(kept) = kept else { return Ok(()) };
+        let Some(kept) = kept else { return Ok(None) };
         let chosen: Chosen = serde_json::from_str(&kept).map_err(|error| {
             let (what, reason) = (SETTINGS.to_owned(), error.to_string());
             RoomError::store(StoreError::Corrupt { what, reason })
         })?;
-        self.0.put_settings(chosen.over(&self.0.started_with));
-        Ok(())
+        let mut settings = chosen.over(&self.0.started_with);
+        let set_aside = Some(settings.permission_mode).filter(|mode| !offers(*mode));
+        if set_aside.is_some() {
+            settings.permission_mode = PermissionMode::default();
+        }
+        self.0.put_settings(settings);
+        Ok(set_aside)
     }
 
     /// Changes the server's settings for requests that are made from now on, and keeps them; everyone in a document is told

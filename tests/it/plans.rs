@@ -254,3 +254,25 @@ fn the_servers_permission_mode_is_told_to_everybody_and_holds_for_runs_that_name
     let settings = owner.emit("settings:set", &json!({"approvals": "on"})).ok()["settings"].clone();
     assert_eq!(settings["permission_mode"], "sdk");
 }
+
+#[test]
+fn a_mode_the_server_no_longer_offers_is_not_in_force_and_the_settings_say_so() {
+    let mut desk = Desk::plan()
+        .script(Script::rewriting("The keeper wrote.\n"))
+        .flags(&["--allow-bypass"])
+        .start();
+    let owner = desk.owner();
+    owner.emit("settings:set", &json!({"permission_mode": "bypassPermissions"})).ok();
+    desk.stops();
+    desk.starts_without("--allow-bypass");
+    let olga = desk.owner();
+    let settings = olga.emit("settings:get", &json!({})).ok()["settings"].clone();
+    assert_eq!(settings["permission_mode"], "sdk");
+    let told = olga.registered();
+    assert_eq!((&told["permission_mode"], &told["settings"]), (&json!("sdk"), &settings));
+    olga.creates(TEXT);
+    let run = olga.asks("Shorter");
+    olga.rejects(&olga.sees_request_of(&run), "Review it first");
+    assert_eq!(olga.text(), TEXT);
+    assert!(desk.complaints().contains("skipping approvals by default needs --allow-bypass"));
+}

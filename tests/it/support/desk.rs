@@ -253,6 +253,12 @@ impl Desk {
         assert!(!status.success(), "it stopped in good order");
     }
 
+    /// On the same data, without a flag from now on.
+    pub fn starts_without(&mut self, flag: &str) {
+        self.flags.retain(|known| known != flag);
+        self.starts();
+    }
+
     /// On the same data, after it was killed or stopped.
     pub fn starts(&mut self) {
         self.server = Server::start(&self.data(), &self.flags, &self.environment);

@@ -1,0 +1,44 @@
+//! The settings a server starts with: its options, and what an owner had set before, as far as that is still offered.
+
+use crate::agent::Models;
+use crate::config::Config;
+use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
+use crate::room::{RoomError, Rooms};
+
+/// What the options say.
+pub(super) fn started_with(config: &Config) -> ServerSettings {
+    if !config.approvals {
+        tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
+    }
+    ServerSettings {
+        approvals: if config.approvals { Approvals::On } else { Approvals::Off },
+        timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
+        permission_mode: PermissionMode::default(),
+    }
+}
+
+/// Takes up what an owner had set in the running server before.
+pub(super) async fn recall(
+    rooms: &Rooms,
+    config: &Config,
+    models: &Models,
+) -> Result<(), RoomError> {
+    let started_with = rooms.settings();
+    let offers = |mode| match mode {
+        PermissionMode::BypassPermissions => config.allow_bypass,
+        PermissionMode::McpProxy => models.has_cli(),
+        PermissionMode::Sdk | PermissionMode::ToolApproval => true,
+    };
+    let set_aside = rooms.recall_settings(offers).await?;
+    if rooms.settings() != started_with {
+        tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
+    }
+    match set_aside {
+        Some(PermissionMode::BypassPermissions) => {
+            tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
+        }
+        Some(mode) => tracing::warn!(%mode, "runs are reviewed: this default is not offered here"),
+        None => {}
+    }
+    Ok(())
+}
