@@ -62,7 +62,7 @@ const WALLS: &[(&str, &str)] = &[
     ("clap", "cli.rs main.rs"),
     ("clap_complete", "cli.rs"),
     ("getrandom", "auth llm/retry.rs webhook/signature.rs"),
-    ("globset", "review/rule.rs workspace"),
+    ("globset", "review/pattern.rs workspace"),
     ("governor", "http/messages http/way_in.rs socket"),
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),

@@ -7,14 +7,12 @@
 //! decide the requester's rule does not either, and it is silent once its maker may not decide any more. It never covers a
 //! command, a request with a warning, or words in conflict; those are always asked about.
 
-use std::path::{Component, Path};
-
-use globset::{Glob, GlobBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::apply::Moment;
 use super::{
-    Decision, DecisionError, Person, Preview, PreviewKind, Proposal, Request, RequestStatus,
+    Decision, DecisionError, PathPattern, Person, Preview, PreviewKind, Proposal, Request,
+    RequestStatus,
 };
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::who::{Action, Principal};
@@ -78,64 +76,6 @@ impl Scope {
             Self::Document => "document",
             Self::Workspace => "workspace",
         }
-    }
-}
-
-/// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
-/// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
-/// whatever the case of their letters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PathPattern(Glob);
-
-/// Longest pattern, in bytes.
-const LONGEST_PATTERN: usize = 300;
-
-impl PathPattern {
-    /// Reads a pattern of 1 to 300 bytes; the error is for people.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() || text.len() > LONGEST_PATTERN {
-            return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
-        }
-        let pattern = GlobBuilder::new(text).literal_separator(true).build();
-        pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
-    }
-
-    /// The pattern as it was written.
-    pub fn as_str(&self) -> &str {
-        self.0.glob()
-    }
-
-    /// Whether it covers a path below the workspace. One that goes up or is absolute is never covered.
-    fn covers(&self, path: &str) -> bool {
-        let is_plain = |part| matches!(part, Component::Normal(_));
-        let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
-        Path::new(path).components().all(is_plain)
-            && (hides(self.as_str()) || !hides(path))
-            && self.0.compile_matcher().is_match(path)
-    }
-
-    /// Whether it may be about a path: rather too often than once too little.
-    fn touches(&self, path: &str) -> bool {
-        let is_plain = |part| matches!(part, Component::Normal(_));
-        let plain = Path::new(path).components().all(is_plain);
-        let mut any_case = GlobBuilder::new(self.as_str());
-        any_case.literal_separator(true).case_insensitive(true);
-        !plain || any_case.build().is_ok_and(|glob| glob.compile_matcher().is_match(path))
-    }
-}
-
-impl TryFrom<String> for PathPattern {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text)
-    }
-}
-
-impl From<PathPattern> for String {
-    fn from(pattern: PathPattern) -> Self {
-        pattern.as_str().to_owned()
     }
 }
 
@@ -253,7 +193,8 @@ impl Rule {
         let size = over.map(|over| format!(" for changes of more than {over} UTF-16 units"));
         let place = if document.is_some() { "document" } else { "workspace" };
         format!(
-            "Denied by a rule of this {place}: it does not allow {tool}{}{}. Nothing was done and nobody was asked. Do not try              to reach the same in another way; tell the user.",
+            "Denied by a rule of this {place}: it does not allow {tool}{}{}. Nothing was done and nobody was asked. Do not try \
+             to reach the same in another way; tell the user.",
             files.unwrap_or_default(),
             size.unwrap_or_default(),
         )

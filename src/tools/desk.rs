@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::review::{
-    Execution, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
+    self, Execution, Hidden, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
 };
 use crate::room::command::{Gate, NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
@@ -88,6 +88,16 @@ pub async fn is_ruled(context: &Context, call: &Call) -> Result<bool, ToolError>
     let file = named_file(&call.input);
     let matter = Matter { tool: &call.name, document: None, file: file.as_deref(), units: None };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
+}
+
+/// The files that a search by this tool leaves out: what rules at least as strict as `mildest` say of it, or of reading.
+pub async fn hidden(
+    context: &Context,
+    tool: &str,
+    mildest: review::Effect,
+) -> Result<Hidden, ToolError> {
+    let rules = context.desk.rules().await?;
+    Ok(Hidden::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
 }
 
 /// What people are shown of a call that only reads.

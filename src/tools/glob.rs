@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
+use crate::review;
+use crate::workspace::WorkspaceError;
+
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, desk};
 
 /// Which files are there.
 pub struct Glob;
@@ -31,19 +34,37 @@ impl Tool for Glob {
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path } = input;
-        let found =
-            changes::blocking(move |_| workspace.glob(&pattern, path.as_deref().unwrap_or(".")));
-        let found = found.await??;
-        let text = listed(found.paths, found.is_cut, "No files found");
+        let from = path.unwrap_or_else(|| ".".to_owned());
+        // To be told the name of a file that people are to be asked about is what leads to asking.
+        let hidden = desk::hidden(&context, Self::NAME, review::Effect::Deny).await?;
+        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
+        let found = move |_: &_| workspace.glob(&pattern, &from, |path| hidden.has(path));
+        let (paths, is_cut) = match changes::blocking(found).await? {
+            Ok(found) => (found.paths, found.is_cut),
+            Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), false),
+            Err(error) => return Err(error.into()),
+        };
+        let text = listed(paths, is_cut, "No files found", hides);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
 
-/// One line for each, and whether there is more.
-pub(super) fn listed(lines: Vec<String>, is_cut: bool, nothing: &str) -> String {
+/// One line for each, and whether there is more, or may be: `hides` says that rules keep files from being found, which is
+/// told whether or not there was one to keep.
+pub(super) fn listed(lines: Vec<String>, is_cut: bool, nothing: &str, hides: bool) -> String {
     let mut lines = if lines.is_empty() { vec![nothing.to_owned()] } else { lines };
     if is_cut {
         lines.push("[there is more; look for less]".to_owned());
     }
+    if hides {
+        lines.push(
+            "[files that rules of this workspace keep from searches are left out]".to_owned(),
+        );
+    }
     lines.join("\n")
+}
+
+/// Whether an error says what is where a search was to begin. That is not told where nothing may be found.
+pub(super) fn tells_of_a_file(error: &WorkspaceError) -> bool {
+    !matches!(error, WorkspaceError::Pattern { .. } | WorkspaceError::Outside { .. })
 }

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::review;
 use crate::workspace::Grep as Wanted;
 
-use super::glob::listed;
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
+use super::glob::{listed, tells_of_a_file};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, desk};
 
 /// Which lines match.
 pub struct Grep;
@@ -41,9 +42,17 @@ impl Tool for Grep {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path, glob, ignore_case } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());
+        // Its answer has the words of files, and nobody is asked about each of them.
+        let hidden = desk::hidden(&context, Self::NAME, review::Effect::Ask).await?;
+        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
         let wanted = Wanted { pattern, from, glob, ignore_case };
-        let found = changes::blocking(move |_| workspace.grep(&wanted)).await??;
-        let text = listed(found.lines, found.is_cut, "No matches found");
+        let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
+        let (lines, is_cut) = match changes::blocking(found).await? {
+            Ok(found) => (found.lines, found.is_cut),
+            Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), false),
+            Err(error) => return Err(error.into()),
+        };
+        let text = listed(lines, is_cut, "No matches found", hides);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }

@@ -90,8 +90,8 @@ pub struct AddRule {
     pub effect: String,
     /// The tool; missing, with `deny` and `ask`: every tool.
     pub tool: Option<String>,
-    /// At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Glob, Grep and Bash
-    /// name none.
+    /// At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Where such a rule denies
+    /// reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
     pub path: Option<String>,
     /// With `allow`: only calls that change at most this many UTF-16 units, at least 1.
     pub max_units: Option<usize>,

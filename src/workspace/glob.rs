@@ -18,13 +18,19 @@ pub struct Globbed {
 }
 
 impl Workspace {
-    /// The files below the folder `from` whose path from there matches.
-    pub fn glob(&self, pattern: &str, from: &str) -> Result<Globbed, WorkspaceError> {
+    /// The files below the folder `from` whose path from there matches, but for those that are `hidden`, by their path from
+    /// the workspace's top.
+    pub fn glob(
+        &self,
+        pattern: &str,
+        from: &str,
+        hidden: impl Fn(&str) -> bool,
+    ) -> Result<Globbed, WorkspaceError> {
         let matcher = matcher(pattern)?;
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk(from, &mut |entry| {
-            if !matcher.is_match(entry.below) {
+            if !matcher.is_match(entry.below) || hidden(entry.path) {
                 return Flow::Go;
             }
             if paths.len() == MOST_NAMES {

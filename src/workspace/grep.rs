@@ -41,8 +41,12 @@ pub struct Grepped {
 }
 
 impl Workspace {
-    /// The lines that match.
-    pub fn grep(&self, wanted: &Grep) -> Result<Grepped, WorkspaceError> {
+    /// The lines that match, but for those of files that are `hidden`, by their path from the workspace's top.
+    pub fn grep(
+        &self,
+        wanted: &Grep,
+        hidden: impl Fn(&str) -> bool,
+    ) -> Result<Grepped, WorkspaceError> {
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(wanted.ignore_case)
             .size_limit(PATTERN_BYTES)
@@ -58,7 +62,7 @@ impl Workspace {
             let is_meant = |only: &globset::GlobMatcher| {
                 only.is_match(entry.below) || only.is_match(name.as_ref())
             };
-            if !only.as_ref().is_none_or(is_meant) {
+            if !only.as_ref().is_none_or(is_meant) || hidden(entry.path) {
                 return Flow::Go;
             }
             // A file that cannot be read has no lines.

@@ -253,7 +253,7 @@ fn the_servers_own_data_is_not_there() {
     fs::rename(ground.inside("settings.toml"), ground.inside("harmless.txt")).unwrap();
     ground.refuses("harmless.txt");
     assert_eq!(found(&ground, "."), [""; 0]);
-    assert_eq!(ground.workspace.glob("**", ".").unwrap().paths, ["harmless.txt"]);
+    assert_eq!(ground.workspace.glob("**", ".", shown).unwrap().paths, ["harmless.txt"]);
 }
 
 #[test]
@@ -275,9 +275,14 @@ fn what_is_no_text_or_too_long_is_refused() {
     ground.writes("new.txt", &long[1..]).unwrap();
 }
 
+/// No rule hides anything.
+fn shown(_path: &str) -> bool {
+    false
+}
+
 fn found(ground: &Ground, from: &str) -> Vec<String> {
     let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
-    ground.workspace.grep(&wanted).unwrap().lines
+    ground.workspace.grep(&wanted, shown).unwrap().lines
 }
 
 #[test]
@@ -300,14 +305,29 @@ fn searches_stay_inside_and_leave_out_what_is_ignored() {
     );
     assert_eq!(found(&ground, "b"), ["b/keep.log:1:needle", "b/two.md:2:needle here"]);
     assert_eq!(found(&ground, "b/two.md"), ["b/two.md:2:needle here"]);
-    let glob = |pattern, from| ground.workspace.glob(pattern, from).unwrap().paths;
+    let glob = |pattern, from| ground.workspace.glob(pattern, from, shown).unwrap().paths;
     assert_eq!(glob("*.md", "."), ["a.md", "binary.md"]);
     assert_eq!(glob("**/*.md", "."), ["a.md", "b/two.md", "binary.md"]);
     assert_eq!(glob("*.md", "b"), ["b/two.md"]);
     assert_eq!(glob("../**", "."), [""; 0]);
     for from in ["..", "/", "linked", "gone"] {
-        assert!(ground.workspace.glob("**", from).is_err(), "{from}");
+        assert!(ground.workspace.glob("**", from, shown).is_err(), "{from}");
     }
+}
+
+#[test]
+fn what_is_hidden_is_neither_found_nor_counted() {
+    let ground = Ground::new();
+    ground.has("keys/a.pem", "needle");
+    ground.has("open.md", "needle");
+    let hidden = |path: &str| path != "open.md";
+    let glob = |from| ground.workspace.glob("**", from, hidden).unwrap().paths;
+    assert_eq!((glob("."), glob("keys")), (vec!["open.md".to_owned()], Vec::new()));
+    let grep = |from: &str| {
+        let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+        ground.workspace.grep(&wanted, hidden).unwrap().lines
+    };
+    assert_eq!((grep("."), grep("keys/a.pem")), (vec!["open.md:1:needle".to_owned()], Vec::new()));
 }
 
 #[test]
@@ -316,11 +336,11 @@ fn a_search_for_much_is_cut_and_says_so() {
     ground.has("long.txt", &"needle\n".repeat(1_000));
     ground.has("wide.txt", &format!("needle{}", "x".repeat(1_000)));
     let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
-    let cut = ground.workspace.grep(&wanted).unwrap();
+    let cut = ground.workspace.grep(&wanted, shown).unwrap();
     assert_eq!((cut.lines.len(), cut.is_cut), (250, true));
     let one =
         Grep { glob: Some("wide*".into()), pattern: "NEEDLE".into(), ignore_case: true, ..wanted };
-    let line = ground.workspace.grep(&one).unwrap().lines.remove(0);
+    let line = ground.workspace.grep(&one, shown).unwrap().lines.remove(0);
     assert!(line.chars().count() < 330 && line.ends_with('…'), "{line}");
 }
 
@@ -330,9 +350,9 @@ fn patterns_that_cannot_be_read_are_refused() {
     for pattern in ["(", "(?<=a)b", "a{1000}{1000}{1000}"] {
         let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
         assert!(
-            matches!(ground.workspace.grep(&wanted), Err(WorkspaceError::Pattern { .. })),
+            matches!(ground.workspace.grep(&wanted, shown), Err(WorkspaceError::Pattern { .. })),
             "{pattern}"
         );
     }
-    assert!(matches!(ground.workspace.glob("[", "."), Err(WorkspaceError::Pattern { .. })));
+    assert!(matches!(ground.workspace.glob("[", ".", shown), Err(WorkspaceError::Pattern { .. })));
 }

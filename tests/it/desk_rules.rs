@@ -231,6 +231,36 @@ fn a_file_may_not_be_read_where_an_owner_denied_it() {
 }
 
 #[test]
+fn a_search_leaves_out_files_that_a_rule_denies_and_shows_no_words_of_those_to_be_asked_about() {
+    let answers = |script: Script, (prompt, tool, input): (&str, &str, Value)| {
+        let call = json!({"type": "tool_use", "name": tool, "input": input});
+        script.turn(json!({"when": {"user": prompt}, "content": [call], "repeat": true}))
+    };
+    let searches = [
+        ("names", "Glob", json!({"pattern": "*.txt"})),
+        ("words", "Grep", json!({"pattern": "lamp"})),
+        ("in it", "Grep", json!({"pattern": "lamp", "path": "./secret.txt"})),
+        ("nowhere", "Grep", json!({"pattern": "lamp", "path": "secret-of-old.txt"})),
+    ];
+    let script = searches.into_iter().fold(Script::default(), answers).closing("Done.");
+    let lit = "The lamp was lit.\n";
+    let files = [("secret.txt", lit), ("draft.txt", lit), ("open.txt", lit)];
+    let desk = Desk::plan().script(script).workspace(&files).start();
+    let owner = desk.owner();
+    let told = |prompt: &str| told(&owner, prompt)["content"].as_str().unwrap().to_owned();
+    assert_eq!(told("names"), "draft.txt\nopen.txt\nsecret.txt");
+    adds(&owner, json!({"effect": "deny", "path": "SECRET*"}));
+    adds(&owner, json!({"effect": "ask", "tool": "Read", "path": "draft*"}));
+    adds(&owner, json!({"effect": "deny", "tool": "Write", "path": "open.txt"}));
+    let said = "[files that rules of this workspace keep from searches are left out]";
+    assert_eq!(told("names"), format!("draft.txt\nopen.txt\n{said}"));
+    assert_eq!(told("words"), format!("open.txt:1:The lamp was lit.\n{said}"));
+    // Whether there is such a file is not told either.
+    assert_eq!(told("in it"), format!("No matches found\n{said}"));
+    assert_eq!(told("nowhere"), told("in it"));
+}
+
+#[test]
 fn what_waits_is_not_approved_once_an_owner_has_denied_it() {
     let desk = writing(&["a.txt"]);
     let (owner, ed) = (desk.owner(), desk.editor("Ed"));

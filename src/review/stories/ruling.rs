@@ -63,6 +63,44 @@ fn to_deny_a_pattern_covers_rather_too_much() {
 }
 
 #[test]
+fn a_path_is_what_it_leads_to_however_it_is_written() {
+    let stops = |file: &str| {
+        rule(Effect::Deny, "Read", Some("keys/*.pem"), None)
+            .stops(&Matter { tool: "Read", ..writing(Some(file), None) })
+    };
+    for file in ["keys/a.pem", "./keys/a.pem", "keys//a.pem", "keys/./a.pem", "keys/a.pem/"] {
+        assert!(stops(file), "{file}");
+    }
+    assert!(!stops("./open.txt") && !stops("keys/more/a.pem"));
+}
+
+#[test]
+fn searches_leave_out_what_a_rule_about_reading_denies_or_asks_about() {
+    let rules = [
+        rule(Effect::Deny, EVERY_TOOL, Some("secret/**"), None),
+        rule(Effect::Deny, "Read", Some("*.pem"), Some(5)),
+        rule(Effect::Ask, "Read", Some("draft*"), None),
+        rule(Effect::Deny, "Write", Some("open.txt"), None),
+        rule(Effect::Allow, "Read", Some("**"), None),
+        rule(Effect::Deny, "Glob", None, None),
+        Rule { document: Some("doc_1".into()), ..rule(Effect::Deny, "Read", Some("**"), None) },
+        Rule {
+            ended: Some(Ended { by: None, at_ms: 1 }),
+            ..rule(Effect::Deny, "Read", Some("**"), None)
+        },
+    ];
+    let files = ["secret/a", "Secret/A", "key.PEM", "draft.md", "open.txt"];
+    let left = |mildest| {
+        let hidden = Hidden::by(&rules, &["Read", "Grep"], mildest);
+        files.into_iter().filter(|file| !hidden.has(file)).collect::<Vec<_>>()
+    };
+    assert_eq!(left(Effect::Deny), ["draft.md", "open.txt"]);
+    assert_eq!(left(Effect::Ask), ["open.txt"]);
+    assert!(Hidden::by(&rules[3..], &["Read", "Grep"], Effect::Ask).is_empty());
+    assert!(Hidden::by(&rules[3..], &["Write"], Effect::Deny).has("open.txt"));
+}
+
+#[test]
 fn what_an_owner_denied_its_maker_takes_back_only_as_an_owner() {
     let [allow, deny] =
         [Effect::Allow, Effect::Deny].map(|effect| rule(effect, "Write", None, None));

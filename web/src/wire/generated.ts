@@ -649,8 +649,8 @@ effect: string,
  */
 tool?: string, 
 /**
- * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Glob, Grep and Bash
- * name none.
+ * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Where such a rule denies
+ * reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
  */
 path?: string, 
 /**

@@ -1,0 +1,127 @@
+//! Which files rules are about, and which of them searches leave out.
+
+use std::path::{Component, Path};
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Serialize};
+
+use super::{EVERY_TOOL, Effect, Rule};
+
+/// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
+/// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
+/// whatever the case of their letters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PathPattern(Glob);
+
+/// Longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 300;
+
+impl PathPattern {
+    /// Reads a pattern of 1 to 300 bytes; the error is for people.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.len() > LONGEST_PATTERN {
+            return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
+        }
+        let pattern = GlobBuilder::new(text).literal_separator(true).build();
+        pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
+    }
+
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.glob()
+    }
+
+    /// Whether it covers a path below the workspace. One that goes up or is absolute is never covered.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
+        let is_covered = |path: String| {
+            (hides(self.as_str()) || !hides(&path)) && self.0.compile_matcher().is_match(path)
+        };
+        plain(path).is_some_and(is_covered)
+    }
+
+    /// Whether it may be about a path: rather too often than once too little.
+    pub(super) fn touches(&self, path: &str) -> bool {
+        Touch::of(self).has(path)
+    }
+}
+
+impl TryFrom<String> for PathPattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+impl From<PathPattern> for String {
+    fn from(pattern: PathPattern) -> Self {
+        pattern.as_str().to_owned()
+    }
+}
+
+/// The names on a path as the workspace walks it, however it is written; `None`: it goes up or is absolute.
+fn plain(path: &str) -> Option<String> {
+    let mut names = Vec::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_string_lossy()),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(names.join("/"))
+}
+
+/// What tells quickly whether a pattern may be about a path.
+#[derive(Clone, Debug)]
+struct Touch(Option<GlobMatcher>);
+
+impl Touch {
+    fn of(pattern: &PathPattern) -> Self {
+        let mut any_case = GlobBuilder::new(pattern.as_str());
+        any_case.literal_separator(true).case_insensitive(true);
+        Self(any_case.build().ok().map(|glob| glob.compile_matcher()))
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let Some(path) = plain(path) else { return true };
+        // The workspace itself is no file.
+        !path.is_empty() && self.0.as_ref().is_none_or(|glob| glob.is_match(path))
+    }
+}
+
+/// The files that a search leaves out because rules of owners speak of them: it looks at many, and nobody is asked about each.
+#[derive(Clone, Debug, Default)]
+pub struct Hidden(Vec<Touch>);
+
+impl Hidden {
+    /// By all rules with a path for work without a document that are at least as strict as `mildest`, and about one of
+    /// `tools` or about every tool.
+    pub fn by<'r>(
+        rules: impl IntoIterator<Item = &'r Rule>,
+        tools: &[&str],
+        mildest: Effect,
+    ) -> Self {
+        let speaks = |rule: &&Rule| {
+            rule.ended.is_none()
+                && rule.document.is_none()
+                && rule.effect != Effect::Allow
+                && rule.effect >= mildest
+                && (rule.tool == EVERY_TOOL || tools.contains(&rule.tool.as_str()))
+        };
+        let patterns = rules.into_iter().filter(speaks).filter_map(|it| it.remember.path.as_ref());
+        Self(patterns.map(Touch::of).collect())
+    }
+
+    /// Whether there is nothing to leave out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a file is left out.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|touch| touch.has(path))
+    }
+}
