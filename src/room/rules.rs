@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::ids::{RuleId, SessionId};
 use crate::review::{
-    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, Matter, Outcome, Person, Request,
-    RequestStatus, Rule, Scope,
+    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, HunkStatus, Matter, Outcome, Person,
+    Request, RequestStatus, Rule, Scope,
 };
 use crate::store::{Op, RuleRecord};
 use crate::who::{Action, Principal};
@@ -45,7 +45,10 @@ pub(super) fn check(
     if outcome.rule.is_some() {
         check_room(state)?;
     }
-    let accepts = outcome.changes.is_some() || outcome.resolved == Some(RequestStatus::Approved);
+    // A change may be accepted and change no word: somebody can put back what stands there.
+    let is_accepted = |id| request.hunk(id).is_some_and(|it| it.status == HunkStatus::Accepted);
+    let accepts = outcome.resolved == Some(RequestStatus::Approved)
+        || outcome.decided.iter().any(is_accepted);
     if accepts && ruling(state, request).is_some_and(|rule| rule.effect == Effect::Deny) {
         return Err(DecisionError::NotAllowed { reason: DENIED }.into());
     }

@@ -6,6 +6,7 @@ mod people;
 mod proposing;
 mod reviewing;
 mod rules;
+mod ruling;
 mod settings;
 mod sketching;
 mod timing;
