@@ -32,9 +32,10 @@ impl fmt::Display for Key {
 /// A conversation as far as it was said.
 #[derive(Clone, Debug)]
 pub struct Conversation {
+    /// Takes each block as it is said: a key at any place costs the same, however much was said before.
     mac: Hmac<Sha256>,
-    /// Who is speaking, and the blocks so far: what follows may be by the same side.
-    turn: Option<(Role, Vec<Value>)>,
+    /// Who is speaking: what follows may be by the same side.
+    speaker: Option<Role>,
 }
 
 /// What of a block is an accident of the client. Inside a call's input everything counts.
@@ -46,39 +47,31 @@ impl Conversation {
     pub fn begin(secret: &[u8], scope: &[&str]) -> Option<Self> {
         let mut mac = Hmac::new_from_slice(secret).ok()?;
         mac.update(json!(scope).to_string().as_bytes());
-        Some(Self { mac, turn: None })
+        Some(Self { mac, speaker: None })
     }
 
     /// Adds what was said. Messages of the same side in a row are one turn; `system` is no side.
     pub fn say(&mut self, message: &Message) {
-        let blocks: Vec<Value> = message.content.iter().filter_map(canonical).collect();
-        if message.role == Role::System || blocks.is_empty() {
+        if message.role == Role::System {
             return;
         }
-        match &mut self.turn {
-            Some((role, said)) if *role == message.role => said.extend(blocks),
-            _ => {
-                if let Some(over) = self.turn.replace((message.role, blocks)) {
-                    take(&mut self.mac, &over);
-                }
+        for block in message.content.iter().filter_map(canonical) {
+            // Each block is one object on a line of its own, so that nothing in one can look like the next, or like a side.
+            let mut text = String::new();
+            if self.speaker != Some(message.role) {
+                text = format!("\n{}", json!(message.role));
+                self.speaker = Some(message.role);
             }
+            text.push('\n');
+            write(&block, &mut text);
+            self.mac.update(text.as_bytes());
         }
     }
 
     /// The key of the conversation up to here.
     pub fn key(&self) -> Key {
-        let mut mac = self.mac.clone();
-        if let Some(turn) = &self.turn {
-            take(&mut mac, turn);
-        }
-        Key(mac.finalize().into_bytes().into())
+        Key(self.mac.clone().finalize().into_bytes().into())
     }
-}
-
-fn take(mac: &mut Hmac<Sha256>, (role, blocks): &(Role, Vec<Value>)) {
-    let mut text = String::from("\n");
-    write(&json!({"role": role, "content": blocks}), &mut text);
-    mac.update(text.as_bytes());
 }
 
 /// What of a block is said. Reasoning is not: some clients keep it, others do not.
@@ -159,6 +152,9 @@ fn plain(number: &Number) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn key_of(scope: &[&str], messages: &Value) -> Key {
@@ -280,6 +276,23 @@ mod tests {
             let beginning = talk().as_array().expect("messages")[..count].to_vec();
             assert_eq!(key(&json!(beginning)), expected);
         }
+    }
+
+    #[test]
+    fn a_key_costs_the_same_however_much_was_said_before() {
+        let mut conversation = Conversation::begin(b"secret", &["ana"]).expect("any secret");
+        let began = Instant::now();
+        // One turn that never ends: clients put `system` between messages of the model.
+        let said = Message::assistant(vec![ContentBlock::text("So."), ContentBlock::text("Well.")]);
+        let system = Message { role: Role::System, content: vec![ContentBlock::text("On.")] };
+        let mut keys = HashSet::new();
+        for _ in 0..50_000 {
+            conversation.say(&said);
+            conversation.say(&system);
+            keys.insert(conversation.key());
+        }
+        assert_eq!(keys.len(), 50_000);
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize as _;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
@@ -17,6 +17,8 @@ const MOST_MESSAGES: usize = 100_000;
 const LONGEST_TOOL_NAME: usize = 128;
 /// Characters of a complaint that quotes what it complains about.
 const LONGEST_COMPLAINT: usize = 300;
+/// Blocks that no result has inside.
+const NEVER_INSIDE: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
 /// A request that makes sense.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,6 +222,9 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
     let Some(kind) = value["type"].as_str() else {
         return Err(wrong(&format!("{place}.type"), "is required"));
     };
+    if kind == "tool_result" {
+        return read_result(value, place);
+    }
     let block =
         ContentBlock::deserialize(value).map_err(|error| wrong(place, &complaint(&error)))?;
     match block {
@@ -227,31 +232,10 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
         ContentBlock::ToolUse { input, .. } if !input.is_object() => {
             Err(wrong(&format!("{place}.input"), "is an object"))
         }
-        ContentBlock::ToolResult { tool_use_id, is_error, .. } => {
-            let inner = match there_in(value, "content") {
-                None => Vec::new(),
-                Some(content) => blocks(content, &format!("{place}.content"))?,
-            };
-            let plain = |block: &ContentBlock| {
-                matches!(block, ContentBlock::Text { .. } | ContentBlock::Other(_))
-            };
-            if !inner.iter().all(plain) {
-                return Err(wrong(
-                    &format!("{place}.content"),
-                    "takes texts, images and documents",
-                ));
-            }
-            let content = inner.into_iter().filter(|block| block.as_text() != Some("")).collect();
-            Ok(ContentBlock::ToolResult { tool_use_id, content, is_error })
-        }
         ContentBlock::Other(mut value) => {
             // A kind that is known, but could not be read as such.
-            let known = ["text", "tool_use", "tool_result", "thinking", "redacted_thinking"];
-            if known.contains(&kind) {
-                return Err(wrong(
-                    place,
-                    &format!("a `{kind}` block lacks a field, or has one of another type"),
-                ));
+            if kind == "text" || NEVER_INSIDE.contains(&kind) {
+                return Err(incomplete(place, kind));
             }
             if let Some(fields) = value.as_object_mut() {
                 fields.remove("cache_control");
@@ -259,9 +243,36 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
             Ok(ContentBlock::Other(value))
         }
         whole @ (ContentBlock::ToolUse { .. }
+        | ContentBlock::ToolResult { .. }
         | ContentBlock::Thinking { .. }
         | ContentBlock::RedactedThinking { .. }) => Ok(whole),
     }
+}
+
+/// A result. What is inside is looked at before it is read: results within results would be read again at each depth.
+fn read_result(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
+    #[derive(Deserialize)]
+    struct Bare {
+        tool_use_id: String,
+        #[serde(default)]
+        is_error: bool,
+    }
+    let bare = Bare::deserialize(value).map_err(|_| incomplete(place, "tool_result"))?;
+    let Bare { tool_use_id, is_error } = bare;
+    let place = format!("{place}.content");
+    let content = there_in(value, "content");
+    let listed = content.and_then(Value::as_array).into_iter().flatten();
+    let mut kinds = listed.filter_map(|block| block["type"].as_str());
+    if kinds.any(|kind| NEVER_INSIDE.contains(&kind)) {
+        return Err(wrong(&place, "takes texts, images and documents"));
+    }
+    let inner = content.map_or_else(|| Ok(Vec::new()), |content| blocks(content, &place))?;
+    let content = inner.into_iter().filter(|block| block.as_text() != Some("")).collect();
+    Ok(ContentBlock::ToolResult { tool_use_id, content, is_error })
+}
+
+fn incomplete(place: &str, kind: &str) -> Failure {
+    wrong(place, &format!("a `{kind}` block lacks a field, or has one of another type"))
 }
 
 fn there_in<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
@@ -273,9 +284,10 @@ fn complaint(error: &serde_json::Error) -> String {
 }
 
 /// Calls and their results belong together: right after a message with calls the user brings a result for each of them,
-/// before anything else, and none without a call.
+/// before anything else, and none without a call. A message may have a million of them, so each is looked up, not looked for.
 fn check_results(messages: &[Message]) -> Result<(), Failure> {
-    let mut calls: Vec<&str> = Vec::new();
+    // In their order, and to be looked up.
+    let (mut calls, mut open) = (Vec::new(), HashSet::new());
     let said = messages.iter().enumerate().filter(|(_, message)| message.role != Role::System);
     for (index, message) in said {
         let place = format!("messages.{index}");
@@ -283,32 +295,32 @@ fn check_results(messages: &[Message]) -> Result<(), Failure> {
             ContentBlock::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
             _ => None,
         });
-        let mut results: Vec<&str> = leading.collect();
+        let results: Vec<&str> = leading.collect();
         let all =
             message.content.iter().filter(|block| matches!(block, ContentBlock::ToolResult { .. }));
         if all.count() != results.len() {
             return Err(wrong(&place, "`tool_result` blocks come first"));
         }
         if message.role == Role::User {
-            for call in std::mem::take(&mut calls) {
-                let Some(at) = results.iter().position(|result| *result == call) else {
-                    let what =
-                        "`tool_use` ids were found without `tool_result` blocks immediately after";
-                    return Err(wrong(&place, &format!("{what}: {call}")));
-                };
-                results.swap_remove(at);
+            let brought: HashSet<&str> = results.iter().copied().collect();
+            if let Some(call) = calls.iter().find(|call| !brought.contains(**call)) {
+                let what =
+                    "`tool_use` ids were found without `tool_result` blocks immediately after";
+                return Err(wrong(&place, &format!("{what}: {call}")));
             }
-            if let Some(result) = results.first() {
+            // What is not open was never called, or has its result already.
+            if let Some(result) = results.iter().find(|result| !open.remove(**result)) {
                 let what = "unexpected `tool_use_id` found in `tool_result` blocks";
                 return Err(wrong(&place, &format!("{what}: {result}")));
             }
+            calls.clear();
         }
         for block in &message.content {
             let ContentBlock::ToolUse { id, .. } = block else { continue };
-            if calls.contains(&id.as_str()) {
+            if !open.insert(id.as_str()) {
                 return Err(wrong(&place, &format!("`tool_use` ids must be unique: {id}")));
             }
-            calls.push(id);
+            calls.push(id.as_str());
         }
     }
     match calls.first() {
@@ -396,6 +408,8 @@ fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use serde_json::json;
 
     use super::*;
@@ -583,6 +597,39 @@ mod tests {
             let message = refused(&told(&rest));
             assert!(message.starts_with(words), "{message}");
         }
+    }
+
+    /// However long a conversation is, reading it takes as much time as it is long: what does not would take minutes here.
+    fn read_soon(body: &Value) -> Result<Asked, Failure> {
+        let began = Instant::now();
+        let asked = Asked::read(body, Purpose::Answer);
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+        asked
+    }
+
+    #[test]
+    fn a_message_with_very_many_calls_is_read_as_fast_as_any() {
+        let ids: Vec<String> = (0..200_000).map(|number| number.to_string()).collect();
+        let forth: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let back: Vec<&str> = forth.iter().rev().copied().collect();
+        let hello = json!({"role": "user", "content": "Hi"});
+        let body = request("messages", json!([hello, calls(&forth), results(&back, None)]));
+        let asked = read_soon(&body).expect("each call has its result");
+        assert_eq!(asked.messages[2].content.len(), 200_000);
+    }
+
+    #[test]
+    fn results_within_results_are_refused_before_they_are_read() {
+        let text = json!({"type": "text", "text": "x"});
+        let mut result = json!(vec![text; 20_000]);
+        for depth in 0..50 {
+            let id = depth.to_string();
+            result = json!([{"type": "tool_result", "tool_use_id": id, "content": result}]);
+        }
+        let body = request("messages", json!([{"role": "user", "content": result}]));
+        let refused = read_soon(&body).expect_err("there is no such thing");
+        let words = "messages.0.content.0.content: takes texts, images and documents";
+        assert_eq!(refused.error.message, words);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::api::{Events, Program};
+use crate::support::http::ask;
 use crate::support::script::full;
 use crate::support::{Desk, Person, Provider, Role, Script};
 
@@ -434,6 +435,45 @@ fn a_provider_is_told_what_the_program_wants() {
     let counted = program.call("POST /v1/messages/count_tokens", &body.to_string()).ok();
     assert_eq!(counted, json!({"input_tokens": 7}));
     assert_eq!(provider.counted()[0]["messages"][2]["content"][0]["text"], "And?");
+}
+
+#[test]
+fn reasoning_that_a_program_sends_once_more_brings_nothing_back_twice() {
+    let thinking = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="});
+    let provider = Provider::answering(vec![json!([thinking, text("Hello.")])]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start();
+    let program = program(&desk);
+    let model = json!({"model": "claude-opus-5-5"});
+    program.asks(&json!([user("Hello")]), &model).ok();
+    let system = json!({"role": "system", "content": "Be brief."});
+    let said = json!([user("Hello"), {"role": "assistant", "content": "Hello."}, system,
+        {"role": "assistant", "content": [thinking]}, user("And?")]);
+    program.asks(&said, &model).ok();
+    let asked = provider.asked(2);
+    let messages = asked["messages"].as_array().expect("messages").iter();
+    let hello = messages.filter(|it| it["role"] == "assistant" && it.to_string().contains("Hello"));
+    assert_eq!(hello.count(), 1, "{asked}");
+}
+
+#[test]
+fn whoever_may_not_ask_is_refused_before_anything_is_read() {
+    let desk = Desk::quiet();
+    let token = format!("Bearer {}", desk.token("Vi", Role::Viewer, &[]));
+    for path in ["/v1/messages", "/v1/messages/count_tokens"] {
+        let headers = [
+            ("Host", desk.address()),
+            ("Authorization", token.as_str()),
+            ("Content-Type", "application/json"),
+            // Of a body that never comes: whoever waits for it waits in vain.
+            ("Content-Length", "30000000"),
+        ];
+        let answer = ask(desk.address(), &format!("POST {path}"), &headers);
+        assert_eq!(answer.status, 403, "{}", answer.body);
+    }
 }
 
 #[test]

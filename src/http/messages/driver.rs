@@ -63,14 +63,16 @@ impl Work {
         let begun = door.conversations.begin(&scope);
         let mut conversation = begun.ok_or_else(|| Failure::new(500, "no key could be made"))?;
         let now_ms = door.clock.now_ms();
-        let places: Vec<Option<Key>> = asked
-            .messages
-            .iter()
-            .map(|message| {
-                conversation.say(message);
-                (message.role == Role::Assistant).then(|| conversation.key())
-            })
-            .collect();
+        let mut places: Vec<Option<Key>> = Vec::with_capacity(asked.messages.len());
+        let mut latest = None;
+        for message in &asked.messages {
+            conversation.say(message);
+            let key = (message.role == Role::Assistant).then(|| conversation.key());
+            // Where nothing was said there is no other answer, and the same one would stand there twice.
+            let key = key.filter(|key| latest != Some(*key));
+            latest = key.or(latest);
+            places.push(key);
+        }
         let answers: Vec<Key> = places.iter().flatten().copied().collect();
         let durable = if tools.is_some() { Durable::Yes } else { Durable::No };
         let conversations = door.conversations.clone();

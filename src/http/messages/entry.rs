@@ -11,8 +11,12 @@ use crate::http::Door;
 use crate::http::body::is_json;
 use crate::http::principal::Caller;
 use crate::http::problem::Problem;
+use crate::ids::DocumentId;
 use crate::messages::failure::Failure;
+use crate::who::{Action, Principal};
 
+/// The header that names the document.
+const DOCUMENT: &str = "x-copydesk-document";
 /// The largest body, in bytes: the API's own limit.
 const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
@@ -23,11 +27,11 @@ const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 pub(super) struct Entered {
     /// Who it is.
     pub(super) caller: Caller,
-    /// The header lines they sent.
-    pub(super) headers: HeaderMap,
+    /// The document that they name; they may ask the models about it.
+    pub(super) document: Option<DocumentId>,
 }
 
-/// The caller and the body of a request.
+/// The caller and the body of a request. Who may not ask is refused before anything of the body is read.
 pub(super) async fn come_in(door: &Door, request: Request) -> Result<(Entered, Value), Failure> {
     let headers = request.headers().clone();
     let caller = let_in(door, &headers).await?;
@@ -35,10 +39,12 @@ pub(super) async fn come_in(door: &Door, request: Request) -> Result<(Entered, V
     if !is_json(&headers) {
         return Err(Failure::invalid("content-type: is to be application/json"));
     }
+    let document = named(&headers)?;
+    may_ask(&caller.principal, document.as_ref())?;
     let bytes = read(request.into_body()).await?;
     let body = serde_json::from_slice(&bytes)
         .map_err(|error| Failure::invalid(format!("the body is not valid JSON: {error}")))?;
-    Ok((Entered { caller, headers }, body))
+    Ok((Entered { caller, document }, body))
 }
 
 /// The body, if it is not too long. One that is somewhat too long is read to its end all the same: a client that is
@@ -69,6 +75,29 @@ pub(super) async fn let_in(door: &Door, headers: &HeaderMap) -> Result<Caller, F
     let caller = Caller::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
     door.conversations.limits().count(&caller.principal.user)?;
     Ok(caller)
+}
+
+/// The document that the request names.
+fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, Failure> {
+    let mut values = headers.get_all(DOCUMENT).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
+    match (name, values.next()) {
+        (Some(name), None) => Ok(Some(DocumentId::from(name))),
+        _ => Err(Failure::invalid("x-copydesk-document: is the identifier of one document")),
+    }
+}
+
+/// Whoever may not ask the agent here may not ask its models either.
+fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), Failure> {
+    if principal.may(Action::Ask, document) {
+        return Ok(());
+    }
+    let words = match (&principal.document, document) {
+        (Some(_), None) => "this token is for one document: name it with x-copydesk-document",
+        _ => "you may not ask the models of this server",
+    };
+    Err(Failure::new(403, words))
 }
 
 /// A missing version is forgiven.

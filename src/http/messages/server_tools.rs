@@ -31,8 +31,6 @@ use crate::wire::messages::{ContentBlock, Role, ToolDefinition};
 
 use super::entry::{self, Entered};
 
-/// The header that names the document.
-const DOCUMENT: &str = "x-copydesk-document";
 /// The one tool for documents that changes nothing.
 const READ_DOCUMENT: &str = "read_document";
 /// A tool that needs somebody's caret.
@@ -117,26 +115,14 @@ pub(super) struct ServerTools {
 }
 
 impl ServerTools {
-    /// The tools that a request may use; none is no error, but a document that it may not use is. Whoever may not ask the
-    /// agent here may not ask its models either.
+    /// The tools that a request may use; none is no error, but a document that it may not use is.
     pub(super) async fn wanted(
         door: &Door,
         entered: &Entered,
         asked: &Asked,
     ) -> Result<Option<Self>, Failure> {
         let principal = entered.caller.principal.clone();
-        let document = named(entered)?;
-        if !principal.may(Action::Ask, document.as_ref()) {
-            return Err(Failure::new(
-                403,
-                match (&principal.document, &document) {
-                    (Some(_), None) => {
-                        "this token is for one document: name it with x-copydesk-document"
-                    }
-                    _ => "you may not ask the models of this server",
-                },
-            ));
-        }
+        let document = entered.document.clone();
         let opted = chosen(&door.store, &principal.user).await.map_err(|_| unavailable())?;
         if let Some(id) = &document {
             if !opted.contains(&ServerTool::Document) {
@@ -324,17 +310,6 @@ impl ServerTools {
         self.store.commit(Op::PutSession(session)).await.map_err(|_| unavailable())?;
         self.stored = true;
         Ok(())
-    }
-}
-
-/// The document that the request names.
-fn named(entered: &Entered) -> Result<Option<DocumentId>, Failure> {
-    let mut values = entered.headers.get_all(DOCUMENT).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
-    match (name, values.next()) {
-        (Some(name), None) => Ok(Some(DocumentId::from(name))),
-        _ => Err(Failure::invalid("x-copydesk-document: is the identifier of one document")),
     }
 }
 
