@@ -215,6 +215,12 @@ pub enum AskError {
         /// The limit.
         limit: usize,
     },
+    /// Too many runs of the person are under way.
+    #[error("{limit} runs of yours are under way; wait for some or cancel them")]
+    TooManyRuns {
+        /// The limit.
+        limit: usize,
+    },
     /// A run of this conversation is at work or waits.
     #[error("a run of this conversation is at work; wait for it or cancel it")]
     Busy,

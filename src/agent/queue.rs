@@ -16,6 +16,9 @@ pub const QUEUE_LIMIT: usize = 16;
 /// Calls of one session by outside callers that may be under way at once.
 const CALLS_LIMIT: usize = 32;
 
+/// Runs of one person that may be under way at once, in all their sessions: a session costs nothing, a run does.
+pub const RUNS_LIMIT: usize = 64;
+
 /// Runs with the same key follow each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
@@ -134,6 +137,13 @@ impl Queues {
         let together = self.live.keys().filter(|(session, _)| *session == ask.session).count();
         if ask.outside().is_some() && together >= CALLS_LIMIT {
             return Err(AskError::QueueFull { limit: CALLS_LIMIT });
+        }
+        let theirs = self
+            .live
+            .values()
+            .filter(|live| live.key.call.is_none() && live.requester.user == ask.principal.user);
+        if ask.outside().is_none() && theirs.count() >= RUNS_LIMIT {
+            return Err(AskError::TooManyRuns { limit: RUNS_LIMIT });
         }
         let lane = self.lanes.entry(Key::of(run)).or_default();
         if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {

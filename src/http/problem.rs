@@ -246,7 +246,9 @@ impl From<AskError> for Problem {
             | AskError::Selection => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
             AskError::Duplicate { .. } => (StatusCode::CONFLICT, "already_exists"),
             AskError::Busy => (StatusCode::CONFLICT, "busy"),
-            AskError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
+            AskError::QueueFull { .. } | AskError::TooManyRuns { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "too_many_requests")
+            }
             AskError::NoRun => return Self::not_found("run"),
             AskError::Room(error) => return error.into(),
             AskError::Store(error) => return error.into(),

@@ -155,7 +155,7 @@ impl From<AskError> for Refusal {
             | AskError::TooLong { .. }
             | AskError::Selection => "invalid_payload",
             AskError::Duplicate { .. } => "already_exists",
-            AskError::QueueFull { .. } => "too_many_requests",
+            AskError::QueueFull { .. } | AskError::TooManyRuns { .. } => "too_many_requests",
             AskError::NoRun => "not_found",
             AskError::Room(error) => return error.into(),
             AskError::Store(error) => return error.into(),

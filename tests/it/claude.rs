@@ -305,6 +305,60 @@ fn two_runs_at_once_do_not_hear_each_other() {
     assert_eq!((ana.text().as_str(), ben.text().as_str()), (BEFORE, "TEH KEEPER WROTE.\n"));
 }
 
+#[test]
+fn however_many_runs_wait_for_people_few_processes_do_and_every_run_goes_on() {
+    let cli = correcting();
+    let desk = cli.desk();
+    let people = ["Ana", "Ben", "Cleo"].map(|name| desk.editor(name));
+    // Four runs of each, each on a document of its own.
+    let mut runs = Vec::new();
+    for person in &people {
+        for _ in 0..4 {
+            let document = person.creates(BEFORE);
+            let run = person.asks("Fix the spelling");
+            let request = person.sees_request_of(&run);
+            runs.push((person, document, run, request));
+            assert!(cli.alive() <= 8, "{} processes", cli.alive());
+        }
+    }
+    assert_eq!(cli.alive(), 8);
+    for (person, document, run, request) in &runs {
+        person.opens(document);
+        person.accepts_all(request);
+        person.answer(run);
+        person.comes_to_read(AFTER);
+    }
+    // The first four processes had made room, and one did for the first of their successors.
+    let again = cli.noted("prompt").into_iter().map(|it| it["prompt"].to_string());
+    assert_eq!(again.filter(|it| it.contains("You were interrupted")).count(), 5);
+    cli.is_gone();
+}
+
+#[test]
+fn a_run_that_finds_no_place_waits_for_one() {
+    let hangs = json!({"content": [{"type": "text", "text": "Well,"}], "hang": true});
+    let cli = Cli::playing(&[
+        ("Hang", json!([hangs])),
+        ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
+    ]);
+    let desk = cli.desk();
+    let ana = desk.editor("Ana");
+    let mut hanging = Vec::new();
+    for _ in 0..8 {
+        ana.creates(BEFORE);
+        hanging.push(ana.asks("Hang"));
+        ana.sees("claudeStreamChunk");
+    }
+    let ben = desk.editor("Ben");
+    ben.creates(BEFORE);
+    let run = ben.asks("Fix the spelling");
+    ben.sees("claudeStreamStart");
+    assert_eq!(cli.noted("prompt").len(), 8, "nothing more was started");
+    ana.emit("cancel", &json!({"requestId": hanging[0]})).ok();
+    ben.accepts_all(&ben.sees_request_of(&run));
+    assert_eq!(ben.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
+}
+
 fn fails(desk: &Desk) -> Value {
     let ana = desk.editor("Ana");
     ana.creates(BEFORE);

@@ -435,6 +435,25 @@ fn what_is_no_text_file_of_the_workspace_is_not_opened() {
     viewer.posts("files", &json!({"path": "notes.md"})).refused_with(403, "not_allowed");
 }
 
+#[test]
+fn one_persons_runs_are_bounded_in_all_their_sessions_and_other_peoples_go_on() {
+    // Says a letter in a minute.
+    let slow = json!({"content": [{"type": "text", "text": "Well, well."}], "chunk_chars": 1, "delay_ms": 60_000, "repeat": true});
+    let desk = Desk::scripted(Script::default().turn(slow));
+    let of = |name: &str| Hand::new(&desk, &desk.token(name, Role::Editor, &[]));
+    let (ana, ben) = (of("Ana"), of("Ben"));
+    // Each is in a session of its own.
+    let begins = |hand: &Hand| hand.posts("runs", &json!({"prompt": "Well?"}));
+    let runs: Vec<_> = (0..64).map(|_| begins(&ana).ok()).collect();
+    begins(&ana).refused_with(429, "too_many_requests");
+    begins(&ben).ok();
+    let first = text(&runs[0]["url"]).strip_prefix("/api/v1/").unwrap();
+    assert_eq!(ana.posts(&format!("{first}/cancel"), &json!({})).status, 204);
+    assert_eq!(ana.gets(&format!("{first}?wait=30")).ok()["state"], "cancelled");
+    begins(&ana).ok();
+    begins(&ana).refused_with(429, "too_many_requests");
+}
+
 // Keys.
 
 #[test]

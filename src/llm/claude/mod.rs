@@ -15,12 +15,14 @@ mod words;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::BoxStream;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +47,8 @@ const OF_SERVER: &str = "COPYDESK_CLI_OF";
 const EMPTY: &str = "empty";
 /// How long a CLI that is done may take to leave: it writes down the conversation.
 const LEAVE: Duration = Duration::from_secs(5);
+/// Processes of the CLI at once, for all people together: each takes a few hundred megabytes.
+const PROCESSES: usize = 8;
 /// Bytes of a socket's path that every system allows.
 const LONGEST_SOCKET: usize = 100;
 
@@ -100,9 +104,13 @@ struct Shared {
     model: String,
     /// Those that wait for tools, by run.
     waiting: Mutex<HashMap<String, Talk>>,
+    /// For so many there is a place.
+    places: Arc<Semaphore>,
+    /// Runs that wait for one.
+    wanting: AtomicUsize,
 }
 
-/// A CLI that is at work.
+/// A CLI that is at work or waits for tools.
 struct Talk {
     process: Process,
     lines: Lines,
@@ -110,8 +118,11 @@ struct Talk {
     ahead: VecDeque<Result<Line, ModelError>>,
     hearing: Hearing,
     told: Told,
+    /// Since when it does.
+    since: Instant,
     /// Its door, and what feeds it; they end with it.
     _tasks: JoinSet<()>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Claude {
@@ -120,7 +131,13 @@ impl Claude {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));
         let model = model.unwrap_or_default().to_owned();
-        let shared = Shared { settings, model, waiting: Mutex::default() };
+        let shared = Shared {
+            settings,
+            model,
+            waiting: Mutex::default(),
+            places: Arc::new(Semaphore::new(PROCESSES)),
+            wanting: AtomicUsize::new(0),
+        };
         Ok(Self { name, shared: Arc::new(shared) })
     }
 }
@@ -175,7 +192,8 @@ impl Shared {
             };
         }
         for way in ways(request.thread.as_ref()) {
-            let mut talk = Talk::begin(&self.settings, &request, *way)?;
+            let place = self.place().await?;
+            let mut talk = Talk::begin(&self.settings, &request, *way, place)?;
             match talk.hear(outlet).await {
                 Ok(answer) => return Ok(self.keep(request.run, talk, answer).await),
                 Err(Stop::Failed(error)) => return Err(error),
@@ -185,7 +203,28 @@ impl Shared {
         Err(failed("The Claude CLI neither knows the conversation nor begins it"))
     }
 
-    /// A CLI that waits for tools is kept until they are answered.
+    /// A place for one more process. People may take days to decide; so where there is none, the process that waits the
+    /// longest goes, and a new one will be told what they decided. If all are at work, the first that is not goes.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, ModelError> {
+        let _wanted = Wanted::by(&self.wanting);
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        self.end_one();
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        place.map_err(|_| failed("The Claude CLI is not started any more"))
+    }
+
+    /// Ends the process that has waited for tools the longest.
+    fn end_one(&self) {
+        let mut waiting = self.waiting();
+        let oldest = waiting.iter().min_by_key(|(_, talk)| talk.since).map(|(run, _)| run.clone());
+        let ended = oldest.and_then(|run| waiting.remove(&run));
+        drop(waiting);
+        drop(ended);
+    }
+
+    /// A CLI that waits for tools is kept until they are answered, unless somebody needs its place.
     async fn keep(
         &self,
         run: String,
@@ -195,11 +234,31 @@ impl Shared {
         let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
         if answer.content.iter().any(is_call) {
             talk.told.announce(&answer.content);
+            talk.since = Instant::now();
             self.waiting().insert(run, talk);
+            if self.wanting.load(Ordering::SeqCst) > 0 {
+                self.end_one();
+            }
         } else if timeout(LEAVE, talk.process.leave()).await.is_err() {
             tracing::warn!("the Claude CLI did not end by itself");
         }
         answer
+    }
+}
+
+/// Counts somebody who waits for a place, until it is dropped.
+struct Wanted<'a>(&'a AtomicUsize);
+
+impl<'a> Wanted<'a> {
+    fn by(wanting: &'a AtomicUsize) -> Self {
+        wanting.fetch_add(1, Ordering::SeqCst);
+        Self(wanting)
+    }
+}
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -214,7 +273,12 @@ fn ways(thread: Option<&Thread>) -> &'static [Way] {
 }
 
 impl Talk {
-    fn begin(settings: &Settings, request: &Request, way: Way) -> Result<Self, ModelError> {
+    fn begin(
+        settings: &Settings,
+        request: &Request,
+        way: Way,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Self, ModelError> {
         let broken = |error: std::io::Error| {
             failed(&format!("The tools of the Claude CLI cannot be offered: {error}"))
         };
@@ -229,8 +293,8 @@ impl Talk {
         tasks.spawn(door::open(listener, secret, request.tools.clone(), told.clone()));
         let process = Process::start(settings, request, way, folder, &mut tasks)?;
         let (lines, hearing) = (Lines::default(), Hearing::default());
-        let ahead = VecDeque::new();
-        Ok(Self { process, lines, ahead, hearing, told, _tasks: tasks })
+        let (ahead, since) = (VecDeque::new(), Instant::now());
+        Ok(Self { process, lines, ahead, hearing, told, since, _tasks: tasks, _place: place })
     }
 
     /// Hears the CLI until its answer is complete.

@@ -75,20 +75,30 @@ impl Cli {
         notes.filter(|it| !it[field].is_null()).collect()
     }
 
+    /// Its processes that run now.
+    pub fn alive(&self) -> usize {
+        self.noted("pid")
+            .iter()
+            .filter_map(|it| it["pid"].as_u64())
+            .filter(|pid| runs(*pid))
+            .count()
+    }
+
     /// Waits until nothing that it started is left.
     pub fn is_gone(&self) {
         let noted = [self.noted("pid"), self.noted("child")].concat();
         let pids = noted.iter().filter_map(|it| it["pid"].as_u64().or(it["child"].as_u64()));
         for pid in pids {
-            let ended = || {
-                let state =
-                    std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-                // A zombie is gone; nobody has looked yet.
-                (state.is_empty() || state.contains(") Z ")).then_some(())
-            };
+            let ended = || (!runs(pid)).then_some(());
             comes_true(&format!("the end of process {pid}"), ended);
         }
     }
+}
+
+fn runs(pid: u64) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // A zombie is gone; nobody has looked yet.
+    !state.is_empty() && !state.contains(") Z ")
 }
 
 /// Waits until there is something.
