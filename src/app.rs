@@ -287,6 +287,7 @@ impl House {
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             conversations: self.conversations.clone(),
+            reading: http::Reading::default(),
             files: self.files.clone(),
             clock: self.clock.clone(),
             reach: reach(config),

@@ -15,16 +15,17 @@ mod openapi;
 mod page;
 mod past;
 mod principal;
+mod reading;
 mod requests;
 mod runs;
 mod tokens;
 mod way_in;
 mod webhooks;
 
+use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
-use axum::{Router, middleware};
 
 use crate::agent::Agents;
 use crate::auth::Auth;
@@ -33,11 +34,12 @@ use crate::room::Rooms;
 use crate::room::clock::Clock;
 use crate::store::Store;
 use crate::webhook::Reach;
-use crate::who::Principal;
+use crate::who::{Action, Principal};
 
 pub use messages::Conversations;
 use problem::Problem;
-use way_in::WayIn;
+pub use reading::Reading;
+use way_in::{Bodies, WayIn};
 
 /// The largest body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
@@ -57,6 +59,8 @@ pub struct Door {
     pub agents: Agents,
     /// The conversations of the Messages API.
     pub conversations: Conversations,
+    /// What is held of the bodies of requests.
+    pub reading: Reading,
     /// The files of the workspace that are documents.
     pub files: Option<Files>,
     /// What time it is.
@@ -89,19 +93,23 @@ pub fn router(door: Door) -> Router {
 
 /// Those for people with a token; what they take and give is in `openapi.rs`.
 fn api(door: &Door) -> Router<Door> {
-    let way_in = WayIn::new(door.clone(), TEXT_LIMIT_BYTES);
-    let texts = DefaultBodyLimit::max(TEXT_LIMIT_BYTES);
-    let small = DefaultBodyLimit::max(tokens::BODY_LIMIT_BYTES);
-    Router::new()
+    let way_in = WayIn::new(door.clone());
+    // Nobody who may only read has anything long to say.
+    let texts = Bodies { limit: TEXT_LIMIT_BYTES, of: Action::Write };
+    let small = Bodies { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let usual = Bodies { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    let with_text = Router::new()
+        .route("/api/v1/documents", post(documents::create))
+        .route("/api/v1/documents/{id}/edits", post(documents::edit))
+        .route("/api/v1/runs", post(runs::start));
+    let with_secrets = Router::new().route("/api/v1/tokens", post(tokens::issue));
+    let all = Router::new()
         .route("/api/v1/me", get(house::me))
         .route("/api/v1/settings", get(house::settings).patch(house::configure))
         .route("/api/v1/audit", get(house::audit))
         .route("/api/v1/rules", get(house::rules).post(house::add_rule))
         .route("/api/v1/rules/{id}", delete(house::revoke))
-        .route(
-            "/api/v1/documents",
-            get(documents::list).merge(post(documents::create).layer(texts)),
-        )
+        .route("/api/v1/documents", get(documents::list))
         .route(
             "/api/v1/documents/{id}",
             get(documents::read).patch(documents::rename).delete(documents::delete),
@@ -110,7 +118,6 @@ fn api(door: &Door) -> Router<Door> {
             "/api/v1/documents/{id}/settings",
             get(documents::settings).patch(documents::configure),
         )
-        .route("/api/v1/documents/{id}/edits", post(documents::edit).layer(texts))
         .route("/api/v1/documents/{id}/restore", post(documents::restore))
         .route("/api/v1/documents/{id}/versions", get(documents::versions))
         .route("/api/v1/documents/{id}/versions/{version}", get(documents::text))
@@ -128,7 +135,6 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/requests/{id}/undo", post(requests::undo))
         .route("/api/v1/requests/{id}/reopen", post(requests::reopen))
         .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
-        .route("/api/v1/runs", post(runs::start).layer(texts))
         .route("/api/v1/sessions", get(runs::sessions))
         .route("/api/v1/sessions/{session}/cancel", post(runs::cancel_all))
         .route("/api/v1/sessions/{session}/transcript", get(runs::transcript))
@@ -136,15 +142,15 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/sessions/{session}/transcript/fork", post(runs::fork))
         .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))
         .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
-        .route("/api/v1/tokens", post(tokens::issue).get(tokens::list).layer(small))
+        .route("/api/v1/tokens", get(tokens::list))
         .route("/api/v1/tokens/{id}", delete(tokens::revoke))
         .route("/api/v1/server-tools", get(messages::opted_in).put(messages::opt_in))
         .route("/api/v1/webhooks", get(webhooks::list).post(webhooks::create))
         .route(
             "/api/v1/webhooks/{id}",
             get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
-        )
-        .route_layer(middleware::from_fn_with_state(way_in, way_in::pass))
+        );
+    way_in.to(all, usual).merge(way_in.to(with_text, texts)).merge(way_in.to(with_secrets, small))
 }
 
 /// The process answers.

@@ -47,7 +47,7 @@ struct Kept {
     body: Option<String>,
 }
 
-/// Passes a write on, unless it was done before. `limit`: bytes of the largest body of any route.
+/// Passes a write on, unless it was done before. `limit`: bytes of the largest body that is read before the route sees it.
 pub(super) async fn once(
     door: &Door,
     under_way: &UnderWay,
@@ -61,6 +61,10 @@ pub(super) async fn once(
     }
     let Some(key) = key(&request)? else { return Ok(next.run(request).await) };
     let (parts, body) = request.into_parts();
+    let said = parts.headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    if said.and_then(|it| it.parse().ok()).is_some_and(|length: usize| length > limit) {
+        return Err(Problem::too_large());
+    }
     let body = to_bytes(body, limit).await.map_err(|_| Problem::too_large())?;
     let address = parts.uri.to_string();
     let asked = fingerprint(parts.method.as_str(), &address, &body);

@@ -1,10 +1,12 @@
-//! What every request under `/api/v1` passes: who is it, not too fast, and no write twice.
+//! What every request under `/api/v1` passes: who is it, not too fast, not too much at once, and no write twice.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts as _, Request, State};
-use axum::middleware::Next;
+use axum::Router;
+use axum::body::HttpBody as _;
+use axum::extract::{DefaultBodyLimit, FromRequestParts as _, Request, State};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::state::keyed::HashMapStateStore;
@@ -15,11 +17,17 @@ use super::once::{UnderWay, once};
 use super::principal::Caller;
 use super::problem::Problem;
 use crate::ids::UserId;
+use crate::who::{Action, Principal};
 
 /// Requests of one person in a second, in the long run.
 const PACE: NonZeroU32 = NonZeroU32::new(100).unwrap();
 /// Requests of one person at once.
 const BURST: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
+
+/// Bytes that are read for a key from somebody who could do nothing with more.
+const SHORT_BODY_BYTES: usize = 16 * 1024;
+/// Seconds after which somebody may come again of whom too much is being read.
+const BUSY_S: u64 = 1;
 
 /// What is remembered between requests. Clones share it.
 #[derive(Clone)]
@@ -27,17 +35,37 @@ pub(super) struct WayIn {
     door: Door,
     pace: Arc<RateLimiter<UserId, HashMapStateStore<UserId>, DefaultClock>>,
     under_way: UnderWay,
-    largest_body: usize,
+}
+
+/// The bodies that some routes take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bodies {
+    /// The longest, in bytes.
+    pub(super) limit: usize,
+    /// What somebody must be allowed to do somewhere who has use for one that is not short.
+    pub(super) of: Action,
 }
 
 impl WayIn {
-    /// Nobody has come in yet. `largest_body`: in bytes, of any route.
-    pub(super) fn new(door: Door, largest_body: usize) -> Self {
+    /// Nobody has come in yet.
+    pub(super) fn new(door: Door) -> Self {
         let pace = Arc::new(RateLimiter::hashmap(Quota::per_second(PACE).allow_burst(BURST)));
-        Self { door, pace, under_way: UnderWay::default(), largest_body }
+        Self { door, pace, under_way: UnderWay::default() }
     }
 
-    async fn enter(&self, request: Request, next: Next) -> Result<Response, Problem> {
+    /// Leads to these routes, whose bodies are like this.
+    pub(super) fn to(&self, routes: Router<Door>, bodies: Bodies) -> Router<Door> {
+        routes
+            .layer(DefaultBodyLimit::max(bodies.limit))
+            .route_layer(middleware::from_fn_with_state((self.clone(), bodies), pass))
+    }
+
+    async fn enter(
+        &self,
+        bodies: Bodies,
+        request: Request,
+        next: Next,
+    ) -> Result<Response, Problem> {
         let (mut parts, body) = request.into_parts();
         let caller = Caller::from_request_parts(&mut parts, &self.door).await?;
         if let Err(late) = self.pace.check_key(&caller.principal.user) {
@@ -46,12 +74,32 @@ impl WayIn {
         }
         // Found by every extractor: a token is looked up once.
         parts.extensions.insert(caller.clone());
+        let held = self.door.reading.begin(&caller.principal.user);
+        let body = if body.is_end_stream() { body } else { held.of(body) };
         let request = Request::from_parts(parts, body);
-        once(&self.door, &self.under_way, &caller, request, next, self.largest_body).await
+        let limit = bodies.limit_for(&caller.principal);
+        let answer = once(&self.door, &self.under_way, &caller, request, next, limit).await;
+        // Whoever read it found it broken off, and so did nothing.
+        if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
+    }
+}
+
+impl Bodies {
+    /// Bytes of a body that are read for a key, before the route itself sees who asks.
+    fn limit_for(self, who: &Principal) -> usize {
+        if who.may(self.of, who.document.as_ref()) {
+            self.limit
+        } else {
+            self.limit.min(SHORT_BODY_BYTES)
+        }
     }
 }
 
 /// The middleware.
-pub(super) async fn pass(State(way_in): State<WayIn>, request: Request, next: Next) -> Response {
-    way_in.enter(request, next).await.unwrap_or_else(IntoResponse::into_response)
+async fn pass(
+    State((way_in, bodies)): State<(WayIn, Bodies)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    way_in.enter(bodies, request, next).await.unwrap_or_else(IntoResponse::into_response)
 }

@@ -1,13 +1,14 @@
 //! The Messages API: other programs talk to this server's models as they would to Anthropic's.
 
-use std::time::Duration;
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::api::{Events, Program};
 use crate::support::http::ask;
 use crate::support::script::full;
-use crate::support::{Desk, Person, Provider, Role, Script};
+use crate::support::{Desk, Hand, Person, Provider, Role, Script};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -474,6 +475,64 @@ fn whoever_may_not_ask_is_refused_before_anything_is_read() {
         let answer = ask(desk.address(), &format!("POST {path}"), &headers);
         assert_eq!(answer.status, 403, "{}", answer.body);
     }
+}
+
+#[test]
+fn an_answer_too_many_is_refused_before_anything_of_it_is_read() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (program(&desk), program(&desk));
+    let announces = |program: &Program| {
+        let length = program.clone().header("Content-Length", "1000");
+        length.header("Content-Type", "application/json").open("POST /v1/messages", "")
+    };
+    let mut open: Vec<_> = (0..64).map(|_| announces(&ana)).collect();
+    // One of the few that come then is too many, whichever comes in first.
+    let refused = (0..4).find_map(|_| {
+        let mut stream = announces(&ana);
+        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout can be set");
+        let mut head = [0; 12];
+        let read = stream.read_exact(&mut head).is_ok();
+        open.push(stream);
+        read.then_some(head)
+    });
+    assert_eq!(refused.as_ref(), Some(b"HTTP/1.1 429"));
+    ben.asks(&json!([user("Hello")]), &json!({})).ok();
+}
+
+#[test]
+fn what_is_read_of_one_person_at_once_is_bounded() {
+    let desk = Desk::quiet();
+    let (ana, ben) = (desk.token("Ana", Role::Editor, &[]), desk.token("Ben", Role::Editor, &[]));
+    let hand = Hand::new(&desk, &ana);
+    let (ana, ben) = (Program::with(&desk, &ana), Program::with(&desk, &ben));
+    let long = ana.clone().header("Content-Length", "33554432");
+    let long = long.header("Content-Type", "application/json");
+    let spaces = " ".repeat(32 * 1024 * 1024 - 1);
+    // Two bodies of which all has come but the end.
+    let unfinished: Vec<_> = (0..2)
+        .map(|_| {
+            let mut stream = long.open("POST /v1/messages", "");
+            stream.write_all(spaces.as_bytes()).expect("the server reads");
+            stream
+        })
+        .collect();
+    let hello = |program: &Program| {
+        let request = program.request(&json!([user("Hello")]), &json!({})).to_string();
+        program.call_once("POST /v1/messages", &format!("{}{request}", &spaces[..1 << 20]))
+    };
+    let comes_to = |status: u16| {
+        let until = Instant::now() + Duration::from_secs(30);
+        while hello(&ana).status != status {
+            assert!(Instant::now() < until, "it did not come to {status}");
+        }
+    };
+    comes_to(429);
+    let document = json!({"title": "Long", "text": &spaces[..1 << 20]});
+    hand.posts("documents", &document).refused_with(429, "rate_limited");
+    hello(&ben).ok();
+    drop(unfinished);
+    comes_to(200);
+    hand.posts("documents", &document).ok();
 }
 
 #[test]

@@ -487,6 +487,21 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
 }
 
 #[test]
+fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
+    let desk = Desk::quiet();
+    let viewer = Hand::new(&desk, &desk.token("Vic", Role::Viewer, &[]));
+    // Of a body that never comes: whoever waits for it waits in vain.
+    let long = [("Idempotency-Key", "k"), ("Content-Length", "8000000")];
+    for path in ["documents", "runs", "requests/decisions"] {
+        viewer.says(&format!("POST /api/v1/{path}"), &long, "").refused_with(413, "too_large");
+    }
+    let owner = Hand::new(&desk, OWNER);
+    owner.says("POST /api/v1/tokens", &long, "").refused_with(413, "too_large");
+    let short = json!({"title": "Mine"});
+    viewer.posts_once("k", "documents", &short).refused_with(403, "not_allowed");
+}
+
+#[test]
 fn a_secret_is_not_kept_for_a_second_answer() {
     let desk = Desk::quiet();
     let owner = Hand::new(&desk, OWNER);

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Chosen;
 use crate::http::Door;
+use crate::http::principal::Caller;
 use crate::ids::{SessionId, Version};
 use crate::llm::{self, AssistantMessage, Delta, ModelError};
 use crate::messages::canonical::{Conversation, Key};
@@ -23,6 +24,7 @@ use crate::who::Principal;
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason, StreamEvent, Usage};
 
 use super::conversations::{Conversations, Durable};
+use super::entry::Entered;
 use super::limits::Permit;
 use super::server_tools::ServerTools;
 
@@ -52,12 +54,12 @@ impl Work {
     /// Finds the conversation again, as far as it is known.
     pub(super) async fn prepare(
         door: &Door,
-        principal: Principal,
+        entered: Entered,
         asked: Asked,
         chosen: Chosen,
         mut tools: Option<ServerTools>,
-        permit: Permit,
     ) -> Result<Self, Failure> {
+        let Entered { caller: Caller { principal, .. }, permit, .. } = entered;
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
         let scope = [principal.user.as_str(), &chosen.full_name(), &about];
         let begun = door.conversations.begin(&scope);

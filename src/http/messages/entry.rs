@@ -5,15 +5,18 @@ use axum::extract::{FromRequestParts as _, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures_util::StreamExt as _;
-use serde_json::Value;
 
 use crate::http::Door;
 use crate::http::body::is_json;
 use crate::http::principal::Caller;
 use crate::http::problem::Problem;
+use crate::http::reading::Held;
 use crate::ids::DocumentId;
 use crate::messages::failure::Failure;
+use crate::messages::request::{Asked, Purpose};
 use crate::who::{Action, Principal};
+
+use super::limits::{BUSY_S, Permit};
 
 /// The header that names the document.
 const DOCUMENT: &str = "x-copydesk-document";
@@ -23,46 +26,78 @@ const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// The versions of the API. What changed between them, this server does not look at.
 const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
-/// Somebody who was let in.
+/// Bytes of a body above which it is read on a thread of its own, one after the other: that takes long, and memory.
+const LONG_BODY_BYTES: usize = 256 * 1024;
+
+/// Somebody who was let in, and may ask.
 pub(super) struct Entered {
     /// Who it is.
     pub(super) caller: Caller,
     /// The document that they name; they may ask the models about it.
     pub(super) document: Option<DocumentId>,
+    /// They are answered.
+    pub(super) permit: Permit,
 }
 
-/// The caller and the body of a request. Who may not ask is refused before anything of the body is read.
-pub(super) async fn come_in(door: &Door, request: Request) -> Result<(Entered, Value), Failure> {
-    let headers = request.headers().clone();
-    let caller = let_in(door, &headers).await?;
-    check_version(&headers)?;
-    if !is_json(&headers) {
+/// The caller and what they ask. Who may not ask, or asks too much at once, is refused before anything of it is read.
+pub(super) async fn come_in(
+    door: &Door,
+    request: Request,
+    purpose: Purpose,
+) -> Result<(Entered, Asked), Failure> {
+    let headers = request.headers();
+    let caller = let_in(door, headers).await?;
+    check_version(headers)?;
+    if !is_json(headers) {
         return Err(Failure::invalid("content-type: is to be application/json"));
     }
-    let document = named(&headers)?;
+    let document = named(headers)?;
     may_ask(&caller.principal, document.as_ref())?;
-    let bytes = read(request.into_body()).await?;
-    let body = serde_json::from_slice(&bytes)
-        .map_err(|error| Failure::invalid(format!("the body is not valid JSON: {error}")))?;
-    Ok((Entered { caller, document }, body))
+    let user = &caller.principal.user;
+    let held = door.reading.begin(user);
+    let permit = door.conversations.limits().begin(user, held.clone())?;
+    let bytes = read(request.into_body(), &held).await?;
+    let asked = if bytes.len() > LONG_BODY_BYTES {
+        let turn = door.conversations.limits().turn().await;
+        let read = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            understand(&bytes, purpose)
+        });
+        read.await.unwrap_or_else(|_| Err(Failure::new(500, "the body could not be read")))
+    } else {
+        understand(&bytes, purpose)
+    };
+    Ok((Entered { caller, document, permit }, asked?))
 }
 
-/// The body, if it is not too long. One that is somewhat too long is read to its end all the same: a client that is
-/// still writing would not hear why it is refused.
-async fn read(body: Body) -> Result<Vec<u8>, Failure> {
+fn understand(bytes: &[u8], purpose: Purpose) -> Result<Asked, Failure> {
+    let body = serde_json::from_slice(bytes)
+        .map_err(|error| Failure::invalid(format!("the body is not valid JSON: {error}")))?;
+    Asked::read(&body, purpose)
+}
+
+/// The body, if it is not too long. One that is somewhat too long, or finds no room, is read to its end all the same: a
+/// client that is still writing would not hear why it is refused.
+async fn read(body: Body, held: &Held) -> Result<Vec<u8>, Failure> {
     let mut pieces = body.into_data_stream();
     let (mut bytes, mut size) = (Vec::new(), 0_usize);
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_| Failure::invalid("the body could not be read to its end"))?;
         size = size.saturating_add(piece.len());
-        if size <= BODY_LIMIT_BYTES {
-            bytes.extend_from_slice(&piece);
-        } else if size > 2 * BODY_LIMIT_BYTES {
+        if size > 2 * BODY_LIMIT_BYTES {
             break;
+        }
+        if size <= BODY_LIMIT_BYTES && !held.is_refused() && held.hold(piece.len()).is_ok() {
+            bytes.extend_from_slice(&piece);
+        } else {
+            bytes = Vec::new();
         }
     }
     if size > BODY_LIMIT_BYTES {
         return Err(Failure::new(413, "Request exceeds the maximum size"));
+    }
+    if held.is_refused() {
+        return Err(Failure::too_many("too much is under way already", BUSY_S));
     }
     Ok(bytes)
 }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::http::reading::Held;
 use crate::ids::UserId;
 use crate::messages::failure::Failure;
 
@@ -20,7 +22,7 @@ const ANSWERS_AT_ONCE: usize = 64;
 /// People that are remembered before those who have been quiet are forgotten.
 const MANY_PEOPLE: usize = 1_024;
 /// Seconds after which somebody with too many answers under way may try again.
-const BUSY_S: u64 = 5;
+pub(super) const BUSY_S: u64 = 5;
 
 /// The limits, and who is how near to them.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct Limits {
     requests: RateLimiter<UserId, DefaultKeyedStateStore<UserId>, DefaultClock>,
     clock: DefaultClock,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
+    /// Whose long body is read now.
+    turns: Arc<Semaphore>,
 }
 
 /// One answer under way; over when it is dropped.
@@ -35,13 +39,16 @@ pub(super) struct Limits {
 pub(super) struct Permit {
     user: UserId,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
+    /// What was asked stays in memory as long.
+    _held: Held,
 }
 
 impl Limits {
     pub(super) fn new() -> Self {
         let quota = Quota::per_second(rate(REQUESTS_PER_SECOND)).allow_burst(rate(BURST_REQUESTS));
         let clock = DefaultClock::default();
-        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default() }
+        let turns = Arc::new(Semaphore::new(1));
+        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), turns }
     }
 
     /// Counts a request, or says when to come again.
@@ -56,8 +63,8 @@ impl Limits {
         })
     }
 
-    /// An answer begins, if there are not too many under way.
-    pub(super) fn begin(&self, user: &UserId) -> Result<Permit, Failure> {
+    /// An answer begins, if there are not too many under way; `held` is what was asked.
+    pub(super) fn begin(&self, user: &UserId, held: Held) -> Result<Permit, Failure> {
         let mut under_way = counted(&self.under_way);
         let count = under_way.entry(user.clone()).or_default();
         if *count >= ANSWERS_AT_ONCE {
@@ -65,7 +72,13 @@ impl Limits {
             return Err(Failure::too_many(words, BUSY_S));
         }
         *count += 1;
-        Ok(Permit { user: user.clone(), under_way: Arc::clone(&self.under_way) })
+        Ok(Permit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
+    }
+
+    /// Waits until nobody else's long body is read.
+    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 }
 
@@ -96,6 +109,7 @@ const fn rate(count: u32) -> NonZeroU32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Reading;
 
     #[test]
     fn too_many_requests_are_told_when_to_come_again_and_others_are_not_concerned() {
@@ -109,12 +123,13 @@ mod tests {
     #[test]
     fn an_answer_that_is_over_makes_room_for_another() {
         let (limits, ana) = (Limits::new(), UserId::from("ana"));
+        let begin = |user: &UserId| limits.begin(user, Reading::default().begin(user));
         let mut permits: Vec<_> =
-            (0..ANSWERS_AT_ONCE).map(|_| limits.begin(&ana).expect("room")).collect();
-        assert_eq!(limits.begin(&ana).expect_err("too many").retry_after_s, Some(BUSY_S));
-        assert!(limits.begin(&"ben".into()).is_ok());
+            (0..ANSWERS_AT_ONCE).map(|_| begin(&ana).expect("room")).collect();
+        assert_eq!(begin(&ana).expect_err("too many").retry_after_s, Some(BUSY_S));
+        assert!(begin(&"ben".into()).is_ok());
         permits.pop();
-        assert!(limits.begin(&ana).is_ok());
+        assert!(begin(&ana).is_ok());
         drop(permits);
         assert!(counted(&limits.under_way).is_empty(), "nobody is remembered who asks nothing");
     }

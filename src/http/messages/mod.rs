@@ -37,14 +37,11 @@ const TOKEN_BYTES: usize = 4;
 pub(super) async fn answer(State(door): State<Door>, request: Request) -> Response {
     let name = RequestName::generate();
     let answered = async {
-        let (entered, body) = come_in(&door, request).await?;
-        let asked = Asked::read(&body, Purpose::Answer)?;
-        let permit = door.conversations.limits().begin(&entered.caller.principal.user)?;
+        let (entered, asked) = come_in(&door, request, Purpose::Answer).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
         let chosen = choose(&door, &asked)?;
         let streamed = asked.stream;
-        let work =
-            Work::prepare(&door, entered.caller.principal, asked, chosen, tools, permit).await?;
+        let work = Work::prepare(&door, entered, asked, chosen, tools).await?;
         if streamed {
             stream::answer(work).await
         } else {
@@ -58,9 +55,7 @@ pub(super) async fn answer(State(door): State<Door>, request: Request) -> Respon
 pub(super) async fn count(State(door): State<Door>, request: Request) -> Response {
     let name = RequestName::generate();
     let counted = async {
-        let (entered, body) = come_in(&door, request).await?;
-        let asked = Asked::read(&body, Purpose::Count)?;
-        let _permit = door.conversations.limits().begin(&entered.caller.principal.user)?;
+        let (entered, asked) = come_in(&door, request, Purpose::Count).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
         let chosen = choose(&door, &asked)?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
