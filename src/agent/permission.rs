@@ -20,6 +20,12 @@ impl Agents {
         self.shared.check_mode(mode, asker, document)
     }
 
+    /// The permission modes that a person's runs may name.
+    pub fn modes(&self, asker: &Principal, document: Option<&DocumentId>) -> Vec<String> {
+        let may = |mode: &PermissionMode| self.check_mode(*mode, asker, document).is_ok();
+        PermissionMode::ALL.into_iter().filter(may).map(|mode| mode.to_string()).collect()
+    }
+
     /// The permission mode of a person's runs that name none: the server's, if they may have that.
     pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
         let mode = self.shared.rooms.settings().permission_mode;

@@ -23,7 +23,12 @@ use crate::wire::server::{Person, Settings};
 /// Who asks.
 pub(super) async fn me(State(door): State<Door>, caller: Caller) -> Json<Me> {
     let principal = caller.principal;
+    // Whose token is for one document asks about that one.
+    let document = principal.document.as_ref();
+    let permission_mode = door.agents.default_mode(&principal, document).to_string();
     Json(Me {
+        permission_mode,
+        permission_modes: door.agents.modes(&principal, document),
         user: Person { id: principal.user.to_string(), name: principal.name },
         role: principal.role.as_str().to_owned(),
         document_id: principal.document.as_ref().map(ToString::to_string),

@@ -177,7 +177,7 @@ impl Request {
 
     /// One line for each change that went back to the model when it arrived.
     fn returned_lines(&self) -> String {
-        self.returned.iter().map(|returned| format!("\n{}", returned.line())).collect()
+        self.returned.iter().flat_map(|returned| ["\n".to_owned(), returned.line()]).collect()
     }
 
     fn push_remarks(&self, text: &mut String) {

@@ -10,7 +10,6 @@ use socketioxide::handler::ConnectHandler;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::PermissionMode;
 use crate::auth::{Auth, Pass};
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
@@ -201,11 +200,7 @@ fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> Se
             .permission_mode
             .clone()
             .unwrap_or_else(|| agents.default_mode(principal, document).to_string()),
-        permission_modes: PermissionMode::ALL
-            .into_iter()
-            .filter(|mode| agents.check_mode(*mode, principal, document).is_ok())
-            .map(|mode| mode.to_string())
-            .collect(),
+        permission_modes: agents.modes(principal, document),
         models: door.agents.models(),
         settings: door.settings(),
     }

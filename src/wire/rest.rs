@@ -44,6 +44,12 @@ pub struct Me {
     pub role: String,
     /// The only document the token reaches; `null`: all.
     pub document_id: Option<String>,
+    /// The permission mode of this person's runs that name none.
+    #[serde(rename = "permission_mode")]
+    pub permission_mode: String,
+    /// The permission modes that this person's runs may name.
+    #[serde(rename = "permission_modes")]
+    pub permission_modes: Vec<String>,
     /// The models that can be asked, the default first.
     pub models: Vec<String>,
     /// The server's settings.
@@ -269,7 +275,7 @@ pub struct StartRun {
     pub session_id: Option<String>,
     /// What it is about; missing: work without a document.
     pub context: Option<AskContext>,
-    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; `sdk` if missing.
+    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; as in `/api/v1/me` if missing.
     #[serde(rename = "permission_mode")]
     pub permission_mode: Option<String>,
     /// The model to use; the server's if missing.

@@ -290,6 +290,25 @@ fn a_session_that_is_closed_takes_its_requests_with_it() {
 }
 
 #[test]
+fn a_session_that_lost_its_connection_is_resumed_and_hears_what_was_decided() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    call.progress();
+    call.progress();
+    let id = call.id().clone();
+    let seen = call.disconnects();
+    owner.accepts_all(&request);
+    let resumed = [("Accept", "text/event-stream"), ("Last-Event-ID", seen.as_str())];
+    let resumed = coder.send("GET", None, &resumed);
+    let answer = std::iter::from_fn(|| resumed.may_go_on()).find(|it| it["id"] == id);
+    let told = answer.expect("the answer")["result"]["content"][0]["text"].clone();
+    assert_eq!(told, "Successfully wrote to test.txt");
+}
+
+#[test]
 fn a_request_that_stands_for_itself_lives_by_its_connection() {
     let desk = desk();
     let owner = owner_of(&desk);

@@ -18,7 +18,10 @@ fn text(value: &Value) -> &str {
 
 /// Ana's program has made a document.
 fn with_document() -> (Desk, Hand, String) {
-    let desk = Desk::scripted(Script::rewriting(FIXED));
+    with_document_at(Desk::scripted(Script::rewriting(FIXED)))
+}
+
+fn with_document_at(desk: Desk) -> (Desk, Hand, String) {
     let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
     let document = text(&made["id"]).to_owned();
@@ -27,7 +30,11 @@ fn with_document() -> (Desk, Hand, String) {
 
 /// And has asked for corrections, which wait: the run's address, and the request.
 fn with_request() -> (Desk, Hand, String, String, Value) {
-    let (desk, ana, document) = with_document();
+    with_request_at(Desk::scripted(Script::rewriting(FIXED)))
+}
+
+fn with_request_at(desk: Desk) -> (Desk, Hand, String, String, Value) {
+    let (desk, ana, document) = with_document_at(desk);
     let ask = json!({"prompt": "Fix the spelling", "context": {"documentId": document}});
     let run = ana.posts("runs", &ask);
     assert_eq!(run.status, 202);
@@ -329,6 +336,9 @@ fn a_conversation_is_left_alone_while_a_run_is_at_work_and_all_its_runs_can_be_s
 fn a_plan_is_rewritten_over_http() {
     let desk = Desk::playing("plan-first");
     let owner = Hand::new(&desk, OWNER);
+    let me = owner.gets("me").ok();
+    assert_eq!(me["permission_modes"], json!(["toolApproval", "sdk"]), "{me}");
+    assert_eq!(me["permission_mode"], "sdk");
     let document = owner.posts("documents", &json!({"text": TEXT})).ok()["id"].clone();
     let ask = json!({"prompt": "Tidy up", "permission_mode": "toolApproval", "context": {"documentId": document}});
     let run = owner.posts("runs", &ask).ok();
@@ -764,7 +774,8 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
         eprintln!("\n*** SKIPPED: {why}\n");
         return;
     };
-    let (desk, ana, document, run, request) = with_request();
+    let plan = Desk::plan().script(Script::rewriting(FIXED)).workspace(&[("notes.md", TEXT)]);
+    let (desk, ana, document, run, request) = with_request_at(plan.start());
     let session = ana.gets(&run).ok()["sessionId"].clone();
     let folder = tempfile::tempdir().unwrap();
     // Names of what is there, so that more is found than that nothing is called like that.

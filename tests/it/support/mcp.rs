@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ pub struct Answer {
     id: Value,
     stream: TcpStream,
     messages: Receiver<Value>,
+    /// The name of the newest event.
+    event: Arc<Mutex<String>>,
 }
 
 /// `initialize` as clients of 2025-11-25 send it.
@@ -100,12 +103,14 @@ impl Mcp {
         let (sender, messages) = channel();
         let whole = !head.contains("text/event-stream");
         let chunked = head.contains("transfer-encoding: chunked");
+        let event = Arc::<Mutex<String>>::default();
+        let named = Arc::clone(&event);
         std::thread::spawn(move || {
             let body = Body { reader, chunked, left: 0 };
-            if whole { read_whole(body, &sender) } else { read_events(body, &sender) }
+            if whole { read_whole(body, &sender) } else { read_events(body, &sender, &named) }
         });
         let id = message.map(|it| it["id"].clone()).unwrap_or_default();
-        Answer { status, head, id, stream, messages }
+        Answer { status, head, id, stream, messages, event }
     }
 
     /// Sends a request of the session.
@@ -203,9 +208,10 @@ impl Answer {
         (text, result["isError"] == true)
     }
 
-    /// The client is gone.
-    pub fn disconnects(self) {
+    /// The client is gone; the newest event that it has seen.
+    pub fn disconnects(self) -> String {
         self.stream.shutdown(Shutdown::Both).ok();
+        self.event.lock().expect("nobody fails").clone()
     }
 }
 
@@ -264,8 +270,11 @@ fn read_whole(mut body: Body<impl BufRead>, to: &Sender<Value>) {
     }
 }
 
-fn read_events(body: Body<impl BufRead>, to: &Sender<Value>) {
+fn read_events(body: Body<impl BufRead>, to: &Sender<Value>, event: &Mutex<String>) {
     for line in BufReader::new(body).lines().map_while(Result::ok) {
+        if let Some(name) = line.strip_prefix("id:") {
+            name.trim().clone_into(&mut event.lock().expect("nobody fails"));
+        }
         let Some(data) = line.strip_prefix("data:") else { continue };
         if let Ok(message) = serde_json::from_str(data.trim()) {
             to.send(message).ok();
