@@ -141,7 +141,7 @@ fn an_answer_is_told_with_what_was_decided_and_said_before() {
 fn once_it_is_proposed_again_the_answer_is_no_longer_what_became_of_it() {
     let mut desk = three();
     desk.decide(&Decision::plain(Verdict::Respond { message: "No.".into() })).unwrap();
-    desk.request.reopen(&ann(), &desk.text).unwrap();
+    desk.request.reopen(None, &ann(), &desk.text).unwrap();
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.request.report().text, "Applied: 3 accepted.");
 }
