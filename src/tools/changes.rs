@@ -12,6 +12,9 @@ use super::{Allowed, Proposal, ToolError, unseen};
 /// How long small changes are looked for; a very long text is then left with fewer, larger ones.
 const DEADLINE: Duration = Duration::from_secs(2);
 
+/// UTF-16 units of a text that takes less time to put together than another thread takes to wake.
+const SHORT: usize = 32 * 1024;
+
 /// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
 #[derive(Clone, Debug)]
 pub struct Replaced {
@@ -57,13 +60,14 @@ pub async fn compose(
     warnings: Vec<Warning>,
 ) -> Result<Proposal, ToolError> {
     let Reading { title, text: before, .. } = base.clone();
-    let composed = blocking(move |limits| {
+    let is_short = before.len() <= SHORT;
+    let composed = move |limits: &DiffLimits| {
         let new = replaced(&before, &hunks)?;
         let old = before.to_string();
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         Ok(Proposal { hunks, text: Text::new(&new), preview, told: None })
-    });
-    composed.await?
+    };
+    if is_short { composed(&limits()) } else { blocking(composed).await? }
 }
 
 fn replaced(before: &Text, hunks: &[HunkDraft]) -> Result<String, ToolError> {
@@ -109,7 +113,10 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {
-    let limited = move || work(&DiffLimits { deadline: Some(Instant::now() + DEADLINE) });
-    let done = tokio::task::spawn_blocking(limited).await;
+    let done = tokio::task::spawn_blocking(move || work(&limits())).await;
     done.map_err(|error| ToolError::Internal(error.to_string()))
+}
+
+fn limits() -> DiffLimits {
+    DiffLimits { deadline: Some(Instant::now() + DEADLINE) }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::files::Files;
+use crate::room::command::CaughtUp;
 use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
@@ -375,7 +376,13 @@ impl Registry {
     /// Asks the hooks that know what the call would do.
     async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
         let base = context.document()?;
-        let caught_up = context.room.catch_up(base.version).await?;
+        let is_newest = context.room.pulse().version == base.version;
+        // Where nothing was frozen when it was read, the room itself says what has been since.
+        let caught_up = if is_newest && base.settings.frozen.is_empty() {
+            CaughtUp { now: base.clone(), missed: Vec::new() }
+        } else {
+            context.room.catch_up(base.version).await?
+        };
         let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
