@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{Text, Update};
-use crate::ids::{MemberId, RequestId, Version};
-use crate::review::Request;
-use crate::store::{Batch, LoadedDocument, RequestRecord, StoreError, UpdateRecord};
+use crate::ids::{MemberId, RequestId, RuleId, Version};
+use crate::review::{Request, Rule};
+use crate::store::{Batch, LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord};
+use crate::who::Principal;
 
 use super::command::{Command, Settled};
 use super::event::Event;
@@ -46,10 +47,19 @@ pub enum Told {
 }
 
 impl Rehearsal {
-    /// The room as a restart finds it: the document from the [`Self::floor`] on, and its open requests.
-    pub fn load(kept: LoadedDocument, open: Vec<RequestRecord>) -> Result<Self, RoomError> {
+    /// The room as a restart finds it: the document from the [`Self::floor`] on, its open requests, and its rules in force.
+    pub fn load(
+        kept: LoadedDocument,
+        open: Vec<RequestRecord>,
+        rules: Vec<RuleRecord>,
+    ) -> Result<Self, RoomError> {
         let open = open.into_iter().map(restore::request).collect::<Result<_, _>>()?;
-        Ok(Self { state: restore::room(kept, open)?, step: Step::default() })
+        let mut state = restore::room(kept, open)?;
+        for rule in rules.into_iter().map(restore::rule) {
+            let rule = rule?;
+            state.rules.insert(rule.id().clone(), Arc::new(rule));
+        }
+        Ok(Self { state, step: Step::default() })
     }
 
     /// The oldest version that anything kept has its positions in; `newest` if nothing is older.
@@ -69,11 +79,13 @@ impl Rehearsal {
         time::agree_with_focus(&mut self.state, &now(now_ms, server));
     }
 
-    /// Applies a command; `older` are the updates between the version it speaks of and the log at hand.
+    /// Applies a command; `older` are the updates between the version it speaks of and the log at hand, `people` those who
+    /// hold a good token.
     pub fn take(
         &mut self,
         command: Command,
         older: Vec<Arc<Update>>,
+        people: &[Principal],
         now_ms: u64,
         server: &ServerSettings,
     ) {
@@ -84,7 +96,7 @@ impl Rehearsal {
                 state.open(member, since, Some(older), reply, &now, step);
             }
             Command::Propose(new, reply) => {
-                let result = proposals::propose(state, *new, Some(older), &[], &now, step);
+                let result = proposals::propose(state, *new, Some(older), people, &now, step);
                 step.answer(reply, result);
             }
             command => state.apply(command, &now, step),
@@ -160,6 +172,16 @@ impl Rehearsal {
     /// The open requests, for a rehearsal of wrong rules.
     pub fn open_mut(&mut self) -> &mut BTreeMap<RequestId, Arc<Request>> {
         &mut self.state.open
+    }
+
+    /// The rules in force.
+    pub fn rules(&self) -> &BTreeMap<RuleId, Arc<Rule>> {
+        &self.state.rules
+    }
+
+    /// The rules in force, for a rehearsal of wrong rules.
+    pub fn rules_mut(&mut self) -> &mut BTreeMap<RuleId, Arc<Rule>> {
+        &mut self.state.rules
     }
 
     /// The ranges no tool may touch.

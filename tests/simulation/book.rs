@@ -12,8 +12,8 @@ use copydesk::who::{Principal, Role};
 use crate::ledger::{Name, edits};
 use crate::rules::Rule::{
     AcceptTouchesNothingElse, ApprovalIsForThePreview, ApproveAllTakesWhatIsPending,
-    ConflictNeedsForce, DecisionsStay, ExpiredIsOver, FirstDecisionWins, FrozenWordsStay,
-    OnlyWhoMayDecides, RejectAllTakesEverything, SeenIsWhatStands, TwoPeopleAgree,
+    ConflictNeedsForce, DecisionsStay, DeniedIsNotDone, ExpiredIsOver, FirstDecisionWins,
+    FrozenWordsStay, OnlyWhoMayDecides, RejectAllTakesEverything, SeenIsWhatStands, TwoPeopleAgree,
     WhatIsPendingCanBeAccepted, WordsAreWhatWasPreviewed,
 };
 use crate::rules::{Held, must};
@@ -52,6 +52,8 @@ pub struct Case<'a> {
     pub change: Option<&'a ChangeSet>,
     pub now_ms: u64,
     pub frozen: &'a [(usize, usize)],
+    /// Whether a rule denies the request by now.
+    pub denied: bool,
 }
 
 impl Book {
@@ -66,6 +68,17 @@ impl Book {
     /// It is open again.
     pub fn open_again(&mut self, hunk: &HunkId) {
         self.write(hunk, Line::default());
+    }
+
+    /// A rule has decided a request that was just made, or voted for it.
+    pub fn write_for_a_rule(&mut self, request: &Request) {
+        self.taken_now.push(request.id().clone());
+        for hunk in &request.hunks {
+            let decided = hunk.decided.as_ref();
+            let decided = decided.map(|it| (hunk.status, it.by.user.clone(), it.at_ms));
+            let wishes = hunk.votes.iter().map(|vote| (vote.by.user.clone(), None, None)).collect();
+            self.write(&hunk.id, Line { wishes, decided, stands: None });
+        }
     }
 
     pub fn keep(&mut self) {
@@ -188,6 +201,7 @@ impl Case<'_> {
             && self.may()
             && !self.is_late()
             && self.is_fresh()
+            && !self.denied
             && self.before.proposal.policy.need() == 1
             && pending().count() > 0
             && !pending().any(frozen);
@@ -197,6 +211,7 @@ impl Case<'_> {
     }
 
     fn accepts(&self, was: &Hunk, verdict: Option<&HunkVerdict>) -> Held {
+        must(DeniedIsNotDone, !self.denied, || format!("{} accepted {was:?}", self.by.name))?;
         let force = verdict.is_some_and(|it| it.force);
         must(ConflictNeedsForce, was.status != HunkStatus::Conflict || force, || {
             format!("{was:?}")

@@ -8,6 +8,9 @@ use fastrand::Rng;
 const WORDS: [&str; 12] =
     ["the", "a", "cat", "sat", "😀", "naïve", "recieve", "then", "東京", "x", "more", "ö"];
 
+/// Everybody there is.
+pub const PEOPLE: [&str; 5] = ["ana", "bob", "cem", "rex", "vic"];
+
 /// Longer texts only shrink, so that histories stay quick.
 const LONG: usize = 220;
 

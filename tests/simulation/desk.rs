@@ -8,12 +8,13 @@ use copydesk::document::{ChangeSet, Limits, Text, Update};
 use copydesk::ids::{MemberId, RequestId, Version};
 use copydesk::review::{Decision, Request};
 use copydesk::room::RoomError;
-use copydesk::room::command::{Command, Opened, Proposed, Push, Reply, Undo};
+use copydesk::room::command::{Command, NewRequest, Opened, Proposed, Push, Reply, Undo};
 use copydesk::room::rehearsal::{Rehearsal, Told};
 use copydesk::room::settings::{Approvals, PermissionMode, ServerSettings};
-use copydesk::store::StoreError;
+use copydesk::store::{Op, StoreError};
 use copydesk::who::Principal;
 
+use crate::chance::{self, PEOPLE};
 use crate::disk::Disk;
 use crate::mutations::Mutation;
 use crate::rules::Rule::ARestartChangesNothing;
@@ -46,10 +47,12 @@ pub struct Desk {
     settings: ServerSettings,
     /// What is open by the store.
     durable: Open,
+    /// Who holds a good token.
+    people: [Principal; PEOPLE.len()],
     wrong: Option<Mutation>,
     answers: (Sender<Answer>, Receiver<Answer>),
     /// What a server tells before it keeps it.
-    late: Vec<copydesk::store::Op>,
+    late: Vec<Op>,
 }
 
 impl Desk {
@@ -65,6 +68,7 @@ impl Desk {
                 permission_mode: PermissionMode::Sdk,
             },
             durable: Open::new(),
+            people: PEOPLE.map(chance::person),
             wrong,
             answers: channel(),
             late: Vec::new(),
@@ -88,7 +92,24 @@ impl Desk {
     /// Applies a command that speaks of an old version.
     pub fn take_with(&mut self, command: Command, since: Version) {
         let older = self.disk.older(since, self.room.tail_start());
-        self.room.take(command, older, self.now_ms, &self.settings);
+        self.room.take(command, older, &self.people, self.now_ms, &self.settings);
+    }
+
+    /// A call of an agent arrives.
+    pub fn propose(&mut self, new: NewRequest, reply: Reply<Proposed>) {
+        let since = new.base_version;
+        self.under_the_law(|desk| {
+            desk.take_with(Command::Propose(Box::new(new), reply), since);
+        });
+    }
+
+    /// Does something under the rules as this server reads them.
+    fn under_the_law(&mut self, act: impl FnOnce(&mut Self)) {
+        let Some(wrong) = self.wrong else { return act(self) };
+        let law = self.room.rules().clone();
+        wrong.law(self.room.rules_mut());
+        act(self);
+        *self.room.rules_mut() = law;
     }
 
     pub fn push(&mut self, push: Push, reply: Reply<Version>) {
@@ -121,7 +142,9 @@ impl Desk {
         }
         let tampered = self.room.request(id).cloned();
         let (reply, _) = Reply::channel();
-        self.take(Command::Decide(id.clone(), Box::new(decision), by, reply));
+        self.under_the_law(|desk| {
+            desk.take(Command::Decide(id.clone(), Box::new(decision), by, reply));
+        });
         if let Some(wrong) = self.wrong {
             if self.room.request(id) == tampered.as_ref() {
                 // Refused: as it was.
@@ -190,7 +213,9 @@ impl Desk {
             let late = std::mem::replace(&mut self.late, turn.batch.ops().to_vec());
             self.disk.keep(late.iter());
         } else {
-            self.disk.keep(turn.batch.ops().iter());
+            let wrong = self.wrong;
+            let kept = |op: &&Op| wrong.is_none_or(|wrong| wrong.keeps(op));
+            self.disk.keep(turn.batch.ops().iter().filter(kept));
         }
         self.durable.clone_from(self.room.open());
         let answers = &self.answers.1;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use copydesk::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
 use copydesk::document::{ChangeSet, Limits, Text, Update};
-use copydesk::ids::{ClientId, RequestId, UserId, Version};
+use copydesk::ids::{ClientId, RequestId, RuleId, UserId, Version};
 use copydesk::room::RoomError;
 use copydesk::room::rehearsal::Rehearsal;
-use copydesk::store::{DocumentRecord, LoadedDocument, Op, RequestRecord, UpdateRecord};
+use copydesk::store::{
+    DocumentRecord, LoadedDocument, Op, RequestRecord, RuleRecord, UpdateRecord,
+};
 use serde_json::json;
 
 pub struct Disk {
@@ -21,6 +23,9 @@ pub struct Disk {
     /// How often each request was decided.
     pub decisions: BTreeMap<RequestId, usize>,
     clients: BTreeMap<ClientId, UserId>,
+    rules: BTreeMap<RuleId, RuleRecord>,
+    /// Which rules decided which requests, by the decisions on record and by the updates they made.
+    pub ruled: BTreeSet<(RequestId, RuleId)>,
     /// Requests that were ever announced, by the audit log.
     pub created: BTreeSet<RequestId>,
 }
@@ -46,6 +51,8 @@ impl Disk {
             requests: BTreeMap::new(),
             decisions: BTreeMap::new(),
             clients: BTreeMap::new(),
+            rules: BTreeMap::new(),
+            ruled: BTreeSet::new(),
             created: BTreeSet::new(),
         }
     }
@@ -70,6 +77,12 @@ impl Disk {
                 }
                 Op::AppendDecision(record) => {
                     *self.decisions.entry(record.request.clone()).or_default() += 1;
+                    if let Some(rule) = record.body["rule"].as_str() {
+                        self.ruled.insert((record.request.clone(), RuleId::from(rule)));
+                    }
+                }
+                Op::PutRule(record) => {
+                    self.rules.insert(record.id.clone(), record.clone());
                 }
                 Op::ClaimClient { client, user, .. } => {
                     self.clients.insert(client.clone(), user.clone());
@@ -95,7 +108,9 @@ impl Disk {
         let (snapshot, text) = start.map_or((Version(0), &self.first), |(at, text)| (*at, text));
         let record = DocumentRecord { version: self.version(), ..self.record.clone() };
         let updates = self.updates[snapshot.0 as usize..].to_vec();
-        Rehearsal::load(LoadedDocument { record, snapshot, text: text.clone(), updates }, open)
+        let rules = self.rules.values().filter(|rule| rule.ended_ms.is_none()).cloned().collect();
+        let kept = LoadedDocument { record, snapshot, text: text.clone(), updates };
+        Rehearsal::load(kept, open, rules)
     }
 
     /// The updates between a version and the log at hand.
@@ -130,6 +145,9 @@ impl Disk {
             let origin = update.origin.as_deref().map(RequestId::from);
             let placements = self.placements.get(&replay.version().next());
             assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
+            let rule = placements.and_then(|it| it.rule.clone());
+            let by_rule = origin.clone().zip(rule);
+            assert!(by_rule.is_none_or(|it| self.ruled.contains(&it)), "a rule did not decide it");
             let (author, at_ms) = (&update.author, update.at_ms);
             let origin = origin.as_ref();
             replay.follow(&Entry { change: &change, author, at_ms, origin, placements }).unwrap();

@@ -1,10 +1,13 @@
 //! Rules as they must not be, each put around the real core. A simulation that does not notice one proves nothing about it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use copydesk::document::{Assoc, ChangeSet, Limits, Order, Text};
-use copydesk::ids::{ClientId, RequestId, Version};
-use copydesk::review::{Choice, Decision, Hunk, HunkStatus, HunkVerdict, Request, Verdict};
+use copydesk::ids::{ClientId, RequestId, RuleId, Version};
+use copydesk::review::{
+    Choice, Decision, Effect, Hunk, HunkStatus, HunkVerdict, Request, Rule, Verdict,
+};
 use copydesk::room::command::{Push, Undo};
 use copydesk::room::rehearsal::Rehearsal;
 use copydesk::store::Op;
@@ -65,11 +68,21 @@ pub enum Mutation {
     TwoTransactions,
     /// A restart takes positions as they were stored.
     RestartDoesNotMap,
+    /// What a rule denies is proposed and accepted all the same.
+    DenialIsNotLookedAt,
+    /// What owners want to be asked about is allowed by another rule.
+    AskIsNotLookedAt,
+    /// A rule allows changes of every size.
+    RuleForgetsItsSize,
+    /// What a rule decided is on record nowhere.
+    RuleIsNotRecorded,
+    /// A restart ends the rules.
+    RestartForgetsRules,
 }
 
 use Mutation as M;
 
-pub const ALL: [Mutation; 26] = [
+pub const ALL: [Mutation; 31] = [
     M::RebaseOverTheComposition,
     M::SentAgainIsNew,
     M::EdgesOutward,
@@ -96,6 +109,11 @@ pub const ALL: [Mutation; 26] = [
     M::ToldBeforeKept,
     M::TwoTransactions,
     M::RestartDoesNotMap,
+    M::DenialIsNotLookedAt,
+    M::AskIsNotLookedAt,
+    M::RuleForgetsItsSize,
+    M::RuleIsNotRecorded,
+    M::RestartForgetsRules,
 ];
 
 impl Mutation {
@@ -311,6 +329,26 @@ impl Mutation {
         undo.force |= self == M::UndoDoesNotLook;
     }
 
+    /// The rules as this room reads them when something is proposed or decided.
+    pub fn law(self, rules: &mut BTreeMap<RuleId, Arc<Rule>>) {
+        match self {
+            M::DenialIsNotLookedAt => rules.retain(|_, rule| rule.effect != Effect::Deny),
+            M::AskIsNotLookedAt => rules.retain(|_, rule| rule.effect != Effect::Ask),
+            M::RuleForgetsItsSize => {
+                for rule in rules.values_mut() {
+                    Arc::make_mut(rule).remember.max_units = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether this store keeps something.
+    pub fn keeps(self, op: &Op) -> bool {
+        let by_rule = |op: &Op| matches!(op, Op::AppendDecision(it) if !it.body["rule"].is_null());
+        self != M::RuleIsNotRecorded || !by_rule(op)
+    }
+
     /// What is left of a batch when the power is cut while it is written.
     pub fn half_kept(self, op: &Op) -> bool {
         self == M::TwoTransactions
@@ -319,6 +357,9 @@ impl Mutation {
 
     /// A room as this server finds it after a restart.
     pub fn restarted(self, room: &mut Rehearsal, stored: impl Fn(&RequestId) -> Request) {
+        if self == M::RestartForgetsRules {
+            room.rules_mut().clear();
+        }
         let version: Version = room.version();
         for (id, request) in room.open_mut().iter_mut().filter(|_| self == M::RestartDoesNotMap) {
             *request = Arc::new(Request { version, ..stored(id) });

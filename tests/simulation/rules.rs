@@ -53,6 +53,14 @@ pub enum Rule {
     UndoLeavesTouchedWords,
     /// Undo of what nobody touched works, whatever was typed elsewhere.
     UntouchedCanBeUndone,
+    /// "deny > ask > allow": what an owner denied is neither proposed nor accepted, and nothing else is denied.
+    DeniedIsNotDone,
+    /// What an owner wants to be asked about waits for people, whatever other rules allow.
+    AskedIsAsked,
+    /// What a rule allows is decided by it, in its maker's name and on record; nothing else is decided unasked.
+    UnaskedByRuleAlone,
+    /// Only owners make and end such rules.
+    RulesAreOwnersAlone,
 }
 
 /// A rule that does not hold, and how that showed.

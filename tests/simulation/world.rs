@@ -8,21 +8,22 @@ use copydesk::room::command::{Command, Member, NewRequest, Push};
 use fastrand::Rng;
 
 use crate::book::Book;
-use crate::chance;
+use crate::chance::{self, PEOPLE};
 use crate::desk::{Answer, Desk};
 use crate::editor::{Editor, Unsent};
 use crate::ledger::Ledger;
 use crate::mutations::Mutation;
 use crate::rules::Held;
 use crate::shadow::Shadow;
+use crate::statutes::Statutes;
 
 mod agents;
 mod checks;
+mod owners;
 mod reviewers;
 mod turns;
 
 const OPENING: &str = "It was a bright cold day. She recieve 😀 letters.\n\n- one itme\n- two item\n\nThan it ended.\n";
-const PEOPLE: [&str; 5] = ["ana", "bob", "cem", "rex", "vic"];
 const POLICIES: [Policy; 6] =
     [Policy::Any, Policy::Any, Policy::Two, Policy::Two, Policy::NotRequester, Policy::Owner];
 /// What people put in place of what was proposed; few texts, so that two may want the same.
@@ -37,6 +38,8 @@ pub type Tally = BTreeMap<&'static str, u64>;
 struct Call {
     new: NewRequest,
     state: CallState,
+    /// Whether a rule might deny it when it was made last.
+    deniable: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,9 @@ pub struct World {
     /// What the oracle thinks of open hunks.
     shadows: BTreeMap<HunkId, Shadow>,
     book: Book,
+    statutes: Statutes,
+    /// How many rules were asked for.
+    ruled: usize,
     /// Requests whose hunks were accepted in this turn.
     accepted: BTreeSet<RequestId>,
     /// Since when which connections look at a request.
@@ -92,6 +98,8 @@ impl World {
             audience: BTreeSet::new(),
             shadows: BTreeMap::new(),
             book: Book::default(),
+            statutes: Statutes::default(),
+            ruled: 0,
             accepted: BTreeSet::new(),
             looks: BTreeMap::new(),
             busy: false,
@@ -129,7 +137,7 @@ impl World {
             330..620 => self.hears(at)?,
             620..640 if here => self.parts(at),
             620..700 if !here => self.comes_back(at),
-            700..745 => self.proposes(),
+            700..745 => self.proposes()?,
             745..830 => self.decides(at)?,
             830..850 => self.undoes(at)?,
             850..865 => self.reopens(at)?,
@@ -142,6 +150,7 @@ impl World {
             920..925 => self.desk.room.snapshot(),
             925..931 => self.is_cut()?,
             931..937 => self.loses()?,
+            937..945 => self.rules()?,
             _ => self.turn()?,
         }
         if self.busy && self.random.u8(..3) == 0 { self.turn() } else { Ok(()) }

@@ -1,29 +1,31 @@
 //! Agents propose on what they have read, and hear how it ended, also after a restart.
 
 use copydesk::ids::{RequestId, Version};
-use copydesk::review::Preview;
-use copydesk::room::command::{Command, Gate, NewRequest};
+use copydesk::review::{Hunk, Preview, Request};
+use copydesk::room::command::{Gate, NewRequest};
 
-use super::{Call, CallState, PEOPLE, World};
-use crate::chance;
+use super::{Call, CallState, World};
+use crate::chance::{self, PEOPLE};
 use crate::desk::Answer;
+use crate::rules::Held;
+use crate::statutes::TOOLS;
 
 impl World {
-    pub(super) fn proposes(&mut self) {
+    pub(super) fn proposes(&mut self) -> Held {
         if self.desk.room.open().len() >= self.crowd {
-            return;
+            return Ok(());
         }
         let back = self.random.usize(..=self.lag.min(self.ledger.version()));
         let version = self.ledger.version() - back;
         let base = self.ledger.text(version).clone();
         let hunks = chance::drafts(&mut self.random, &base);
         if hunks.is_empty() {
-            return;
+            return Ok(());
         }
         let gate = if self.random.u8(..24) == 0 { Gate::Bypass } else { Gate::Ask };
         let new = NewRequest {
             id: RequestId::from(format!("req_{}", self.calls.len())),
-            tool: "update_full_document".into(),
+            tool: TOOLS[self.random.usize(..TOOLS.len())].into(),
             input: serde_json::Value::Null,
             tool_use: "toolu_1".into(),
             session: "ses_1".into(),
@@ -42,21 +44,49 @@ impl World {
             deadline_ms: None,
             taken_up: true,
         };
-        self.calls.push(Call { new, state: CallState::Waiting });
+        self.calls.push(Call { new, state: CallState::Waiting, deniable: false });
         self.count(if back > 0 { "proposed late" } else { "proposed" });
-        self.sends_call(self.calls.len() - 1);
+        self.sends_call(self.calls.len() - 1)
     }
 
-    pub(super) fn sends_call(&mut self, call: usize) {
+    pub(super) fn sends_call(&mut self, call: usize) -> Held {
         let new = self.calls[call].new.clone();
-        let base = new.base_version;
+        let (id, gate) = (new.id.clone(), new.gate);
+        let is_known = self.desk.room.request(&id).is_some();
+        self.calls[call].deniable = self.statutes.may_deny(&new.tool, &new.hunks);
         let reply = self.desk.reply(move |result| Answer::Proposed(call, result));
-        self.desk.take_with(Command::Propose(Box::new(new), reply), base);
+        self.desk.propose(new, reply);
         self.busy = true;
+        match self.desk.room.request(&id).cloned() {
+            Some(request) if !is_known => self.was_made(&request, gate),
+            _ => Ok(()),
+        }
+    }
+
+    /// A request was made; rules may have decided it.
+    fn was_made(&mut self, request: &Request, gate: Gate) -> Held {
+        self.statutes.judge(request, gate)?;
+        if gate == Gate::Bypass {
+            return Ok(());
+        }
+        let rule = |hunk: &Hunk| hunk.decided.as_ref().is_some_and(|it| it.rule.is_some());
+        if request.hunks.iter().any(rule) {
+            self.accepted.insert(request.id().clone());
+            self.count("allowed by a rule");
+        } else if request.hunks.iter().any(|hunk| !hunk.votes.is_empty()) {
+            self.count("voted for by a rule");
+        } else {
+            if self.statutes.asks(request) {
+                self.count("asked by a rule");
+            }
+            return Ok(());
+        }
+        self.book.write_for_a_rule(request);
+        Ok(())
     }
 
     /// After a restart every call is made again, or learns how it ended.
-    pub(super) fn takes_up_calls(&mut self) {
+    pub(super) fn takes_up_calls(&mut self) -> Held {
         for call in 0..self.calls.len() {
             if self.calls[call].state == CallState::Over {
                 continue;
@@ -68,9 +98,10 @@ impl World {
                 self.calls[call].state = CallState::Over;
                 self.count("settled after a restart");
             } else {
-                self.sends_call(call);
+                self.sends_call(call)?;
                 self.count("taken up");
             }
         }
+        Ok(())
     }
 }

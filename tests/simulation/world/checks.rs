@@ -6,7 +6,8 @@ use copydesk::room::command::Gate;
 
 use super::World;
 use crate::rules::Rule::{
-    DecisionsStay, OpenAsLongAsAHunkIs, RebaseIsAsWritten, TextsAreEqual, WordsAreWhatWasPreviewed,
+    ARestartChangesNothing, DecisionsStay, OpenAsLongAsAHunkIs, RebaseIsAsWritten, TextsAreEqual,
+    UnaskedByRuleAlone, WordsAreWhatWasPreviewed,
 };
 use crate::rules::{Held, must};
 
@@ -21,6 +22,10 @@ impl World {
     }
 
     pub(super) fn check_open(&self) -> Held {
+        let (rules, statutes) = (self.desk.room.rules(), self.statutes.in_force());
+        must(ARestartChangesNothing, rules.keys().eq(statutes.keys()), || {
+            format!("the room has {rules:?}, ruled was {statutes:?}")
+        })?;
         for request in self.desk.room.open().values() {
             let is_open = request.hunks.iter().any(|hunk| hunk.status.is_open());
             must(OpenAsLongAsAHunkIs, is_open && request.status.is_open(), || {
@@ -80,14 +85,18 @@ impl World {
         self.ledger.settle()?;
         let text = self.ledger.text(self.ledger.version()).to_string();
         must(TextsAreEqual, text == self.desk.room.text().to_string(), || text.clone())?;
-        self.desk.disk.check(|version| self.ledger.text(version).clone());
         for record in self.desk.disk.requests.values() {
             let request: Request = serde_json::from_value(record.body.clone()).unwrap();
             for hunk in &request.hunks {
                 self.book.stays(hunk)?;
+                let rule = hunk.decided.as_ref().and_then(|it| it.rule.clone());
+                let by_rule = rule.map(|rule| (request.id().clone(), rule));
+                let is_on_record = by_rule.is_none_or(|it| self.desk.disk.ruled.contains(&it));
+                must(UnaskedByRuleAlone, is_on_record, || format!("nobody knows of {hunk:?}"))?;
             }
             self.check_record(&request)?;
         }
+        self.desk.disk.check(|version| self.ledger.text(version).clone());
         Ok(())
     }
 

@@ -11,11 +11,13 @@ use copydesk::room::command::{Command, Configure, Focus, Reopen, Reply, Undo};
 use copydesk::room::settings::OwnSettings;
 use copydesk::who::{Principal, Role};
 
-use super::{PEOPLE, POLICIES, TEXTS, World};
+use super::{POLICIES, TEXTS, World};
 use crate::book::Case;
-use crate::chance;
+use crate::chance::{self, PEOPLE};
 use crate::ledger::edits;
-use crate::rules::Rule::{TextsAreEqual, UndoLeavesTouchedWords, UntouchedCanBeUndone};
+use crate::rules::Rule::{
+    DecisionsStay, TextsAreEqual, UndoLeavesTouchedWords, UntouchedCanBeUndone,
+};
 use crate::rules::{Broken, Held, must};
 
 impl World {
@@ -50,6 +52,7 @@ impl World {
             change: change.as_ref(),
             now_ms: self.desk.now_ms,
             frozen: &frozen,
+            denied: self.statutes.denies(&before),
         })?;
         self.count_decision(&before, &after);
         self.accepted.insert(id);
@@ -191,10 +194,14 @@ impl World {
     pub(super) fn reopens(&mut self, at: usize) -> Held {
         let Some(id) = self.some_ended_or_open()? else { return Ok(()) };
         let before = Arc::clone(self.desk.room.request(&id).unwrap());
+        // All of it, or one change; now and then one that cannot be proposed again.
+        let one = self.random.usize(..before.hunks.len() * 2);
+        let only = before.hunks.get(one).map(|hunk| hunk.id.clone());
         let (reply, _) = Reply::channel();
         let version = self.desk.room.version();
         let by = self.editors[at].who.clone();
-        let reopen = Reopen { request: id.clone(), hunks: None };
+        let hunks = only.clone().map(|only| vec![only]);
+        let reopen = Reopen { request: id.clone(), hunks };
         self.desk.take(Command::Reopen(reopen, by, reply));
         self.busy = true;
         must(TextsAreEqual, self.desk.room.version() == version, || {
@@ -202,10 +209,13 @@ impl World {
         })?;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());
         if after != before {
-            self.count("reopened");
+            self.count(if only.is_some() { "reopened one change" } else { "reopened" });
         }
         for (was, hunk) in before.hunks.iter().zip(&after.hunks) {
             if was.status != hunk.status {
+                let settled = was.status.is_open() || was.status == HunkStatus::Accepted;
+                let meant = !settled && only.as_ref().is_none_or(|only| *only == hunk.id);
+                must(DecisionsStay, meant, || format!("{was:?} is {hunk:?} for {only:?}"))?;
                 self.book.open_again(&hunk.id);
             }
         }

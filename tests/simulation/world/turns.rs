@@ -14,7 +14,8 @@ use super::{Call, CallState, LOOK_MS, World};
 use crate::desk::{Answer, Out};
 use crate::editor::Message;
 use crate::rules::Rule::{
-    AcknowledgedMeansDurable, LookingStopsTheClock, PeopleSeeWhatTheRoomHas, TellingHasNoGap,
+    AcknowledgedMeansDurable, DeniedIsNotDone, LookingStopsTheClock, PeopleSeeWhatTheRoomHas,
+    TellingHasNoGap,
 };
 use crate::rules::{Held, must};
 use crate::shadow::Shadow;
@@ -43,6 +44,7 @@ impl World {
         let out = self.desk.turn();
         self.busy = false;
         self.book.keep();
+        self.statutes.keep();
         for out in out {
             self.deliver(out)?;
         }
@@ -53,6 +55,7 @@ impl World {
     pub(super) fn loses(&mut self) -> Held {
         self.count("lost");
         self.book.lose();
+        self.statutes.lose();
         self.accepted.clear();
         self.busy = false;
         for out in self.desk.loses()? {
@@ -66,8 +69,10 @@ impl World {
         self.count(if kept { "cut after it was kept" } else { "cut before it was kept" });
         if kept {
             self.book.keep();
+            self.statutes.keep();
         } else {
             self.book.lose();
+            self.statutes.lose();
         }
         self.busy = false;
         self.desk.is_cut(kept)?;
@@ -89,8 +94,7 @@ impl World {
         }
         self.note_what_stands();
         self.check_open()?;
-        self.takes_up_calls();
-        Ok(())
+        self.takes_up_calls()
     }
 
     /// Every connection is gone.
@@ -134,7 +138,7 @@ impl World {
                     (None, _) => {}
                 }
             }
-            Out::Answer(Answer::Proposed(call, result)) => self.proposed(call, &result),
+            Out::Answer(Answer::Proposed(call, result)) => self.proposed(call, &result)?,
         }
         Ok(())
     }
@@ -159,17 +163,22 @@ impl World {
         })
     }
 
-    pub(super) fn proposed(&mut self, call: usize, result: &Result<Proposed, RoomError>) {
+    pub(super) fn proposed(&mut self, call: usize, result: &Result<Proposed, RoomError>) -> Held {
         let what = match result {
-            Ok(Proposed::Waiting(_)) => return,
+            Ok(Proposed::Waiting(_)) => return Ok(()),
             Ok(Proposed::Resolved(_)) => "applied at once",
             Ok(Proposed::Conflicted(_)) => "returned to the agent",
-            Ok(Proposed::Frozen(_) | Proposed::Denied(_)) => "frozen",
+            Ok(Proposed::Frozen(_)) => "frozen",
+            Ok(Proposed::Denied(told)) => {
+                must(DeniedIsNotDone, self.calls[call].deniable, || told.clone())?;
+                "denied"
+            }
             Ok(_) => "nothing to propose",
             Err(_) => "could not be proposed",
         };
         self.calls[call].state = CallState::Over;
         self.count(what);
+        Ok(())
     }
 
     pub(super) fn tell_all(&mut self, event: Event) -> Held {
