@@ -103,7 +103,8 @@ impl Statutes {
             return must(UnaskedByRuleAlone, !request.hunks.iter().any(by_rule), how);
         }
         let of_requester = request.proposal.requester.user.as_str() == OWNER;
-        let silent = request.proposal.policy == Policy::NotRequester && of_requester;
+        let policy = &request.proposal.policy;
+        let silent = policy.policies().contains(&Policy::NotRequester) && of_requester;
         if strictest.is_none() || silent {
             return must(UnaskedByRuleAlone, nobody_decided, how);
         }
@@ -122,9 +123,10 @@ impl Statutes {
             hunk.status == HunkStatus::Pending
                 && hunk.votes.iter().map(|vote| vote.by.user.as_str()).eq([OWNER])
         };
-        let is_done = match request.proposal.policy {
-            Policy::Two => request.hunks.iter().all(voted),
-            Policy::Any | Policy::NotRequester | Policy::Owner => request.hunks.iter().all(decided),
+        let is_done = if policy.need() > 1 {
+            request.hunks.iter().all(voted)
+        } else {
+            request.hunks.iter().all(decided)
         };
         must(UnaskedByRuleAlone, is_done, how)
     }
