@@ -177,6 +177,11 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     stage.ask("Make the glossary clearer").await;
     let request = stage.request().await;
     assert_eq!(request.proposal.document.as_ref(), Some(other.document()));
+    stage.hears("waiting").await;
+    // Title and status; not everybody here may read the glossary.
+    let waits = shown(&stage);
+    assert!(waits.contains(&format!("“Glossary” ({id}): pending.")), "{waits}");
+    assert!(waits.contains(request.id().as_str()) && !waits.contains("a light"), "{waits}");
     other.decide(request.id().clone(), Decision::plain(Verdict::Approve), owner()).await.unwrap();
     let response = stage.response().await;
     assert!(matches!(response.update, ResponseUpdate::None), "{response:?}");
@@ -184,7 +189,6 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     assert_eq!(stage.text().await, "Mine.");
     let (told, is_error) = stage.model.told().remove(0);
     assert!(!is_error && told.contains("reads as you proposed"), "{told}");
-    // Not everybody here may read the glossary.
     let shown = shown(&stage);
     assert!(shown.contains("Glossary") && shown.contains("approved"), "{shown}");
     assert!(!shown.contains("a light"), "{shown}");

@@ -499,6 +499,13 @@ impl Stage {
         }
     }
 
+    /// Waits until a run says something of this kind.
+    pub async fn hears(&mut self, subtype: &str) {
+        while !self.said.iter().any(|said| word(said) == subtype) {
+            self.hear().await;
+        }
+    }
+
     /// Waits until people see what the model is writing.
     pub async fn sketch(&mut self) -> Arc<Sketch> {
         loop {

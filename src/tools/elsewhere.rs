@@ -6,11 +6,15 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
 use crate::ids::DocumentId;
+use crate::review::RequestStatus;
 use crate::room::command::Reading;
+use crate::room::event::{Said, Saying};
 use crate::who::Action;
 
-use super::{Allowed, Context, Effect, Finished, ToolError};
+use super::{Allowed, Call, Context, Effect, Finished, ToolError};
 
 /// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
 pub type Read = HashMap<DocumentId, Reading>;
@@ -45,14 +49,42 @@ pub(super) async fn enter(
         // What is selected here says nothing about the words there.
         selection: None,
         allowed: Allowed::Everything,
-        elsewhere: Some(id),
+        elsewhere: Some(context.room.clone()),
         ..context.clone()
     }))
 }
 
+/// Tells the people of the asking document that a call about another one waits there.
+pub(super) async fn tell_asking(context: &Context, call: &Call) {
+    let Some(asking) = &context.elsewhere else { return };
+    let id = context.room.document();
+    let title = context.base.as_ref().map_or("?", |it| &it.title);
+    let told = json!({
+        "tool": call.name,
+        "tool_use_id": call.id,
+        "document_id": id,
+        "title": title,
+        "request_id": context.request,
+        "status": RequestStatus::Pending.as_str(),
+        "text": format!("“{title}” ({id}): {}.", RequestStatus::Pending.as_str()),
+    });
+    let is_shared = asking.unlisted_owner().is_none();
+    let said = Said {
+        session: context.session.clone(),
+        run: context.run.clone(),
+        document: is_shared.then(|| asking.document().clone()),
+        at_ms: context.clock.now_ms(),
+        saying: Saying::Agent("system", "waiting", told),
+    };
+    asking.say(said).await;
+}
+
 /// What the people of the asking document are told of a call about another one.
 pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
-    let Some(id) = &context.elsewhere else { return finished };
+    if context.elsewhere.is_none() {
+        return finished;
+    }
+    let id = context.room.document();
     let title = finished.now.as_ref().or(context.base.as_ref()).map_or("?", |it| &it.title);
     let outcome = &mut finished.outcome;
     let became = match outcome.change.take() {

@@ -256,8 +256,8 @@ pub struct Context {
     pub safe_tools: SafeTools,
     /// All rooms, for calls about other documents.
     pub rooms: Rooms,
-    /// The other document that the call is about.
-    pub elsewhere: Option<DocumentId>,
+    /// The room of the conversation, if the call is about another document and `room` is that one's.
+    pub elsewhere: Option<RoomHandle>,
     /// The file that the call is about, if people have it open as the document of `room`.
     pub live: Option<String>,
     /// What the model has read of other documents.

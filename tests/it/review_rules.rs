@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Request, Script};
+use crate::support::{Desk, Person, Provider, Request, Script};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -53,6 +53,42 @@ fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
     assert_eq!(ben.text(), BEFORE, "nobody wants the first any more but Ben");
     ben.decides(&request, accepting(&request, 1, Some("Our"))).ok();
     assert_eq!(ana.text(), BEFORE.replace("Teh", "Our"));
+}
+
+#[test]
+fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
+    let provider = Provider::answering(vec![json!([])]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start();
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let other = owner.creates(BEFORE);
+    let asking = ana.creates("Mine.\n");
+    let call =
+        |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
+    let rewrite = json!({"document_id": other, "new_content": AFTER, "explanation": "Spelling."});
+    provider.plays(vec![
+        call("read_document", json!({"document_id": other})),
+        call("update_document_by_id", rewrite),
+        json!([{"type": "text", "text": "Done."}]),
+    ]);
+    let run = ana.asks("Fix the spelling there");
+    let request = owner.sees_request_of(&run);
+    let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
+    let content = &waits["content"];
+    assert_eq!((&waits["documentId"], &waits["requestId"]), (&json!(asking), &json!(run)));
+    assert_eq!(
+        (&content["request_id"], &content["status"], &content["document_id"]),
+        (&json!(request.id()), &json!("pending"), &json!(other))
+    );
+    let title = content["title"].as_str().unwrap();
+    assert_eq!(content["text"], format!("“{title}” ({other}): pending."));
+    assert!(!waits.to_string().contains("keeper"), "{waits}");
+    assert_eq!(ana.heard("tool_approval_request"), [] as [Value; 0]);
+    owner.accepts_all(&request);
+    ana.answer(&run);
 }
 
 #[test]

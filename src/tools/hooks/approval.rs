@@ -8,7 +8,9 @@ use crate::review::{HunkStatus, RequestStatus};
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::told::Difference;
-use crate::tools::{Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict};
+use crate::tools::{
+    Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict, elsewhere,
+};
 
 /// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
 pub async fn ask(
@@ -48,6 +50,7 @@ pub async fn ask(
     let settled = match context.room.propose(request).await? {
         Proposed::Waiting(_) => {
             context.say(Asking::Waits);
+            elsewhere::tell_asking(context, call).await;
             let settled = wait(&context.room, &context.request, cancel).await?;
             context.say(Asking::Resolved);
             settled

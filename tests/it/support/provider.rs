@@ -16,6 +16,7 @@ pub struct Provider {
     pub url: String,
     asked: Arc<(Mutex<Vec<Value>>, Condvar)>,
     counted: Arc<Mutex<Vec<Value>>>,
+    answers: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Provider {
@@ -25,17 +26,27 @@ impl Provider {
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let asked: Arc<(Mutex<Vec<Value>>, Condvar)> = Arc::default();
         let counted: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (kept, counts) = (Arc::clone(&asked), Arc::clone(&counted));
+        let answers = Arc::new(Mutex::new(answers));
+        let (kept, counts, known) =
+            (Arc::clone(&asked), Arc::clone(&counted), Arc::clone(&answers));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let call = kept.0.lock().unwrap().len();
-                let answer = &answers[call.min(answers.len() - 1)];
-                let Some(body) = serve(stream, answer, &counts) else { continue };
+                let answer = {
+                    let answers = known.lock().unwrap();
+                    answers[call.min(answers.len() - 1)].clone()
+                };
+                let Some(body) = serve(stream, &answer, &counts) else { continue };
                 kept.0.lock().unwrap().push(body);
                 kept.1.notify_all();
             }
         });
-        Self { url, asked, counted }
+        Self { url, asked, counted, answers }
+    }
+
+    /// From now on it answers with these; a story may have to know first what its documents are called.
+    pub fn plays(&self, answers: Vec<Value>) {
+        *self.answers.lock().unwrap() = answers;
     }
 
     /// Waits for call number `call` (from 1); the body that was sent.

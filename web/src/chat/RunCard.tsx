@@ -21,7 +21,7 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
   const growing = Object.values(writing).filter((one) => one.run === run.id)
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
   const running = run.status === 'running'
-  const waiting = requests.some(isWaiting)
+  const waiting = requests.some(isWaiting) || run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
   const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
   const kind = name === undefined ? 'Answer' : toolName(name)
   return (
@@ -67,7 +67,8 @@ function AtWork({ run }: { run: Run }) {
 
 function Step({ entry, request }: { entry: Entry; request: ApprovalRequest | undefined }) {
   if (entry.kind === 'text') return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>
-  if (!request) return entry.result ? <Result words={entry.result} failed={entry.failed} /> : null
+  if (!request && entry.result) return <Result words={entry.result} failed={entry.failed} />
+  if (!request) return entry.waits ? <p className="waits">Waits in “{entry.waits}”, whose people decide about it</p> : null
   if (isPlan(request)) return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
   if (isWaiting(request)) return <ProposalCard request={request} />
   return <Outcome request={request} />

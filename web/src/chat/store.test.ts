@@ -32,6 +32,15 @@ it('joins a tool call with its result', () => {
   expect(chat.runs[0]?.entries).toEqual([{ kind: 'tool', id: 't', name: 'update_selection', result: 'Invalid selection range', failed: true }])
 })
 
+it('says in which other document a call waits, until it has its result', () => {
+  const called = happened(NONE, event('assistant', 'tool_use', { id: 't', name: 'update_document_by_id', input: {} }))
+  const waits = happened(called, event('system', 'waiting', { tool_use_id: 't', title: 'Glossary', status: 'pending' }))
+  expect(waits.runs[0]?.entries[0]).toMatchObject({ id: 't', waits: 'Glossary', result: null })
+  const ended = happened(waits, event('user', 'tool_result', { tool_use_id: 't', content: '“Glossary” (d): approved.' }))
+  expect(ended.runs[0]?.entries[0]).toMatchObject({ result: '“Glossary” (d): approved.' })
+  expect(happened(called, event('system', 'waiting', { tool_use_id: 'other', title: 'Glossary' }))).toEqual(called)
+})
+
 it('takes a conversation tool for an answer', () => {
   const chat = happened(NONE, event('assistant', 'tool_use', { id: 't', name: 'respond_conversation_only', input: { response: 'Hello.' } }))
   expect(chat.runs[0]?.entries).toEqual([{ kind: 'text', text: 'Hello.', open: false }])

@@ -4,7 +4,7 @@ import type { AgentEvent, ApprovalRequest, ClaudeResponse, ClaudeStream } from '
 
 export type Entry =
   | { kind: 'text'; text: string; open: boolean }
-  | { kind: 'tool'; id: string; name: string; result: string | null; failed: boolean }
+  | { kind: 'tool'; id: string; name: string; result: string | null; failed: boolean; /** The document where it waits, if that is another one. */ waits?: string }
 
 export type RunStatus = 'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
 
@@ -76,6 +76,11 @@ function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
       const said = spoken(content)
       if (said) return { ...run, entries: closeText(run.entries, said) }
       return { ...run, entries: [...run.entries, { kind: 'tool', id, name: words(content, 'name'), result: null, failed: false }] }
+    }
+    case 'system/waiting': {
+      const id = words(content, 'tool_use_id')
+      const waits = words(content, 'title')
+      return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id && entry.result === null ? { ...entry, waits } : entry)) }
     }
     case 'user/tool_result': {
       const id = words(content, 'tool_use_id')
