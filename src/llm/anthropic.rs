@@ -103,6 +103,7 @@ impl Api {
         let mut request = request;
         let stop_sequences = std::mem::take(&mut request.stop_sequences);
         let more = std::mem::take(&mut request.more);
+        let native = std::mem::take(&mut request.native);
         let mut body = json!(self.request(request));
         if let Some(body) = body.as_object_mut() {
             body.extend(more);
@@ -115,6 +116,12 @@ impl Api {
                 // People watch a change being written; without this it comes when it is done.
                 tool[EAGER] = json!(true);
             }
+        }
+        // These come as the provider knows them, without a field more.
+        if !native.is_empty() {
+            let described = tools(&mut body).map(Value::take);
+            let all: Vec<_> = native.into_iter().chain(described).collect();
+            body["tools"] = json!(all);
         }
         body
     }

@@ -78,6 +78,8 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// What the model may call, in a fixed order.
     pub tools: Vec<ToolDefinition>,
+    /// Tools that the models of Anthropic were taught (`bash_20250124`); for providers of them only.
+    pub native: Vec<Value>,
     /// Whether the model must, may or must not call a tool; `None`: it may. Models inside this process do not know it.
     pub tool_choice: Option<ToolChoice>,
     /// Texts that end the answer where it comes to one, for providers over the network.
@@ -99,6 +101,11 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether there is anything to call.
+    pub fn has_tools(&self) -> bool {
+        !(self.tools.is_empty() && self.native.is_empty())
+    }
+
     /// The texts of the tool results in the last message; `None` when it holds none.
     fn tool_results(&self) -> Option<Vec<ToolOutcome>> {
         let last = self.messages.last()?;

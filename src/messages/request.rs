@@ -17,6 +17,8 @@ const MOST_MESSAGES: usize = 100_000;
 const LONGEST_TOOL_NAME: usize = 128;
 /// Characters of a complaint that quotes what it complains about.
 const LONGEST_COMPLAINT: usize = 300;
+/// How the types of tools begin that clients run themselves. Others run at the provider, or need a beta it is not told of.
+const NATIVE: [&str; 3] = ["bash_", "text_editor_", "memory_"];
 /// Blocks that no result has inside.
 const NEVER_INSIDE: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
@@ -33,6 +35,8 @@ pub struct Asked {
     pub messages: Vec<Message>,
     /// The client's own tools.
     pub tools: Vec<ToolDefinition>,
+    /// Those of them that only their type describes, which means something to models of Anthropic alone.
+    pub native: Vec<Native>,
     /// Whether one of them must, may or must not be called.
     pub choice: Option<ToolChoice>,
     /// Texts that end the answer.
@@ -41,6 +45,15 @@ pub struct Asked {
     pub more: Map<String, Value>,
     /// Answer as events.
     pub stream: bool,
+}
+
+/// A tool that the client runs, and that models of Anthropic were taught.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Native {
+    /// Its name.
+    pub name: String,
+    /// As the client sent it, without its cache breakpoint.
+    pub definition: Value,
 }
 
 /// What a request is for.
@@ -69,14 +82,15 @@ impl Asked {
                 u32::try_from(count).unwrap_or(u32::MAX)
             }
         };
-        let tools = tools(body)?;
+        let (tools, native) = tools(body)?;
         let asked = Self {
             model: text(body, "model")?.ok_or_else(|| wrong("model", "is required"))?,
             max_tokens,
             system: system(body)?,
             messages: messages(body)?,
-            choice: choice(body, &tools)?,
+            choice: choice(body, &tools, &native)?,
             tools,
+            native,
             stop_sequences: stop_sequences(body)?,
             more: more(body)?,
             stream: match there(body, "stream") {
@@ -86,6 +100,20 @@ impl Asked {
         };
         check_results(&asked.messages)?;
         Ok(asked)
+    }
+
+    /// Whether a tool of the client has this name.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+            || self.native.iter().any(|tool| tool.name == name)
+    }
+
+    /// Refuses tools that the model was not taught.
+    pub fn check_taught(&self) -> Result<(), Failure> {
+        match self.native.first() {
+            Some(tool) => Err(unknown_tool("tools", &tool.definition["type"])),
+            None => Ok(()),
+        }
     }
 
     /// What the person typed last, if the last message is that and no tool result.
@@ -332,53 +360,77 @@ fn check_results(messages: &[Message]) -> Result<(), Failure> {
     }
 }
 
-fn tools(body: &Map<String, Value>) -> Result<Vec<ToolDefinition>, Failure> {
-    let Some(list) = there(body, "tools") else { return Ok(Vec::new()) };
+fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<Native>), Failure> {
+    let (mut tools, mut native) = (Vec::new(), Vec::new());
+    let Some(list) = there(body, "tools") else { return Ok((tools, native)) };
     let list = list.as_array().ok_or_else(|| wrong("tools", "is a list"))?;
     let mut names = HashSet::new();
-    let mut tools = Vec::with_capacity(list.len());
     for (index, value) in list.iter().enumerate() {
         let place = format!("tools.{index}");
-        if let Some(kind) = there_in(value, "type").filter(|kind| *kind != "custom") {
-            let what =
-                format!("tools of type {kind} are not known here; describe it as a custom tool");
-            return Err(wrong(&place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>()));
-        }
-        let tool = ToolDefinition::deserialize(value)
-            .map_err(|error| wrong(&place, &complaint(&error)))?;
+        let name = match there_in(value, "type").filter(|kind| *kind != "custom") {
+            None => {
+                let tool = ToolDefinition::deserialize(value)
+                    .map_err(|error| wrong(&place, &complaint(&error)))?;
+                if tool.input_schema["type"] != "object" {
+                    return Err(wrong(&format!("{place}.input_schema.type"), "is `object`"));
+                }
+                let name = tool.name.clone();
+                tools.push(tool);
+                name
+            }
+            Some(kind) => {
+                let tool = native_tool(value, kind, &place)?;
+                let name = tool.name.clone();
+                native.push(tool);
+                name
+            }
+        };
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if tool.name.is_empty()
-            || tool.name.len() > LONGEST_TOOL_NAME
-            || !tool.name.chars().all(plain)
-        {
+        if name.is_empty() || name.len() > LONGEST_TOOL_NAME || !name.chars().all(plain) {
             return Err(wrong(
                 &format!("{place}.name"),
                 "is 1 to 128 letters, digits, `_` and `-`",
             ));
         }
-        if tool.input_schema["type"] != "object" {
-            return Err(wrong(&format!("{place}.input_schema.type"), "is `object`"));
-        }
-        if !names.insert(tool.name.clone()) {
+        if !names.insert(name) {
             return Err(wrong("tools", "tool names must be unique"));
         }
-        tools.push(tool);
     }
-    Ok(tools)
+    Ok((tools, native))
+}
+
+fn native_tool(value: &Value, kind: &Value, place: &str) -> Result<Native, Failure> {
+    let known = |kind: &str| NATIVE.iter().any(|family| kind.starts_with(family));
+    if !kind.as_str().is_some_and(known) {
+        return Err(unknown_tool(place, kind));
+    }
+    let name = value["name"].as_str().unwrap_or_default().to_owned();
+    let mut definition = value.clone();
+    if let Some(fields) = definition.as_object_mut() {
+        fields.remove("cache_control");
+    }
+    Ok(Native { name, definition })
+}
+
+fn unknown_tool(place: &str, kind: &Value) -> Failure {
+    let what = format!("tools of type {kind} are not known here; describe it as a custom tool");
+    wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
 fn choice(
     body: &Map<String, Value>,
     tools: &[ToolDefinition],
+    native: &[Native],
 ) -> Result<Option<ToolChoice>, Failure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };
     let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
     let choice = ToolChoice::deserialize(value).map_err(|_| wrong("tool_choice", what))?;
+    let mut names = tools.iter().map(|it| &it.name).chain(native.iter().map(|it| &it.name));
     match &choice {
-        ToolChoice::Tool { name, .. } if tools.iter().all(|tool| tool.name != *name) => {
+        ToolChoice::Tool { name, .. } if names.all(|known| known != name) => {
             Err(wrong("tool_choice", "there is no tool of this name in `tools`"))
         }
-        ToolChoice::Any { .. } if tools.is_empty() => {
+        ToolChoice::Any { .. } if names.next().is_none() => {
             Err(wrong("tool_choice", "may be `any` only where there are tools"))
         }
         _ => Ok(Some(choice)),
@@ -527,8 +579,14 @@ mod tests {
                 "tools.0.input_schema.type: ",
             ),
             (
-                request("tools", json!([{"type": "bash_20250124", "name": "bash"}])),
-                "tools.0: tools of type \"bash_20250124\"",
+                request("tools", json!([{"type": "web_search_20250305", "name": "web_search"}])),
+                "tools.0: tools of type \"web_search_20250305\"",
+            ),
+            (request("tools", json!([{"type": 7, "name": "bash"}])), "tools.0: tools of type 7"),
+            (request("tools", json!([{"type": "bash_20250124"}])), "tools.0.name: "),
+            (
+                request("tools", json!([tool("bash"), {"type": "bash_20250124", "name": "bash"}])),
+                "tools: ",
             ),
             (request("tool_choice", json!("auto")), "tool_choice: "),
             (request("tool_choice", json!({"type": "some"})), "tool_choice: "),
@@ -542,6 +600,22 @@ mod tests {
             (request("stream", json!("yes")), "stream: "),
         ];
         all_refused(&cases);
+    }
+
+    #[test]
+    fn tools_that_a_model_was_taught_stay_as_they_are() {
+        let editor = json!({"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 100});
+        let mut cached = editor.clone();
+        cached["cache_control"] = json!({"type": "ephemeral"});
+        let own = json!({"name": "a", "input_schema": {"type": "object"}});
+        let mut body = request("tools", json!([cached, own]));
+        body["tool_choice"] = json!({"type": "tool", "name": "str_replace_based_edit_tool"});
+        let asked = read(&body);
+        assert_eq!(asked.native[0].definition, editor);
+        assert!(asked.has_tool("str_replace_based_edit_tool") && asked.has_tool("a"));
+        let refused = asked.check_taught().expect_err("other models were not taught");
+        assert!(refused.error.message.contains("text_editor_20250728"), "{refused:?}");
+        assert_eq!(read(&request("tools", json!([own]))).check_taught(), Ok(()));
     }
 
     #[test]

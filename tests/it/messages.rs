@@ -439,6 +439,32 @@ fn a_provider_is_told_what_the_program_wants() {
 }
 
 #[test]
+fn tools_that_claude_was_taught_reach_it_and_no_other_model() {
+    let run =
+        json!({"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "ls"}});
+    let provider = Provider::answering(vec![json!([run])]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start();
+    let program = program(&desk);
+    let bash = json!({"type": "bash_20250124", "name": "bash"});
+    let more = json!({"tools": [tool("a"), bash], "tool_choice": {"type": "tool", "name": "bash"}});
+    let message = program.asks(&json!([user("List it")]), &more).ok();
+    let made = calls(&message);
+    assert_eq!((&made[0]["name"], &made[0]["input"]), (&json!("bash"), &run["input"]));
+    let asked = provider.asked(1);
+    let tools = asked["tools"].as_array().expect("tools");
+    assert_eq!((tools.len(), &tools[0], &tools[1]["name"]), (2, &bash, &json!("a")));
+    assert_eq!(asked["tool_choice"], json!({"type": "tool", "name": "bash"}));
+    let mut other = more.clone();
+    other["model"] = json!("harper");
+    let why = program.asks(&json!([user("List it")]), &other).refused(400, "invalid_request_error");
+    assert!(why.contains("bash_20250124"), "{why}");
+}
+
+#[test]
 fn reasoning_that_a_program_sends_once_more_brings_nothing_back_twice() {
     let thinking = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="});
     let provider = Provider::answering(vec![json!([thinking, text("Hello.")])]);
@@ -521,7 +547,7 @@ fn what_is_read_of_one_person_at_once_is_bounded() {
         program.call_once("POST /v1/messages", &format!("{}{request}", &spaces[..1 << 20]))
     };
     let comes_to = |status: u16| {
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_mins(2);
         while hello(&ana).status != status {
             assert!(Instant::now() < until, "it did not come to {status}");
         }

@@ -154,7 +154,7 @@ impl Work {
         let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
         request.messages = [self.messages.as_slice(), turn.said()].concat();
         // Providers refuse a choice where there is nothing to choose.
-        request.tool_choice = turn.choice().filter(|_| !request.tools.is_empty());
+        request.tool_choice = turn.choice().filter(|_| request.has_tools());
         request.session = self.session.to_string();
         if turn.said().is_empty() {
             request.prompt = self.asked.prompt().map(str::to_owned);
@@ -219,17 +219,19 @@ pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools
         system.push_str(&tools.rules());
         definitions.extend(tools.definitions().iter().cloned());
     }
-    llm::Request {
+    let mut request = llm::Request {
         model: chosen.name.clone(),
         system,
         messages: asked.messages.clone(),
-        tool_choice: asked.choice.clone().filter(|_| !definitions.is_empty()),
         tools: definitions,
+        native: asked.native.iter().map(|tool| tool.definition.clone()).collect(),
         stop_sequences: asked.stop_sequences.clone(),
         more: asked.more.clone(),
         max_tokens: asked.max_tokens,
         ..llm::Request::default()
-    }
+    };
+    request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
+    request
 }
 
 fn nothing(stop_reason: StopReason) -> End {

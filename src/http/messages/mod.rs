@@ -121,6 +121,9 @@ fn choose(door: &Door, asked: &Asked) -> Result<Chosen, Failure> {
     if let Some(kind) = asked.media().filter(|_| !whole) {
         return Err(Failure::invalid(format!("messages: this model cannot read `{kind}` blocks")));
     }
+    if !whole {
+        asked.check_taught()?;
+    }
     let format = asked.more.get("output_config").and_then(|config| config.get("format"));
     if !whole && format.is_some_and(|format| !format.is_null()) {
         return Err(Failure::invalid("output_config.format: this model cannot promise a format"));

@@ -144,7 +144,7 @@ impl ServerTools {
                 Ground::Workspace => files,
             };
             // A tool of the client is the client's, whatever it is called.
-            if wanted && asked.tools.iter().all(|theirs| theirs.name != name) {
+            if wanted && !asked.has_tool(name) {
                 definitions.push(offer.definition);
             }
         }
