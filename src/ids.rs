@@ -116,6 +116,14 @@ id!(
     "tok_"
 );
 
+impl DeliveryId {
+    /// Sorts before every one that was generated at this time or later, and after all earlier ones.
+    pub fn first_of(at_ms: u64) -> Self {
+        // A UUID of version 7 begins with 48 bits of the time.
+        Self(format!("msg_{:012x}", at_ms & 0xffff_ffff_ffff).into())
+    }
+}
+
 /// A document's version: the number of updates committed since it was created.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,

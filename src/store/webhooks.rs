@@ -82,8 +82,10 @@ pub enum Outcome {
         /// Why.
         error: String,
     },
-    /// Never.
+    /// Never; neither is what the receiver was to be told before this time.
     GivenUp {
+        /// When.
+        before_ms: u64,
         /// Why.
         error: String,
     },
@@ -217,26 +219,23 @@ pub(super) fn settle(
     at_ms: u64,
     outcome: &Outcome,
 ) {
-    let (state, error) = match outcome {
-        Outcome::Delivered => {
-            ("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = $3 WHERE id = $1", None)
-        }
-        Outcome::Later { error, .. } => (
-            "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3 WHERE id = $1",
-            Some(error),
-        ),
-        Outcome::GivenUp { error } => (
-            "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3, dropped = dropped + 1
-             WHERE id = $1",
-            Some(error),
-        ),
-    };
-    script.run(state).bind(hook.as_str()).bind(int(at_ms)).bind(error);
     match outcome {
-        Outcome::Delivered | Outcome::GivenUp { .. } => {
+        Outcome::Delivered => {
+            script
+                .run("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = NULL WHERE id = $1")
+                .bind(hook.as_str())
+                .bind(int(at_ms));
             script.run("DELETE FROM outbox WHERE seq = $1").bind(seq);
         }
-        Outcome::Later { next_ms, .. } => {
+        Outcome::Later { next_ms, error } => {
+            script
+                .run(
+                    "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3
+                     WHERE id = $1",
+                )
+                .bind(hook.as_str())
+                .bind(int(at_ms))
+                .bind(error);
             script
                 .run(
                     "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2),
@@ -246,6 +245,27 @@ pub(super) fn settle(
                 .bind(seq)
                 .bind(int(at_ms))
                 .bind(int(*next_ms));
+        }
+        Outcome::GivenUp { before_ms, error } => {
+            let before = DeliveryId::first_of(*before_ms);
+            // Before they are gone.
+            script
+                .run(
+                    "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3,
+                         dropped = dropped + (SELECT COUNT(*) FROM outbox
+                             WHERE seq = $4 OR (hook = $1 AND outbox.id < $5))
+                     WHERE id = $1",
+                )
+                .bind(hook.as_str())
+                .bind(int(at_ms))
+                .bind(error)
+                .bind(seq)
+                .bind(before.as_str());
+            script
+                .run("DELETE FROM outbox WHERE seq = $1 OR (hook = $2 AND id < $3)")
+                .bind(seq)
+                .bind(hook.as_str())
+                .bind(before.as_str());
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What is to be told lies in the store's outbox, written in the transaction of the request. Here it is sent: one after the
 //! other for each receiver, signed after <https://www.standardwebhooks.com>, tried again with growing pauses, and given up
-//! after a day. Rooms never wait for it. A receiver may get something twice; `webhook-id` is the same then.
+//! after a day, together with everything that has waited as long behind it. Rooms never wait for it. A receiver may get something twice; `webhook-id` is the same then.
 
 mod address;
 mod sending;
@@ -114,7 +114,7 @@ impl Courier {
             Ok(()) => Outcome::Delivered,
             Err(error) => failed(&delivery, at_ms, error.to_string()),
         };
-        if let Outcome::GivenUp { error } = &outcome {
+        if let Outcome::GivenUp { error, .. } = &outcome {
             tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "a delivery is given up");
         }
         let settle = Op::Settle { seq: delivery.seq, hook: delivery.hook.id, at_ms, outcome };
@@ -132,7 +132,8 @@ fn failed(delivery: &Delivery, at_ms: u64, error: String) -> Outcome {
     let next_ms = at_ms + pause_s * 1_000;
     let since_ms = delivery.since_ms.unwrap_or(at_ms);
     if next_ms.saturating_sub(since_ms) > PATIENCE_MS {
-        Outcome::GivenUp { error }
+        // What waits behind it does not get a day of its own: it has had that.
+        Outcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
     } else {
         Outcome::Later { next_ms, error }
     }
@@ -165,13 +166,20 @@ mod tests {
             since_ms: None,
             next_ms: 0,
         };
-        let mut now_ms = 1_000_000;
-        while let Outcome::Later { next_ms, .. } = failed(&delivery, now_ms, "no".into()) {
-            assert!(next_ms > now_ms);
-            delivery.since_ms.get_or_insert(now_ms);
-            (now_ms, delivery.attempts) = (next_ms, delivery.attempts + 1);
-        }
-        let hours = (now_ms - 1_000_000) / 3_600_000;
+        let mut now_ms = 2 * PATIENCE_MS;
+        let before_ms = loop {
+            match failed(&delivery, now_ms, "no".into()) {
+                Outcome::Later { next_ms, .. } => {
+                    assert!(next_ms > now_ms);
+                    delivery.since_ms.get_or_insert(now_ms);
+                    (now_ms, delivery.attempts) = (next_ms, delivery.attempts + 1);
+                }
+                Outcome::GivenUp { before_ms, .. } => break before_ms,
+                Outcome::Delivered => panic!("it failed"),
+            }
+        };
+        assert_eq!(before_ms, now_ms.saturating_sub(PATIENCE_MS));
+        let hours = (now_ms - 2 * PATIENCE_MS) / 3_600_000;
         assert!((20..=24).contains(&hours), "{hours} hours");
         assert!((12..30).contains(&delivery.attempts), "{} tries", delivery.attempts);
     }

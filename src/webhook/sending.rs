@@ -1,5 +1,6 @@
 //! One try to deliver: made into JSON, signed, and sent to the address that was looked at.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
@@ -47,31 +48,42 @@ pub(super) async fn send(delivery: &Delivery, reach: Reach, now_ms: u64) -> Resu
     let signature = secret.sign(delivery.id.as_str(), at_s, &body)?;
     let address = Address::read(&delivery.hook.url, reach)?;
     let sockets = address.find(reach).await?;
+    let headers = [
+        ("content-type", "application/json".to_owned()),
+        ("webhook-id", delivery.id.to_string()),
+        ("webhook-timestamp", at_s.to_string()),
+        ("webhook-signature", signature),
+    ];
+    match post(&address, &sockets, &headers, body).await? {
+        status if status.is_success() => Ok(()),
+        status => Err(SendError::Refused(status)),
+    }
+}
+
+/// Posts to one of the sockets that were looked at, whatever the name of the host means by now.
+async fn post(
+    address: &Address,
+    sockets: &[SocketAddr],
+    headers: &[(&str, String)],
+    body: String,
+) -> Result<StatusCode, SendError> {
     let host = address.0.host_str().unwrap_or_default();
     let client = Client::builder()
         // Somebody else's address is somebody else's word.
         .redirect(Policy::none())
         // A proxy would look the name up again.
         .no_proxy()
-        .resolve_to_addrs(host, &sockets)
+        .resolve_to_addrs(host, sockets)
         .timeout(PATIENCE)
         .user_agent(concat!("copydesk/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|_| SendError::Silent)?;
-    let sent = client
-        .post(address.0.clone())
-        .header("content-type", "application/json")
-        .header("webhook-id", delivery.id.as_str())
-        .header("webhook-timestamp", at_s)
-        .header("webhook-signature", signature)
-        .body(body)
-        .send()
-        .await;
-    // What the receiver says besides is nobody's business: the answer is not read.
-    match sent.map_err(|_| SendError::Silent)?.status() {
-        status if status.is_success() => Ok(()),
-        status => Err(SendError::Refused(status)),
+    let mut request = client.post(address.0.clone()).body(body);
+    for (name, value) in headers {
+        request = request.header(*name, value);
     }
+    // What the receiver says besides is nobody's business: the answer is not read.
+    Ok(request.send().await.map_err(|_| SendError::Silent)?.status())
 }
 
 /// `{type, timestamp, data}`: the same words at every try. `data` is what the socket tells of the same event.
@@ -85,4 +97,33 @@ fn body(delivery: &Delivery) -> Result<String, SendError> {
     let data = data.map_err(unreadable)?;
     let at_ms = request.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
     Ok(json!({"type": kind, "timestamp": convert::time(at_ms), "data": data}).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_that_means_something_else_by_now_leads_to_the_address_that_was_looked_at() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let looked_at = listener.local_addr().unwrap();
+        let taken = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            String::from_utf8_lossy(&head[..read]).into_owned()
+        });
+        // A name that nobody has (RFC 6761): whoever looked it up again would find nothing.
+        let url = format!("http://hooks.invalid:{}/in", looked_at.port());
+        let address = Address::read(&url, Reach::Everywhere).unwrap();
+        let headers = [("webhook-id", "msg_1".to_owned())];
+        let status = post(&address, &[looked_at], &headers, "{}".to_owned()).await;
+        assert_eq!(status.unwrap(), StatusCode::NO_CONTENT);
+        let head = taken.await.unwrap().to_lowercase();
+        assert!(head.contains("host: hooks.invalid") && head.contains("webhook-id: msg_1"));
+    }
 }

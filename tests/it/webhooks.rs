@@ -174,3 +174,20 @@ fn a_receiver_that_never_answers_holds_up_nobody() {
     assert_eq!(receiver.takes().body["type"], "tool_approval_request");
     assert_eq!(receiver.takes().body["type"], "tool_approval_resolved");
 }
+
+#[test]
+fn a_name_that_leads_home_by_the_time_it_is_told_something_is_told_nothing() {
+    let call = json!({"type": "tool_use", "name": "update_full_document", "input": {"new_content": FIXED, "explanation": "Fixed."}});
+    let desk = Desk::scripted(Script::default().turn(json!({"content": [call]})));
+    let (owner, ana) = (Hand::new(&desk, OWNER), desk.editor("Ana"));
+    ana.creates(TEXT);
+    let home = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    home.set_nonblocking(true).unwrap();
+    let url = format!("https://localhost:{}/hook", home.local_addr().unwrap().port());
+    // A name may mean anything once something is sent; only then it is looked up.
+    let hook = registers(&owner, &url);
+    ana.asks("Fix it");
+    let state = comes_to_say(&owner, &hook, |it| it["state"] == "failing");
+    assert!(state["error"].as_str().unwrap().contains("is not a public address"), "{state}");
+    assert!(home.accept().is_err(), "somebody came home");
+}

@@ -5,10 +5,11 @@ mod audit;
 mod commits;
 mod durability;
 mod records;
+mod webhooks;
 
 use serde_json::json;
 
-use crate::ids::{DocumentId, Version};
+use crate::ids::{DeliveryId, DocumentId, Version};
 
 use super::*;
 
