@@ -1,5 +1,6 @@
 //! REST: what programs do that do not stay connected.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::process::Command;
@@ -775,18 +776,22 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
         return;
     };
     let plan = Desk::plan().script(Script::rewriting(FIXED)).workspace(&[("notes.md", TEXT)]);
-    let (desk, ana, document, run, request) = with_request_at(plan.start());
-    let session = ana.gets(&run).ok()["sessionId"].clone();
+    let (desk, _, document, _, request) = with_request_at(plan.start());
+    let owner = Hand::new(&desk, OWNER);
+    let run = owner.posts("runs", &json!({"prompt": "Fix it"})).ok();
+    let hook = owner.posts("webhooks", &json!({"url": "https://hooks.invalid/"})).ok();
     let folder = tempfile::tempdir().unwrap();
     // Names of what is there, so that more is found than that nothing is called like that.
     let there = format!(
         "[[operations]]\ninclude-path-regex = '^/api/v1/documents/[{{]id[}}]'\nexclude-method = 'DELETE'\n\
          parameters = {{ 'path.id' = '{document}' }}\n\
          [[operations]]\ninclude-path-regex = '^/api/v1/requests/[{{]id[}}]'\nparameters = {{ 'path.id' = {} }}\n\
-         [[operations]]\ninclude-path-regex = '^/api/v1/sessions/'\nparameters = {{ 'path.session' = {session} }}\n",
-        request["request_id"],
+         [[operations]]\ninclude-path-regex = '^/api/v1/webhooks/'\nexclude-method = 'DELETE'\nparameters = {{ 'path.id' = {} }}\n\
+         [[operations]]\ninclude-path-regex = '^/api/v1/sessions/'\nparameters = {{ 'path.session' = {}, 'path.run' = {} }}\n",
+        request["request_id"], hook["id"], run["sessionId"], run["id"],
     );
     std::fs::write(folder.path().join("schemathesis.toml"), there).unwrap();
+    let report = folder.path().join("report.har");
     let output = Command::new(python)
         .args(["-m", "schemathesis.cli", "run"])
         .arg(format!("{}/api/v1/openapi.json", desk.url()))
@@ -794,10 +799,67 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
         .args(["--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"])
         .args(["--phases", "examples,coverage,fuzzing", "--max-examples", "12", "--workers", "1"])
         .args(["--request-timeout", "90", "--generation-deterministic", "--no-color"])
+        .args(["--report", "har", "--report-har-path"])
+        .arg(&report)
         .current_dir(folder.path())
         .output()
         .expect("Python runs");
     let said = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complaints}");
+    let report = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    let answers = answers(&owner.gets("openapi.json").ok(), &report);
+    let reached = |statuses: &BTreeMap<u64, usize>| statuses.range(200..300).next().is_some();
+    let complaints: Vec<_> = answers
+        .iter()
+        .filter(|(operation, statuses)| {
+            let shut_out = [401, 403, 429].iter().any(|status| statuses.contains_key(status));
+            shut_out || (!reached(statuses) && !OUT_OF_REACH.contains(&operation.as_str()))
+        })
+        .map(|(operation, statuses)| format!("{operation} was answered {statuses:?}"))
+        .collect();
+    assert!(complaints.is_empty(), "the fuzzer got nowhere:\n{}", complaints.join("\n"));
+}
+
+/// What a fuzzer cannot do by chance: to guess a name, an address of the web or a decision that fits, or to decide twice.
+const OUT_OF_REACH: [&str; 7] = [
+    "DELETE /api/v1/rules/{id}",
+    "DELETE /api/v1/webhooks/{id}",
+    "POST /api/v1/requests/{id}/decision",
+    "POST /api/v1/requests/{id}/reopen",
+    "POST /api/v1/requests/{id}/told",
+    "POST /api/v1/webhooks",
+    // What it has read before it begins.
+    "GET /api/v1/openapi.json",
+];
+
+/// How often each operation of the `OpenAPI` document was answered with which status, after what the fuzzer reports.
+fn answers(described: &Value, report: &Value) -> BTreeMap<String, BTreeMap<u64, usize>> {
+    let mut answers = BTreeMap::new();
+    let paths = described["paths"].as_object().unwrap();
+    for (path, operations) in paths {
+        for method in operations.as_object().unwrap().keys() {
+            if ["get", "put", "post", "patch", "delete"].contains(&method.as_str()) {
+                answers.insert(format!("{} {path}", method.to_uppercase()), BTreeMap::new());
+            }
+        }
+    }
+    for entry in report["log"]["entries"].as_array().unwrap() {
+        let asked = &entry["request"];
+        let path = text(&asked["url"]).splitn(4, '/').nth(3).unwrap();
+        let parts: Vec<_> = path.split('?').next().unwrap().split('/').collect();
+        let fits = |known: &&String| {
+            let known: Vec<_> = known.trim_start_matches('/').split('/').collect();
+            let mut pairs = known.iter().zip(&parts);
+            known.len() == parts.len() && pairs.all(|(it, part)| it.starts_with('{') || it == part)
+        };
+        // `/requests/decisions` fits `/requests/{id}` too.
+        let known = paths.keys().filter(fits).min_by_key(|it| it.matches('{').count());
+        let Some(known) = known else { continue };
+        let operation = format!("{} {known}", text(&asked["method"]));
+        // Methods that there are not are tried too.
+        let Some(statuses) = answers.get_mut(&operation) else { continue };
+        *statuses.entry(entry["response"]["status"].as_u64().unwrap()).or_default() += 1;
+    }
+    answers
 }
