@@ -17,6 +17,7 @@ mod bin;
 mod check;
 mod check_rules;
 mod claude;
+mod claude_cli;
 mod cli;
 mod clients;
 mod collab;

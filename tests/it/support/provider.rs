@@ -20,7 +20,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Answers each call with the next of these content blocks, the last one for ever.
+    /// Answers each call with the next of these content blocks, the last one for ever. A call that has no `id` gets one.
     pub fn answering(answers: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -161,7 +161,9 @@ fn events(blocks: &Value, asked: &Value) -> String {
     for (index, block) in blocks.as_array().into_iter().flatten().enumerate() {
         let (start, delta) = if block["type"] == "tool_use" {
             stop = "tool_use";
-            let start = json!({"type": "tool_use", "id": format!("toolu_story{index}"), "name": block["name"], "input": {}});
+            let id =
+                block["id"].as_str().map_or_else(|| format!("toolu_story{index}"), str::to_owned);
+            let start = json!({"type": "tool_use", "id": id, "name": block["name"], "input": {}});
             (start, json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
         } else if block["type"] == "thinking" {
             let signed = json!({"type": "signature_delta", "signature": "c2VhbA=="});
