@@ -1,6 +1,7 @@
 //! `copydesk docs`, `ask`, `requests`, `approve`, `reject`, `watch`, `export --url`: a running server, asked from the command line.
 
-use std::collections::BTreeMap;
+mod watch;
+
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs, WatchArgs,
+    ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
 use crate::client::show::{self, Style, clean};
 use crate::client::{Client, ClientError};
@@ -16,11 +17,10 @@ use crate::config;
 use crate::export::Format;
 
 use super::Ending;
+pub(super) use watch::watch;
 
 /// How long one question waits for something to happen, in seconds.
 const WAIT_S: u64 = 20;
-/// How often `watch` looks.
-const LOOK: Duration = Duration::from_secs(1);
 
 fn client(server: &ServerArgs) -> Result<Client, ClientError> {
     Client::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
@@ -224,41 +224,6 @@ async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<
     };
     say(&format!("{}{votes}\n", decided["status"].as_str().unwrap_or_default()))?;
     Ok(Ending::Fine)
-}
-
-/// Says what comes to wait and what is resolved, until it is interrupted.
-pub(super) async fn watch(args: WatchArgs) -> Result<Ending> {
-    let (client, style) = (client(&args.server)?, style());
-    let mut known: BTreeMap<String, Value> = BTreeMap::new();
-    loop {
-        let found = open(&client, args.document.as_deref()).await?;
-        let now: BTreeMap<String, Value> = found
-            .into_iter()
-            .map(|request| (request["request_id"].as_str().unwrap_or_default().to_owned(), request))
-            .collect();
-        for id in known.keys().filter(|id| !now.contains_key(*id)) {
-            // Gone from the list: decided, expired, taken back. If not even that can be read, the document is gone.
-            let Ok(ended) = client.get(&["requests", id], &[]).await else { continue };
-            if args.server.json {
-                say_json(&json!({"type": "tool_approval_resolved", "request": ended}))?;
-            } else {
-                say(&format!("{}\n", show::request_line(&ended)))?;
-            }
-        }
-        for (_, request) in now.iter().filter(|(id, _)| !known.contains_key(*id)) {
-            if args.server.json {
-                say_json(&json!({"type": "tool_approval_request", "request": request}))?;
-            } else {
-                let text = text_of(&client, request).await;
-                say(&show::request(request, text.as_deref(), style))?;
-            }
-        }
-        known = now;
-        tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
-            _ = tokio::signal::ctrl_c() => return Ok(Ending::Fine),
-        }
-    }
 }
 
 /// A document as a file, from a running server.

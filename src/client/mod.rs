@@ -56,6 +56,12 @@ pub enum ClientError {
     },
 }
 
+/// Where the page after this one begins, if there is one: on the same server, whatever it says.
+pub fn next_cursor(page: &Value) -> Option<String> {
+    let mut parts = page["next"].as_str()?.split(['?', '&']);
+    parts.find_map(|pair| pair.strip_prefix("cursor=")).map(str::to_owned)
+}
+
 /// A running server, asked with somebody's token.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -174,10 +180,7 @@ impl Client {
             if let Some(found) = page[field].as_array_mut() {
                 entries.append(found);
             }
-            let Some(next) = page["next"].as_str() else { return Ok(entries) };
-            // An address of the same server, whatever it says.
-            let cursor = next.split(['?', '&']).find_map(|pair| pair.strip_prefix("cursor="));
-            let Some(cursor) = cursor.map(str::to_owned) else { return Ok(entries) };
+            let Some(cursor) = next_cursor(&page) else { return Ok(entries) };
             page = self.get(path, &[query, &[("cursor", cursor.as_str())]].concat()).await?;
         }
     }

@@ -69,7 +69,7 @@ fn operations() -> Vec<Operation> {
         get("/api/v1/documents/{id}/audit", "getDocumentAudit", "What happened in it, newest first").query::<past::Lines>().gives::<AuditPage>(),
         get("/api/v1/files", "listFiles", "Text files of the workspace that can be opened as documents").query::<files::Listing>().gives::<FilePage>(),
         post("/api/v1/files", "openFile", "The document of a file, which is made if there is none yet").body::<OpenFile>().gives::<CreatedDocument>(),
-        get("/api/v1/requests", "listRequests", "Requests: open ones oldest first, ended ones of a document newest first").query::<requests::Listing>().gives::<RequestPage>(),
+        get("/api/v1/requests", "listRequests", "Requests: open ones oldest first, ended ones newest first").query::<requests::Listing>().gives::<RequestPage>(),
         post("/api/v1/requests/decisions", "decideRequests", "Decide several requests, each on its own").body::<Decisions>().gives::<DecisionResults>(),
         get("/api/v1/requests/{id}", "getRequest", "A request; with `wait`, once it is resolved").query::<page::Waiting>().gives::<ToolApprovalRequest>(),
         post("/api/v1/requests/{id}/decision", "decideRequest", "Decide a request, or some of its changes").body_about::<ToolApprovalResponse>("request_id").gives::<Decided>(),

@@ -38,7 +38,8 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 pub(super) struct Listing {
     /// Only those of this document; missing: all open ones that the person may see.
     document_id: Option<String>,
-    /// `open` (the default): those that can still be decided. `ended`: the others of one document.
+    /// `open` (the default): those that can still be decided. `ended`: the others, without those of private documents if no
+    /// document is named.
     state: Option<String>,
     /// With `state=ended`, how they ended, with commas between: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`.
     status: Option<String>,
@@ -49,7 +50,7 @@ pub(super) struct Listing {
     cursor: Option<String>,
 }
 
-/// Open ones oldest first, or those of a document that have ended, newest first.
+/// Open ones oldest first, or those that have ended, newest first.
 pub(super) async fn list(
     State(door): State<Door>,
     caller: Caller,
@@ -66,16 +67,13 @@ pub(super) async fn list(
             open.truncate(page.limit);
             fitting(&here, open.iter().map(|request| &**request), more)
         }
-        ("ended", Some(document)) => {
-            let room = caller.room(&door, document, Action::Read).await?;
+        ("ended", document) => {
             let names = asked.status.iter().flat_map(|names| names.split(','));
             let statuses = names.map(convert::ended_status).collect::<Result<_, _>>();
             let statuses = statuses.map_err(Problem::invalid)?;
             let wanted = Wanted { statuses, before: page.after, limit: page.limit as u32 };
-            let found = ended::Page::read(&door.store, room.document(), &wanted).await?;
-            fitting(&here, found.requests.iter(), found.more)
+            ended(&door, &caller, document.as_deref(), &wanted, &here).await
         }
-        ("ended", None) => Err(Problem::invalid("`state=ended` needs `documentId`")),
         _ => Err(Problem::invalid("`state` is open or ended")),
     }
 }
@@ -105,6 +103,33 @@ async fn open(
         requests.extend(desks);
     }
     Ok(requests)
+}
+
+/// Those of one document; or of all that are listed, and of the desk.
+async fn ended(
+    door: &Door,
+    caller: &Caller,
+    document: Option<&str>,
+    wanted: &Wanted,
+    here: &Uri,
+) -> Result<Json<RequestPage>, Problem> {
+    // A token for one document means that one.
+    let only = caller.principal.document.as_ref().map(DocumentId::as_str);
+    if let Some(document) = document.or(only) {
+        let room = caller.room(door, document, Action::Read).await?;
+        let found = ended::Page::read(&door.store, Some(room.document()), wanted).await?;
+        return fitting(here, found.requests.iter(), found.more);
+    }
+    let found = ended::Page::read(&door.store, None, wanted).await?;
+    let theirs = |request: &&review::Request| {
+        request.proposal.document.is_some() || request.concerns(&caller.principal)
+    };
+    let Json(mut page) = fitting(here, found.requests.iter().filter(theirs), false)?;
+    if page.next.is_none() && found.more {
+        // Also where nothing of it was theirs.
+        page.next = found.requests.last().map(|last| next(here, last.id()));
+    }
+    Ok(Json(page))
 }
 
 /// As much as one answer should hold, at least one request.

@@ -1,4 +1,4 @@
-//! Requests of a document that have ended, read page by page from what is kept: newest first.
+//! Requests that have ended, read page by page from what is kept: newest first.
 
 use crate::ids::{DocumentId, RequestId};
 use crate::review::{Request, RequestStatus};
@@ -27,10 +27,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a page. What has ended and was told is kept, so it is there.
+    /// Reads a page of a document's requests, or of those of every listed document and the desk. What has ended and was told is kept, so it is there.
     pub async fn read(
         store: &Store,
-        document: &DocumentId,
+        document: Option<&DocumentId>,
         wanted: &Wanted,
     ) -> Result<Self, RoomError> {
         let statuses: Vec<_> = wanted.statuses.iter().map(|status| status.as_str()).collect();

@@ -43,7 +43,8 @@ pub(super) async fn list(
     }
     let statuses = status.iter().flatten().map(|name| ended(name)).collect::<Result<_, _>>()?;
     let wanted = Wanted { statuses, before: before.map(RequestId::from), limit };
-    let page = Page::read(&connection.door.store, room.document(), &wanted).await?;
+    let document = Some(room.document());
+    let page = Page::read(&connection.door.store, document, &wanted).await?;
     fitting(&page)
 }
 

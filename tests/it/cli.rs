@@ -1,11 +1,15 @@
 //! The command line as a client: the real binary, beside a running server.
 
 use std::io::{BufRead, BufReader};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Desk, Hand, OWNER, Role, Script, copydesk};
+use crate::support::script::full;
+use crate::support::{Desk, Hand, OWNER, Person, Role, Script, copydesk};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -191,6 +195,79 @@ fn who_watches_is_told_what_waits_and_how_it_ends() {
         (over["type"].as_str(), over["request"]["status"].as_str()),
         (Some("tool_approval_resolved"), Some("approved"))
     );
+}
+
+/// Passes connections on to a server that is at another address after each start.
+struct Relay {
+    url: String,
+    to: Arc<Mutex<String>>,
+}
+
+impl Relay {
+    fn to(desk: &Desk) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let url = format!("http://{}", listener.local_addr().expect("it has an address"));
+        let to = Arc::new(Mutex::new(desk.address().to_owned()));
+        let there = Arc::clone(&to);
+        std::thread::spawn(move || {
+            for here in listener.incoming().map_while(Result::ok) {
+                let there = there.lock().unwrap().clone();
+                let Ok(there) = TcpStream::connect(there) else { continue };
+                let (from, back) = (here.try_clone().unwrap(), there.try_clone().unwrap());
+                for (mut from, mut to) in [(from, there), (back, here)] {
+                    std::thread::spawn(move || {
+                        std::io::copy(&mut from, &mut to).ok();
+                        to.shutdown(Shutdown::Both).ok();
+                    });
+                }
+            }
+        });
+        Self { url, to }
+    }
+}
+
+#[test]
+fn who_watches_misses_nothing_that_comes_and_goes_between_two_looks_or_while_the_server_is_away() {
+    let turn = json!({"when": {"user": "."}, "content": [{"type": "tool_use", "name": "update_full_document", "input": full(FIXED)}], "repeat": true});
+    let mut desk = Desk::scripted(Script::default().turn(turn).closing("Done."));
+    let relay = Relay::to(&desk);
+    let ana = desk.editor("Ana");
+    let mut started = command(&desk, &ana.token, &["watch", "--json"]);
+    started.env("COPYDESK_URL", &relay.url);
+    let mut watch = Waiting::start(started);
+    // Each waits only for a moment.
+    let rejects = |ana: &Person| {
+        let run = ana.asks("Fix it");
+        let request = ana.sees_request_of(&run);
+        ana.rejects(&request, "No");
+        ana.answer(&run);
+        request.id().to_owned()
+    };
+    ana.creates(TEXT);
+    let first = ana.sees_request_of(&ana.asks("Fix it"));
+    assert_eq!(watch.json()["request"]["request_id"], json!(first.id()));
+    let document = ana.creates(TEXT);
+    let short: Vec<_> = (0..3).map(|_| rejects(&ana)).collect();
+    let mut ends = |wanted: &[String]| {
+        let mut over: Vec<String> = Vec::new();
+        while over.len() < wanted.len() {
+            let line = watch.json();
+            if line["type"] == "tool_approval_resolved" {
+                assert_eq!(line["request"]["status"], "rejected");
+                over.push(line["request"]["request_id"].as_str().unwrap().to_owned());
+            }
+        }
+        assert_eq!(over, wanted);
+    };
+    ends(&short);
+    desk.is_killed_and_restarted();
+    // Looked at in vain for some time.
+    std::thread::sleep(Duration::from_secs(2));
+    let ana = ana.comes_back(&desk);
+    ana.opens(&document);
+    let later = vec![rejects(&ana)];
+    desk.address().clone_into(&mut relay.to.lock().unwrap());
+    ends(&later);
 }
 
 #[test]

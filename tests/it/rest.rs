@@ -189,6 +189,7 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
     let now = TEXT.replace("Teh", "The");
     assert_eq!(ana.gets(&format!("documents/{document}")).ok()["text"], now);
     let ended = ana.gets(&format!("requests?documentId={document}&state=ended")).ok();
+    assert_eq!(ana.gets("requests?state=ended").ok()["requests"], ended["requests"]);
     assert_eq!(ended["requests"][0]["status"], "partly");
     assert_eq!(ana.gets(&here).ok()["status"], "partly");
     assert_eq!(ana.posts(&format!("{here}/undo"), &json!({})).ok()["status"], "pending");
@@ -204,6 +205,24 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
     let said = ana.gets(&format!("sessions/{session}/transcript?documentId={document}")).ok();
     assert_eq!(said["entries"][0]["content"]["text"], "Fix the spelling");
     assert_eq!(ana.gets("sessions").ok()["sessions"][0]["id"], session);
+}
+
+#[test]
+fn what_has_ended_elsewhere_is_listed_for_those_whose_business_it_is() {
+    let write = json!({"file_path": "a.txt", "content": "Hello."});
+    let desk = Desk::plan().script(Script::calling("Write", &write)).workspace(&[]).start();
+    let of = |name: &str, role| Hand::new(&desk, &desk.token(name, role, &[]));
+    let (ana, ben, vic) =
+        (of("Ana", Role::Editor), of("Ben", Role::Editor), of("Vic", Role::Viewer));
+    let run = ana.posts("runs", &json!({"prompt": "Write it"})).ok();
+    let request = waits(&ana, text(&run["url"]).strip_prefix("/api/v1/").unwrap());
+    let no = json!({"approved": false, "feedback": "No"});
+    ben.posts(&format!("requests/{request}/decision"), &no).ok();
+    let ended = |hand: &Hand| hand.gets("requests?state=ended&limit=1").ok();
+    for hand in [&ana, &ben] {
+        assert_eq!(ended(hand)["requests"][0]["request_id"], json!(request));
+    }
+    assert_eq!(ended(&vic)["requests"], json!([]));
 }
 
 #[test]
@@ -629,7 +648,7 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
     ("GET documents/$document/provenance?from=x", "", 400, "invalid_request"),
     ("GET documents/$document/audit?limit=501", "", 400, "invalid_request"),
     ("GET requests?state=all", "", 400, "invalid_request"),
-    ("GET requests?state=ended", "", 400, "invalid_request"),
+    ("GET requests?state=over", "", 400, "invalid_request"),
     ("GET requests?state=ended&documentId=$document&status=pending", "", 400, "invalid_request"),
     ("GET requests?documentId=none", "", 404, "not_found"),
     ("GET requests/none", "", 404, "not_found"),
