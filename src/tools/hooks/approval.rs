@@ -8,9 +8,7 @@ use crate::review::{HunkStatus, RequestStatus};
 use crate::room::command::{NewRequest, Proposed, Settled};
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::told::Difference;
-use crate::tools::{
-    Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict, elsewhere,
-};
+use crate::tools::{Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict, elsewhere};
 
 /// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
 pub async fn ask(
