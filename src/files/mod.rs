@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, Version};
+use crate::room::settings::DocumentSettings;
 use crate::room::{RoomError, RoomHandle, Rooms};
 use crate::store::{FileRecord, Store, StoreError};
 use crate::who::Principal;
@@ -195,8 +196,8 @@ impl Files {
         Some(self.0.copy_at(&plain_path(path).ok()?)?.document().clone())
     }
 
-    /// The room of a file that people have open, or that has words the file has not got yet: what is to be read or written
-    /// there is the text of the room.
+    /// The room of a file that people have open, that has words the file has not got yet, or that people have given rules of
+    /// its own: what is to be read or written there is the text of the room.
     pub async fn live(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
         let is_open = self.0.rooms.opened(copy.document()).is_some_and(|room| {
@@ -206,7 +207,17 @@ impl Files {
         if is_open || copy.is_behind() {
             return self.0.rooms.open(copy.document()).await.ok();
         }
-        None
+        self.guarded(copy.document()).await
+    }
+
+    /// The room of a document in which more holds than at the desk: frozen words, policies, rules. They hold for its file
+    /// also while nobody looks.
+    async fn guarded(&self, document: &DocumentId) -> Option<RoomHandle> {
+        let room = self.0.rooms.open(document).await.ok()?;
+        let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);
+        let desk = self.0.rooms.desk().await.ok()?.read().await.ok()?.settings;
+        let usual = DocumentSettings { frozen: Vec::new(), timeout_ms: here.timeout_ms, ..desk };
+        (here != usual || !rules.is_empty()).then_some(room)
     }
 
     /// Writes what the file of a document has not got yet, if the document is a file and that is possible.

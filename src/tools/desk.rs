@@ -3,6 +3,8 @@
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::document::diff::HunkDraft;
+use crate::document::utf16_len;
 use crate::review::{
     self, Execution, Hidden, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
 };
@@ -88,6 +90,25 @@ pub async fn is_ruled(context: &Context, call: &Call) -> Result<bool, ToolError>
     let file = named_file(&call.input);
     let matter = Matter { tool: &call.name, document: None, file: file.as_deref(), units: None };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
+}
+
+/// Who is asked about a change of a file that is open as a document: its people, but what owners forbid or want to see at
+/// the desk holds there too. Fails where it is forbidden.
+pub async fn gate_of_file(
+    context: &Context,
+    call: &Call,
+    hunks: &[HunkDraft],
+) -> Result<Gate, ToolError> {
+    let rules = context.desk.rules().await?;
+    let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
+    let units = parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum();
+    let (file, units) = (context.live.as_deref(), Some(units));
+    let matter = Matter { tool: &call.name, document: None, file, units };
+    match ruling(rules.iter().map(AsRef::as_ref), &matter) {
+        Some(rule) if rule.effect == review::Effect::Deny => Err(ToolError::Denied(rule.denial())),
+        Some(_) => Ok(Gate::People),
+        None => Ok(context.gate),
+    }
 }
 
 /// The files that a search by this tool leaves out: what rules at least as strict as `mildest` say of it, or of reading.

@@ -318,6 +318,8 @@ impl Registry {
             (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
                 let told = proposal.told.take();
                 self.look_over(context, &proposal).await?;
+                let gate = desk::gate_of_file(context, call, &proposal.hunks).await?;
+                let context = &Context { gate, ..context.clone() };
                 live::tell_desk(context, tool.name).await;
                 let verdict = approval::ask(context, call, None, proposal, cancel).await?;
                 let finished = (tool.finish)(context, &verdict);

@@ -391,3 +391,57 @@ fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
     ana.opens_file("notes.md");
     assert_eq!(ana.text(), new);
 }
+
+#[test]
+fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
+    let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
+    let desk = working("Write", input);
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let document = owner.opens_file("notes.md");
+    let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 12}]});
+    owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
+    owner.closes();
+    let run = runs(&ana, "work");
+    ends(&ana, &run);
+    let told = ana.told(&run).remove(0);
+    assert_eq!(told["is_error"], true, "{told}");
+    assert!(told["content"].as_str().unwrap().contains("The red lamp"), "{told}");
+    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+}
+
+#[test]
+fn rules_of_a_file_hold_while_nobody_has_it_open() {
+    let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
+    let desk = working("Write", input);
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let document = owner.opens_file("notes.md");
+    owner.emit("document:settings", &json!({"documentId": document, "policy": "owner"})).ok();
+    owner.closes();
+    let run = runs(&ana, "work");
+    ana.sees_where("agent_event", |it| it["requestId"] == run && it["subtype"] == "waiting");
+    owner.opens(&document);
+    let request = owner.sees_request_of(&run);
+    assert_eq!((&request["document_id"], &request["policy"]), (&json!(document), &json!("owner")));
+    ana.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    owner.decides(&request, json!({"approved": true})).ok();
+    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+}
+
+#[test]
+fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
+    let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
+    let desk = working("Write", input);
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let rule = json!({"documentId": "desk", "effect": "deny", "tool": "Write", "path": "*.md"});
+    owner.emit("rules:add", &rule).ok();
+    ana.opens_file("notes.md");
+    let run = runs(&ana, "work");
+    ends(&ana, &run);
+    let told = ana.told(&run).remove(0);
+    assert_eq!(told["is_error"], true, "{told}");
+    assert!(
+        told["content"].as_str().unwrap().starts_with("Denied by a rule of this workspace"),
+        "{told}"
+    );
+    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+}
