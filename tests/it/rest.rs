@@ -841,12 +841,16 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
 }
 
 /// What a fuzzer cannot do by chance: to guess a name, an address of the web or a decision that fits, or to decide twice.
-const OUT_OF_REACH: [&str; 7] = [
+const OUT_OF_REACH: [&str; 11] = [
     "DELETE /api/v1/rules/{id}",
     "DELETE /api/v1/webhooks/{id}",
     "POST /api/v1/requests/{id}/decision",
     "POST /api/v1/requests/{id}/reopen",
     "POST /api/v1/requests/{id}/told",
+    "POST /api/v1/rules",
+    "POST /api/v1/sessions/{session}/runs/{run}/cancel",
+    "POST /api/v1/sessions/{session}/transcript/fork",
+    "PATCH /api/v1/webhooks/{id}",
     "POST /api/v1/webhooks",
     // What it has read before it begins.
     "GET /api/v1/openapi.json",
