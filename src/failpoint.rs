@@ -22,7 +22,7 @@ mod armed {
         "agent.asked",
         // The model's calls are complete and not kept.
         "agent.answering",
-        // They are kept, and none has run.
+        // They are kept, with the request that the first of them may have become, and the run does not know.
         "agent.answered",
         // What a call would change is worked out and not proposed.
         "tools.proposing",

@@ -219,6 +219,7 @@ impl Agents {
             shown: None,
             selection: None,
             allowed: Allowed::Nothing,
+            preface: Arc::default(),
             request: RequestId::generate(),
             session: session.clone(),
             run: RunId::generate(),

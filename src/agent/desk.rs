@@ -94,6 +94,7 @@ impl Agents {
             shown: None,
             selection: None,
             allowed: Allowed::Everything,
+            preface: Arc::default(),
             request: request.id().clone(),
             session: proposal.session.clone(),
             run: proposal.run.clone(),

@@ -2,6 +2,7 @@
 
 mod asking;
 mod context;
+mod holding;
 mod places;
 mod planning;
 
@@ -35,12 +36,15 @@ use super::turn::{Effect, End, Event, Turn};
 use super::voice::Voice;
 use super::{AskError, Conversation, PermissionMode};
 
+use holding::Held;
+
 /// Works on a run until it is over; the caller says how it ended.
 pub async fn drive(shared: &Shared, job: &mut Job) -> End {
     let Job { run, cancel } = job;
     let worked = async {
         let mut driver = Driver::begin(shared, run, cancel.clone()).await?;
-        driver.go().await
+        let worked = driver.go().await;
+        driver.let_go().await.and(worked)
     };
     worked.await.unwrap_or_else(|failure: Failure| failure.into())
 }
@@ -117,8 +121,10 @@ struct Driver<'a> {
     read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
-    /// Whether the person who asked could still ask when the calls were kept; for the first of them.
+    /// Whether the person who asked could still ask when the calls were complete; for the first of them.
     asker: Option<Result<(), Failure>>,
+    /// The answer that the first of them is in, until that is kept.
+    held: Option<Held>,
 }
 
 /// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
@@ -174,6 +180,7 @@ impl<'a> Driver<'a> {
             names: HashMap::new(),
             taken_up: false,
             asker: None,
+            held: None,
         };
         driver.ask_aloud().await?;
         driver.look().await?;
@@ -292,8 +299,9 @@ impl<'a> Driver<'a> {
         Ok(text.map(|text| Reading { version, text, ..now.clone() }))
     }
 
-    /// Appends to the transcript, durably, and only then tells people.
+    /// Appends to the transcript, durably, and only then tells people. An answer may wait for its first call.
     async fn keep(&mut self, mut kept: Kept, mut batch: Batch) -> Result<(), Failure> {
+        self.let_go().await?;
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
         if let Kept::Results { answers } = &mut kept {
@@ -303,7 +311,6 @@ impl<'a> Driver<'a> {
             }
         }
         let entry = Entry { session, run, at_ms, kept };
-        batch.push(record::append(ask.document.as_ref(), &entry)?);
         match &entry.kept {
             Kept::Answer { content, .. } => {
                 failpoint::pass("agent.answering");
@@ -313,38 +320,39 @@ impl<'a> Driver<'a> {
                 self.run.calls = content.iter().filter_map(Call::of).map(name).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
-                batch.push(self.run.put(State::Running)?);
+                if let Some(first) = self.takes_along(&entry) {
+                    return self.hold(entry, &first).await;
+                }
+                batch.extend(self.answered(&entry)?);
             }
             Kept::Results { .. } => {
+                batch.push(record::append(self.run.ask.document.as_ref(), &entry)?);
                 let lines = std::mem::take(&mut self.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
             }
-            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => {}
+            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => {
+                batch.push(record::append(self.run.ask.document.as_ref(), &entry)?);
+            }
         }
-        let calls = matches!(entry.kept, Kept::Answer { .. }) && !self.run.calls.is_empty();
-        let kept = self.shared.store.commit(batch);
-        let kept = if calls {
-            // Both wait for the database: at the same time, so that people see the first call sooner.
-            let (kept, asker) = tokio::join!(kept, self.check_asker());
-            self.asker = Some(asker);
-            kept
-        } else {
-            kept.await
-        };
-        kept.map_err(AskError::from)?;
+        self.shared.store.commit(batch).await.map_err(AskError::from)?;
         failpoint::pass(match entry.kept {
             Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
             Kept::Answer { .. } => "agent.answered",
             Kept::Results { .. } => "agent.reported",
         });
-        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
-            self.voice.show(shown).await;
-        }
+        self.show(&entry).await;
         if matches!(entry.kept, Kept::Results { .. }) {
             self.taken_up = false;
         }
         self.entries.push(entry);
         Ok(())
+    }
+
+    /// Tells people what they have not been told of it yet.
+    async fn show(&mut self, entry: &Entry) {
+        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
+            self.voice.show(shown).await;
+        }
     }
 
     async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {
@@ -362,8 +370,10 @@ impl<'a> Driver<'a> {
                 Some(asker) => asker?,
                 None => self.check_asker().await?,
             }
-            tools.call(&context, call, &self.cancel).await
+            let ahead = self.held.as_mut().and_then(|held| held.ahead.take());
+            tools.call_with(&context, call, ahead, &self.cancel).await
         };
+        self.let_go().await?;
         // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
         self.voice.room.unsketch(Sketches::One(request.clone())).await;
         if let Some(now) = finished.now {

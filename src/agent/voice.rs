@@ -54,9 +54,17 @@ impl Voice {
         self.say(Saying::Over).await;
     }
 
+    /// One of seed 1's objects, to be told by the room itself.
+    pub fn shows(&self, Shown(kind, subtype, content): Shown) -> Said {
+        self.said(Saying::Agent(kind, subtype, content))
+    }
+
     async fn say(&self, saying: Saying) {
+        self.room.say(self.said(saying)).await;
+    }
+
+    fn said(&self, saying: Saying) -> Said {
         let (session, run) = (self.session.clone(), self.run.clone());
-        let document = self.document.clone();
-        self.room.say(Said { session, run, document, at_ms: self.clock.now_ms(), saying }).await;
+        Said { session, run, document: self.document.clone(), at_ms: self.clock.now_ms(), saying }
     }
 }

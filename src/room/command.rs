@@ -12,6 +12,7 @@ use crate::review::{
     Decision, Effect, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report, Request,
     Resolution, Rule,
 };
+use crate::store::Batch;
 use crate::who::Principal;
 
 use super::RoomError;
@@ -31,7 +32,7 @@ pub enum Command {
     /// Move a caret; nothing is answered.
     Move(MemberId, Caret),
     /// Hold a change for people to decide.
-    Propose(Box<NewRequest>, Reply<Proposed>),
+    Propose(Box<NewRequest>, Option<Box<Preface>>, Reply<Proposed>),
     /// Show what the model has written so far of a change it may propose.
     Sketch(Box<Sketch>, Reply<()>),
     /// Nothing comes of what was shown; nothing is answered.
@@ -103,7 +104,7 @@ impl Command {
             | Self::Done(request, ..)
             | Self::Undo(Undo { request, .. }, ..)
             | Self::Reopen(Reopen { request, .. }, ..) => Some(request),
-            Self::Propose(new, _) if new.taken_up => Some(&new.id),
+            Self::Propose(new, ..) if new.taken_up => Some(&new.id),
             Self::Open(..)
             | Self::Leave(..)
             | Self::Push(..)
@@ -301,6 +302,18 @@ pub struct NewRequest {
     pub deadline_ms: Option<u64>,
     /// Whether an earlier process may have proposed it: then the store is asked first.
     pub taken_up: bool,
+}
+
+/// What is kept and told before a request, in the same transaction: the answer of the model that makes the call. It is kept
+/// and told also if nothing comes of the request; if it is not kept, nothing is.
+#[derive(Debug)]
+pub struct Preface {
+    /// What is kept.
+    pub batch: Batch,
+    /// What everyone in the document is told then.
+    pub said: Vec<Said>,
+    /// Answered once both are done.
+    pub kept: Reply<()>,
 }
 
 /// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.

@@ -240,7 +240,10 @@ impl Driver {
                 };
                 self.state.open(member, since, older, reply, &self.now(), step);
             }
-            Command::Propose(new, reply) => {
+            Command::Propose(new, preface, reply) => {
+                if let Some(preface) = preface {
+                    step.begin_with(*preface);
+                }
                 let result = self.propose(*new, step).await;
                 step.answer(reply, result);
             }

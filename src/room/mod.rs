@@ -56,8 +56,8 @@ use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
-    CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Proposed, Push,
-    Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo,
+    CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface, Proposed,
+    Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo,
 };
 use event::{Announcement, Caret, Event, Said};
 use file::{FileNews, Merge, Merged};
@@ -218,7 +218,17 @@ impl RoomHandle {
 
     /// Hold a change for people to decide.
     pub async fn propose(&self, request: NewRequest) -> Result<Proposed, RoomError> {
-        self.ask(|reply| Command::Propose(Box::new(request), reply)).await
+        self.propose_after(None, request).await
+    }
+
+    /// The same, with what is kept and told before it.
+    pub async fn propose_after(
+        &self,
+        preface: Option<Preface>,
+        request: NewRequest,
+    ) -> Result<Proposed, RoomError> {
+        let preface = preface.map(Box::new);
+        self.ask(|reply| Command::Propose(Box::new(request), preface, reply)).await
     }
 
     /// Show what the model has written so far of a change it may propose; answers once people have been told.

@@ -95,7 +95,10 @@ impl Rehearsal {
             Command::Open(member, since, reply) => {
                 state.open(member, since, Some(older), reply, &now, step);
             }
-            Command::Propose(new, reply) => {
+            Command::Propose(new, preface, reply) => {
+                if let Some(preface) = preface {
+                    step.begin_with(*preface);
+                }
                 let result = proposals::propose(state, *new, Some(older), people, &now, step);
                 step.answer(reply, result);
             }

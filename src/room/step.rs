@@ -7,7 +7,7 @@ use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::{Batch, Op, StoreError, UpdateRecord};
 
 use super::RoomError;
-use super::command::{Reply, Settled};
+use super::command::{Preface, Reply, Settled};
 use super::event::Event;
 
 /// Collected while commands are applied; carried out after the store has kept what is to be kept.
@@ -47,6 +47,16 @@ impl Step {
     /// Something to keep.
     pub(super) fn keep(&mut self, op: Op) {
         self.batch.push(op);
+    }
+
+    /// What comes before a request.
+    pub(super) fn begin_with(&mut self, preface: Preface) {
+        let Preface { batch, said, kept } = preface;
+        self.batch.extend(batch);
+        for said in said {
+            self.tell(Event::Said(Arc::new(said)));
+        }
+        self.answer(kept, Ok(()));
     }
 
     /// Updates to keep, which lead on from version `from`.

@@ -230,6 +230,15 @@ impl FromIterator<Op> for Batch {
     }
 }
 
+impl IntoIterator for Batch {
+    type Item = Op;
+    type IntoIter = std::vec::IntoIter<Op>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.ops.into_iter()
+    }
+}
+
 impl Extend<Op> for Batch {
     fn extend<I: IntoIterator<Item = Op>>(&mut self, ops: I) {
         self.ops.extend(ops);

@@ -11,6 +11,7 @@ pub mod hooks;
 pub mod registry;
 pub mod told;
 
+mod ahead;
 #[cfg(unix)]
 mod bash;
 mod call;
@@ -43,7 +44,7 @@ mod update_full_document;
 mod update_selection;
 mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -56,11 +57,12 @@ use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::review::{HunkDraft, Preview, Request, Resolution};
 use crate::room::clock::Clock;
-use crate::room::command::{Gate, Reading};
+use crate::room::command::{Gate, Preface, Reading};
 use crate::room::{RoomError, RoomHandle, Rooms};
 use crate::who::Principal;
 use crate::workspace::{Workspace, WorkspaceError};
 
+pub use ahead::Ahead;
 pub use call::{Call, Change, ChangedRange, Outcome};
 pub use growing::Growing;
 pub use registry::Registry;
@@ -270,6 +272,8 @@ pub struct Context {
     pub selection: Option<(usize, usize)>,
     /// What of the document a call may change, in UTF-16 units of `base`.
     pub allowed: Allowed,
+    /// The model's answer that the call is in, if nobody has kept that yet: whoever proposes first takes it along.
+    pub preface: Arc<Mutex<Option<Preface>>>,
     /// The name of the request, if there will be one; made before anything happens, so that a restart finds it again.
     pub request: RequestId,
     /// The session that asked.
@@ -325,6 +329,12 @@ impl Context {
             None => ToolError::Unread,
             Some(_) => ToolError::NoDocument,
         })
+    }
+
+    /// The answer that the call is in, for whoever keeps it.
+    pub fn take_preface(&self) -> Option<Preface> {
+        // What is inside is whole between any two statements.
+        self.preface.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Says how the asking goes on.

@@ -34,8 +34,8 @@ use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
-    Answer, Call, Context, Effect, Finished, Ground, Intent, Outcome, PlanMode, Prepared, Proposal,
-    SafeTools, ToolError, Writes, elsewhere, live, told,
+    Ahead, Answer, Call, Context, Effect, Finished, Ground, Intent, Outcome, PlanMode, Prepared,
+    Proposal, SafeTools, ToolError, Writes, elsewhere, live, told,
 };
 
 /// Every tool there is, one line each.
@@ -188,8 +188,19 @@ impl Registry {
         call: &Call,
         cancel: &CancellationToken,
     ) -> Finished {
+        self.call_with(context, call, None, cancel).await
+    }
+
+    /// The same for a call of which it is known already what it would do.
+    pub async fn call_with(
+        &self,
+        context: &Context,
+        call: &Call,
+        ahead: Option<Ahead>,
+        cancel: &CancellationToken,
+    ) -> Finished {
         let finished = match self.enter(context, call).await {
-            Ok(context) => match self.gate(&context, call, cancel).await {
+            Ok(context) => match self.gate(&context, call, ahead, cancel).await {
                 Ok(finished) => elsewhere::discreet(&context, finished),
                 Err(error) => {
                     let refused = live::told(&context, refused(&context, &error).await, None);
@@ -290,6 +301,7 @@ impl Registry {
         &self,
         context: &Context,
         call: &Call,
+        ahead: Option<Ahead>,
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
         let tool = self.tool(&call.name)?;
@@ -309,7 +321,10 @@ impl Registry {
             let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
             return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
         }
-        let prepared = self.prepare(tool, context, &call.input).await?;
+        let prepared = match ahead {
+            Some(Ahead(prepared)) => prepared?,
+            None => self.prepare(tool, context, &call.input).await?,
+        };
         match (tool.effect, prepared) {
             // To answer is less than to propose.
             (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {

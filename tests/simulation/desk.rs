@@ -99,7 +99,7 @@ impl Desk {
     pub fn propose(&mut self, new: NewRequest, reply: Reply<Proposed>) {
         let since = new.base_version;
         self.under_the_law(|desk| {
-            desk.take_with(Command::Propose(Box::new(new), reply), since);
+            desk.take_with(Command::Propose(Box::new(new), None, reply), since);
         });
     }
 

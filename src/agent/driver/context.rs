@@ -33,6 +33,7 @@ impl Driver<'_> {
             shown: self.known.clone(),
             selection: self.base_selection,
             allowed: allowed(ask.selection.as_ref(), self.base_selection),
+            preface: self.held.as_ref().map(|held| Arc::clone(&held.preface)).unwrap_or_default(),
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),

@@ -45,7 +45,7 @@ pub async fn ask(
         taken_up: context.taken_up,
     };
     failpoint::pass("tools.proposing");
-    let settled = match context.room.propose(request).await? {
+    let settled = match context.room.propose_after(context.take_preface(), request).await? {
         Proposed::Waiting(_) => {
             context.say(Asking::Waits);
             elsewhere::tell_asking(context, call).await;

@@ -1,0 +1,81 @@
+//! An answer whose first call proposes a change is kept together with the request that the call becomes: one transaction
+//! instead of two that wait for each other, so people see the card sooner, and there is never the one without the other.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::oneshot;
+
+use crate::failpoint;
+use crate::ids::RequestId;
+use crate::room::RoomError;
+use crate::room::command::{Preface, Reply};
+use crate::store::Batch;
+use crate::tools::{Ahead, Call};
+
+use super::super::AskError;
+use super::super::record::{self, State};
+use super::super::transcript::{Entry, Kept};
+use super::{Driver, Failure};
+
+/// An answer that waits for its first call.
+pub(super) struct Held {
+    /// Empty once somebody has taken it along.
+    pub(super) preface: Arc<Mutex<Option<Preface>>>,
+    /// Whether that was kept.
+    kept: oneshot::Receiver<Result<(), RoomError>>,
+    /// What the call would do.
+    pub(super) ahead: Option<Ahead>,
+}
+
+impl Driver<'_> {
+    /// The first call of an answer, if its request can take the answer along.
+    pub(super) fn takes_along(&self, entry: &Entry) -> Option<Call> {
+        let Kept::Answer { content, .. } = &entry.kept else { return None };
+        let first = content.iter().find_map(Call::of)?;
+        self.shared.tools.proposes_here(&first).then_some(first)
+    }
+
+    /// What is kept of an answer.
+    pub(super) fn answered(&self, entry: &Entry) -> Result<Batch, Failure> {
+        let append = record::append(self.run.ask.document.as_ref(), entry)?;
+        Ok(Batch::from(append).with(self.run.put(State::Running)?))
+    }
+
+    /// Holds an answer until its first call is made. What that would do and whether it may be made are found out meanwhile.
+    pub(super) async fn hold(&mut self, entry: Entry, first: &Call) -> Result<(), Failure> {
+        let (sender, kept) = oneshot::channel();
+        let reply = Reply::new(move |kept: Result<(), RoomError>| {
+            if kept.is_ok() {
+                failpoint::pass("agent.answered");
+            }
+            // Whoever waits may have been stopped.
+            sender.send(kept).ok();
+        });
+        let said = entry.shown().into_iter().map(|shown| self.voice.shows(shown)).collect();
+        let preface = Preface { batch: self.answered(&entry)?, said, kept: reply };
+        let request = self.run.calls.first().cloned().unwrap_or_else(RequestId::generate);
+        let context = self.context(request, self.shared.desk().await?);
+        let (asker, ahead) =
+            tokio::join!(self.check_asker(), self.shared.tools.work_out(&context, first));
+        self.asker = Some(asker);
+        self.held = Some(Held { preface: Arc::new(Mutex::new(Some(preface))), kept, ahead });
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Keeps an answer that no request has taken along.
+    pub(super) async fn let_go(&mut self) -> Result<(), Failure> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        // Dropped, it answers that nobody has kept it.
+        drop(held.preface.lock().map(|mut preface| preface.take()));
+        if matches!(held.kept.await, Ok(Ok(()))) {
+            return Ok(());
+        }
+        let Some(entry) = self.entries.last().cloned() else { return Ok(()) };
+        let batch = self.answered(&entry)?;
+        self.shared.store.commit(batch).await.map_err(AskError::from)?;
+        failpoint::pass("agent.answered");
+        self.show(&entry).await;
+        Ok(())
+    }
+}
