@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 use crate::ids::{RequestId, Version};
 use crate::wire::messages::ContentBlock;
 
+use super::Tool as _;
+use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+
 /// A call of the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
@@ -22,11 +25,10 @@ impl Call {
     /// those who may read that.
     pub fn shown_input(&self) -> Value {
         let mut input = self.input.clone();
+        // However a path is written: whatever is not the conversation's own document is another one.
         let elsewhere = input.get("document_id").is_some()
-            || input
-                .get("path")
-                .and_then(Value::as_str)
-                .is_some_and(|path| path.starts_with("/documents/"));
+            || (self.name == StrReplaceBasedEditTool::NAME
+                && StrReplaceBasedEditTool::target(&input).is_some());
         if let Some(fields) = input.as_object_mut().filter(|_| elsewhere) {
             fields.retain(|name, _| ["document_id", "path", "command", "range"].contains(&&**name));
         }

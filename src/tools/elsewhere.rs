@@ -79,6 +79,9 @@ pub(super) async fn tell_asking(context: &Context, call: &Call) {
     asking.say(said).await;
 }
 
+/// What of an outcome the people of the asking document are told besides.
+const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
+
 /// What the people of the asking document are told of a call about another one.
 pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
     if context.elsewhere.is_none() {
@@ -97,9 +100,10 @@ pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
         Some(note) => format!("{told}\n{note}"),
         None => told,
     });
+    // Whatever else there is to say may have words in it.
+    outcome.about.retain(|name, _| TOLD.contains(&name.as_str()));
     outcome.about.insert("updateType".into(), "none".into());
     outcome.about.insert("document_id".into(), id.as_str().into());
-    outcome.about.remove("selectionRange");
     outcome.explanation = None;
     finished.read = finished.now.take().map(|now| (id.clone(), now));
     finished
