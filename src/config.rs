@@ -26,8 +26,8 @@ pub struct Config {
     pub models: Vec<ModelChoice>,
     /// Seconds a proposed change waits for a person; 0 waits for ever.
     pub approval_timeout_s: u64,
-    /// Whether changes wait for a person at all.
-    pub approvals: bool,
+    /// Whether changes wait for a person at all; `None`: nothing was said, so they do until an owner says otherwise.
+    pub approvals: Option<bool>,
     /// The owner's token, if it was given.
     pub token: Option<String>,
     /// Everyone who can reach the server is the owner.
@@ -243,7 +243,7 @@ impl Config {
             data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
             models,
             approval_timeout_s: args.approval_timeout.or(file.approval_timeout).unwrap_or(300),
-            approvals: boolean("TOOL_APPROVAL_ENABLED")?.unwrap_or(true),
+            approvals: boolean("TOOL_APPROVAL_ENABLED")?,
             token: args.token.or(file.token),
             no_auth: args.no_auth || file.no_auth.unwrap_or(false),
             allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
@@ -379,7 +379,7 @@ mod tests {
     fn without_options_the_server_is_private_and_asks() {
         let config = Config::load(ServeArgs::default()).unwrap();
         assert!(config.listen.ip().is_loopback());
-        assert!(config.approvals);
+        assert_eq!(config.approvals, None);
         assert!(!config.no_auth);
         assert_eq!(config.approval_timeout_s, 300);
     }

@@ -7,11 +7,12 @@ use crate::room::{RoomError, Rooms};
 
 /// What the options say.
 pub(super) fn started_with(config: &Config) -> ServerSettings {
-    if !config.approvals {
+    let off = config.approvals == Some(false);
+    if off {
         tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
     }
     ServerSettings {
-        approvals: if config.approvals { Approvals::On } else { Approvals::Off },
+        approvals: if off { Approvals::Off } else { Approvals::On },
         timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
         permission_mode: PermissionMode::default(),
     }
@@ -29,7 +30,7 @@ pub(super) async fn recall(
         PermissionMode::McpProxy => models.has_cli(),
         PermissionMode::Sdk | PermissionMode::ToolApproval => true,
     };
-    let set_aside = rooms.recall_settings(offers).await?;
+    let set_aside = rooms.recall_settings(offers, config.approvals == Some(true)).await?;
     if rooms.settings() != started_with {
         tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
     }

@@ -17,7 +17,7 @@ use super::clock::Clock;
 use super::command::Command;
 use super::driver::Driver;
 use super::event::Announcement;
-use super::settings::{Chosen, PermissionMode, ServerSettings};
+use super::settings::{Approvals, Chosen, PermissionMode, ServerSettings};
 use super::whereabouts::Whereabouts;
 use super::writing::check_length;
 use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
@@ -241,10 +241,12 @@ impl Rooms {
 
     /// Takes up what an owner had set before the server was started again. A permission mode that this server does not offer
     /// any more is set aside, so that everybody is told what is in force; it is the answer then, and stays kept until
-    /// settings are changed.
+    /// settings are changed. `must_ask`: whoever started the server said that people are asked, which no earlier choice
+    /// switches off.
     pub async fn recall_settings(
         &self,
         offers: impl Fn(PermissionMode) -> bool,
+        must_ask: bool,
     ) -> Result<Option<PermissionMode>, RoomError> {
         let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
         let Some(kept) = kept else { return Ok(None) };
@@ -256,6 +258,9 @@ impl Rooms {
         let set_aside = Some(settings.permission_mode).filter(|mode| !offers(*mode));
         if set_aside.is_some() {
             settings.permission_mode = PermissionMode::default();
+        }
+        if must_ask {
+            settings.approvals = Approvals::On;
         }
         self.0.put_settings(settings);
         Ok(set_aside)

@@ -181,6 +181,18 @@ fn the_switch_of_the_environment_is_honoured_and_shown() {
     assert_eq!(ana.answer(&run)["updateType"], "full");
 }
 
+#[test]
+fn whoever_starts_the_server_with_approvals_has_them_whatever_was_set_before() {
+    let mut desk = Desk::scripted(correcting());
+    desk.owner().emit("settings:set", &json!({"approvals": "off"})).ok();
+    assert!(desk.stops().success());
+    desk.starts();
+    assert_eq!(desk.owner().registered()["settings"]["approvals"], "off", "nothing was said");
+    assert!(desk.stops().success());
+    desk.starts_with("TOOL_APPROVAL_ENABLED", "true");
+    assert_eq!(desk.owner().registered()["settings"]["approvals"], "on");
+}
+
 // Reject.
 
 #[test]

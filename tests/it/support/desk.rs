@@ -259,6 +259,12 @@ impl Desk {
         self.starts();
     }
 
+    /// On the same data, with an environment variable from now on.
+    pub fn starts_with(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self.starts();
+    }
+
     /// On the same data, after it was killed or stopped.
     pub fn starts(&mut self) {
         self.server = Server::start(&self.data(), &self.flags, &self.environment);
