@@ -85,6 +85,31 @@ async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
 }
 
 #[tokio::test]
+async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_denied() {
+    let mut stage = Stage::with("Old words.").await;
+    let unseen = |tool, input| calls([(tool, input)]);
+    let replace = json!({"find": "Old", "replace": "O\u{202e}ld", "explanation": ""});
+    let suggest =
+        json!({"suggestions": [{"original": "Old", "replacement": "O\u{200b}ld", "reason": ""}]});
+    stage.model.plays([
+        unseen("find_and_replace", replace),
+        unseen("suggest_improvements", suggest),
+        replaces(0, 3, "O\0ld"),
+        says("Sorry."),
+    ]);
+    stage.ask("Rewrite").await;
+    for _ in 0..2 {
+        let request = stage.request().await;
+        assert_eq!(request.proposal.preview.warnings[0].code, "unseen_characters");
+        let no = Decision::plain(Verdict::Reject);
+        stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
+    }
+    stage.response().await;
+    let (told, is_error) = stage.model.told().remove(0);
+    assert!(is_error && told.starts_with("The text contains NUL"), "{told}");
+}
+
+#[tokio::test]
 async fn a_selection_is_replaced_and_nothing_else() {
     let mut stage = Stage::with("The big red fox jumps.").await;
     stage.model.plays([replaces(4, 15, "fox"), says("Shorter now.")]);

@@ -64,6 +64,8 @@ pub async fn compose(
     let composed = move |limits: &DiffLimits| {
         let new = replaced(&before, &hunks)?;
         let old = before.to_string();
+        let mut warnings = warnings;
+        warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         Ok(Proposal { hunks, text: Text::new(&new), preview, told: None })
     };

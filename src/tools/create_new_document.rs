@@ -11,7 +11,7 @@ use crate::room::{Founding, LONGEST_TITLE};
 use super::hooks::validate::CONTENT_LIMIT;
 use super::{
     Approved, Concluded, Context, Effect, Ground, Intent, Prepared, Tool, ToolError, changes,
-    named_text,
+    named_text, unseen,
 };
 
 /// Make a document.
@@ -49,7 +49,8 @@ impl Tool for CreateNewDocument {
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
         let (title, text) = checked(&input)?;
         changes::blocking(move |limits| {
-            let preview = Preview::diff(&title, None, &text, limits);
+            let warnings = unseen::warning("", &format!("{title}{text}")).into_iter().collect();
+            let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
             Ok(Prepared::Act(Intent { preview, touched: None }))
         })
         .await?

@@ -48,6 +48,9 @@ pub async fn ask(
     let settled = match context.room.propose_after(context.take_preface(), request).await? {
         Proposed::Waiting(_) => {
             context.say(Asking::Waits);
+            if let Some(asking) = context.asked_in() {
+                context.room.tell_also(asking, &context.request).await;
+            }
             elsewhere::tell_asking(context, call).await;
             let settled = wait(&context.room, &context.request, cancel).await?;
             context.say(Asking::Resolved);

@@ -39,7 +39,7 @@ pub struct Hooks {
 /// What every server runs.
 pub const HOOKS: Hooks = Hooks {
     before: &[validate::range, validate::content_size],
-    proposed: &[validate::result_size, freeze::frozen, freeze::selection],
+    proposed: &[validate::result_size, validate::no_nul, freeze::frozen, freeze::selection],
     after: &[format::stamp, audit::log],
 };
 

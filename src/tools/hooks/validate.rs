@@ -41,6 +41,15 @@ pub fn result_size(outlook: &Outlook<'_>) -> Result<(), Denial> {
     fits(&outlook.proposal.text)
 }
 
+/// No words come in with NUL, which no text file has: the document could not be exported, and its file not be written.
+pub fn no_nul(outlook: &Outlook<'_>) -> Result<(), Denial> {
+    let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
+    if parts.any(|part| part.insert.contains('\0')) {
+        return Err(Denial("The text contains NUL, which no text has".into()));
+    }
+    Ok(())
+}
+
 fn fits(text: &Text) -> Result<(), Denial> {
     if text.scalars() > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
 }
