@@ -1,6 +1,8 @@
 //! Replace every match of a text or a pattern; each match is a change of its own.
 
-use regex::{NoExpand, Regex, RegexBuilder, Replacer};
+use std::ops::Range;
+
+use regex::{Captures, NoExpand, Regex, RegexBuilder, Replacer};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -103,12 +105,20 @@ impl Tool for FindAndReplace {
 fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, ToolError> {
     let pattern = compile(input)?;
     let Span { start, end } = range;
-    let hay = text.slice(start..end).map_err(|error| ToolError::Internal(error.to_string()))?;
+    let bytes = |units: Range<usize>| {
+        let words = text.slice(units).map_err(|error| ToolError::Internal(error.to_string()));
+        words.map(|words| words.len())
+    };
+    // The words around the range say where words and lines begin and end in it.
+    let hay = text.to_string();
+    let first = bytes(0..start)?;
+    let within = first..first + bytes(start..end)?;
     // The replacement's own line ends are normalised, as all text is.
     let replace = Text::new(&input.replace).to_string();
     let (mut hunks, mut found, mut inserted) = (Vec::new(), 0, 0);
-    let (mut byte, mut unit) = (0, start);
-    for captures in pattern.captures_iter(&hay) {
+    let (mut byte, mut unit) = (first, start);
+    let mut all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
+    while let Some(captures) = all.next() {
         let whole = captures.get_match();
         found += 1;
         if found > MOST_MATCHES {
@@ -144,6 +154,38 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
             input.find
         ))),
         _ => Ok(hunks),
+    }
+}
+
+/// The matches that lie in a range, each beginning where the one before it has ended.
+struct Matches<'h> {
+    pattern: &'h Regex,
+    hay: &'h str,
+    /// In bytes; its start moves on.
+    within: Range<usize>,
+    /// Where the latest match ended.
+    ended: Option<usize>,
+}
+
+impl<'h> Iterator for Matches<'h> {
+    type Item = Captures<'h>;
+
+    fn next(&mut self) -> Option<Captures<'h>> {
+        while self.within.start <= self.within.end {
+            let captures = self.pattern.captures_at(self.hay, self.within.start)?;
+            let found = captures.get_match();
+            let step = |at: usize| at + self.hay[at..].chars().next().map_or(1, char::len_utf8);
+            let repeats = found.is_empty() && self.ended == Some(found.end());
+            if found.end() > self.within.end || repeats {
+                // Another one may begin in the middle of what reaches too far.
+                self.within.start = step(found.start());
+                continue;
+            }
+            self.within.start = found.end();
+            self.ended = Some(found.end());
+            return Some(captures);
+        }
+        None
     }
 }
 
@@ -206,6 +248,27 @@ mod tests {
         assert_eq!(found(text, &input).unwrap().len(), 3);
         let input = json!({"find": "cat", "replace": "dog", "range": {"start": 8, "end": 14}});
         assert_eq!(found(text, &input).unwrap(), [(11, 14, "dog".into())]);
+    }
+
+    #[test]
+    fn where_words_and_lines_begin_is_seen_outside_of_the_range() {
+        let range = json!({"start": 1, "end": 7});
+        let input = json!({"find": "cat", "replace": "dog", "whole_word": true, "range": range});
+        assert!(
+            found(
+                "concat cat",
+                &json!({"range": {"start": 3, "end": 10}, "find": "cat",
+            "replace": "dog", "whole_word": true})
+            )
+            .unwrap()
+                == [(7, 10, "dog".into())]
+        );
+        assert!(found("xcat catx", &input).unwrap_err().starts_with("No match"));
+        let input =
+            json!({"find": "^b", "replace": "c", "mode": "regex", "range": {"start": 1, "end": 4}});
+        assert_eq!(found("ab\nb", &input).unwrap(), [(3, 4, "c".into())]);
+        let input = json!({"find": "aa", "replace": "b", "range": {"start": 1, "end": 3}});
+        assert_eq!(found("aaaa", &input).unwrap(), [(1, 3, "b".into())]);
     }
 
     #[test]
