@@ -59,6 +59,8 @@ enum Block {
     Call {
         id: String,
         name: String,
+        /// What it began with; counts if nothing is added, as in the official SDKs.
+        input: Value,
         json: String,
     },
     Thinking {
@@ -140,9 +142,10 @@ impl Reader {
                 let delta = (!text.is_empty()).then(|| Delta::Text(text.clone()));
                 (Block::Text(text), delta)
             }
-            ContentBlock::ToolUse { id, name, .. } => {
+            ContentBlock::ToolUse { id, name, input } => {
+                let id = self.own(id);
                 let delta = Delta::ToolUse { index, id: id.clone(), name: name.clone() };
-                (Block::Call { id, name, json: String::new() }, Some(delta))
+                (Block::Call { id, name, input, json: String::new() }, Some(delta))
             }
             ContentBlock::Thinking { thinking, signature } => {
                 (Block::Thinking { thinking, signature }, None)
@@ -158,6 +161,16 @@ impl Reader {
             Some(_) => Err(malformed("a block started twice")),
             None => Ok(delta),
         }
+    }
+
+    /// The name of a call: its own, unless it has none or that of another call of the answer, which no result could be told
+    /// apart by.
+    fn own(&self, id: String) -> String {
+        let mut others = self.blocks.values().filter_map(|block| match block {
+            Block::Call { id, .. } => Some(id),
+            Block::Text(_) | Block::Thinking { .. } | Block::Whole(_) => None,
+        });
+        if id.is_empty() || others.any(|other| *other == id) { answer::mint_call_id() } else { id }
     }
 
     fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<Delta>, ModelError> {
@@ -221,8 +234,10 @@ impl Block {
             Self::Text(text) => (!text.is_empty()).then(|| ContentBlock::text(text)),
             // Its input may be cut in the middle of the JSON.
             Self::Call { .. } if *stop_reason != StopReason::ToolUse => None,
-            Self::Call { id, name, json } => {
-                Some(ContentBlock::ToolUse { id, name, input: answer::input(&json) })
+            Self::Call { id, name, input, json } => {
+                let input =
+                    if json.is_empty() && input.is_object() { input } else { answer::input(&json) };
+                Some(ContentBlock::ToolUse { id, name, input })
             }
             Self::Thinking { thinking, signature } => {
                 Some(ContentBlock::Thinking { thinking, signature })

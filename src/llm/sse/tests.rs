@@ -21,9 +21,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sse")
 }
 
+fn recorded(name: &str) -> Vec<u8> {
+    std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture")
+}
+
 /// The recorded stream `name`; however it is cut into pieces, the outcome is the same.
 async fn play(name: &str) -> Heard {
-    let bytes = std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture");
+    let bytes = recorded(name);
     let whole = replay(&bytes, bytes.len().max(1)).await;
     for size in [1, 7, 64] {
         let pieces = replay(&bytes, size).await;
@@ -200,6 +204,24 @@ async fn an_error_of_the_provider_ends_the_answer() {
     let half = [text("Half a ")];
     ends_badly("error-mid-stream", &half, "Internal server error (api_error)", true).await;
     ends_badly("error-final", &[], "Limit reached (rate_limit_error)", false).await;
+}
+
+#[tokio::test]
+async fn an_input_that_is_there_from_the_start_counts_and_every_call_has_a_name_of_its_own() {
+    let bytes = recorded("input-at-start");
+    let Ok(answer) = replay(&bytes, bytes.len()).await.end else { panic!("it is complete") };
+    let calls = answer.content.iter().filter_map(|block| match block {
+        ContentBlock::ToolUse { id, input, .. } => Some((id.clone(), input.clone())),
+        _ => None,
+    });
+    let calls: Vec<_> = calls.collect();
+    assert_eq!(calls[0], ("toolu_01".to_owned(), json!({"path": "a"})));
+    assert_eq!(calls[1].1, json!({"path": "b"}));
+    assert_eq!(calls[2].1, json!({}));
+    let mut names: Vec<_> = calls.iter().map(|(id, _)| id).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() == 3 && names.iter().all(|name| !name.is_empty()), "{names:?}");
 }
 
 #[tokio::test]
