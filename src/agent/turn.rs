@@ -273,6 +273,9 @@ impl Turn {
         let end = match stop {
             // The provider took a break: it goes on when it is sent what it said so far.
             StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
+            StopReason::Other(why) if why == UNFINISHED => {
+                End::error("interrupted", "The answer broke off")
+            }
             StopReason::EndTurn
             | StopReason::ToolUse
             | StopReason::StopSequence
@@ -333,13 +336,17 @@ impl Turn {
     }
 }
 
+/// Why an answer ends that nobody completed. How its run ends is kept right after it; should the server stop in between, this
+/// tells that it did not end well.
+const UNFINISHED: &str = "unfinished";
+
 /// What people have read stays in the conversation even if the answer was never completed.
 fn keep_text(partial: String) -> Vec<Effect> {
     if partial.trim().is_empty() {
         return Vec::new();
     }
     let content = vec![ContentBlock::text(partial)];
-    vec![Effect::Keep(Kept::Answer { content, stop: StopReason::EndTurn })]
+    vec![Effect::Keep(Kept::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) })]
 }
 
 /// Empty texts are refused by providers, and a call is only real when the model stopped for it.
@@ -515,8 +522,12 @@ mod tests {
         let end = End::error("model_error", "gone");
         let effects = began().on(Event::Failed { partial: "Half".into(), end: end.clone() });
         let content = vec![ContentBlock::text("Half")];
-        let kept = Kept::Answer { content, stop: StopReason::EndTurn };
-        assert_eq!(effects, [Effect::Keep(kept), Effect::Finish(end.clone())]);
+        let kept = Kept::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
+        assert_eq!(effects, [Effect::Keep(kept.clone()), Effect::Finish(end.clone())]);
+        let mut said = asked();
+        said.push(Entry { kept, ..said[0].clone() });
+        let resumed = Turn::take_up(LIMITS, &said).1;
+        assert_eq!(ends(&resumed), Some(EndKind::Error), "the server stopped in between");
         let silent = began().on(Event::Failed { partial: " ".into(), end: end.clone() });
         assert_eq!(silent, [Effect::Finish(end)]);
     }
