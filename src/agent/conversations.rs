@@ -16,7 +16,7 @@ use crate::who::{Action, Principal};
 
 use super::queue::{Key, Seized, Worker};
 use super::record::{self, Run};
-use super::response::response;
+use super::response::{end, how_it_ended};
 use super::session::{Agents, Shared};
 use super::transcript::{self, Entry, Kept, Shown};
 use super::voice::Voice;
@@ -170,29 +170,15 @@ impl Shared {
         let ask = &run.ask;
         let said = self.all_said(&ask.session, ask.document.as_ref()).await?;
         let said = transcript::of_run(&said, &ask.run);
-        // One that never began has no part in the conversation; how it ended is all there is.
-        let (subtype, message) = said
-            .iter()
-            .find_map(|entry| match &entry.kept {
-                Kept::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
-                Kept::Prompt { .. }
-                | Kept::Answer { .. }
-                | Kept::Cleared { .. }
-                | Kept::Results { .. } => None,
-            })
-            .unwrap_or((state, "The run ended before it began"));
         let now = match self.room(run).await {
             Ok(room) => room.read().await.ok(),
             Err(_) => None,
         };
+        let (subtype, message) = end(&said, state);
         let Shown(kind, subtype, content) = Shown::result(subtype, message, &run.spent);
         let mut sayings = vec![Saying::Agent(kind, subtype, content)];
         if ask.kind == AskKind::Ask {
-            let mut response = response(&said, now.as_ref());
-            if said.is_empty() && subtype != "success" {
-                response.error = Some((subtype.to_owned(), message.to_owned()));
-            }
-            sayings.push(Saying::Response(response));
+            sayings.push(Saying::Response(how_it_ended(&said, state, now.as_ref())));
         }
         sayings.push(Saying::Over);
         let says = |saying| Said {

@@ -3,10 +3,10 @@
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::room::RoomError;
 use crate::room::event::Response;
-use crate::store::RunRecord;
+use crate::store::{RunRecord, Scope};
 
 use super::record::Run;
-use super::response::response;
+use super::response::how_it_ended;
 use super::transcript;
 use super::{Agents, AskError};
 
@@ -36,22 +36,19 @@ impl Agents {
             Err(RoomError::NoDocument) => None,
             opened => Some(opened?),
         };
-        let mut waiting = Vec::new();
-        for room in room.iter().chain([&shared.desk().await?]) {
-            let open = room.requests().await?;
-            let mine = open.iter().filter(|request| {
-                request.proposal.session == *session && request.proposal.run == *name
-            });
-            waiting.extend(mine.map(|request| request.id().clone()));
-        }
+        // It may wait in the room of another document, at the desk, or in that of a file.
+        let open = shared.store.open_requests(Scope::Everything).await?;
+        let mine = open.into_iter().filter(|it| it.session == *session && it.run == *name);
+        let waiting = mine.map(|request| request.id).collect();
         let mut told = None;
         if record.finished_ms.is_some() {
-            let said = shared.transcript(session, run.ask.document.as_ref()).await?;
+            let said = shared.all_said(session, run.ask.document.as_ref()).await?;
             let now = match &room {
                 Some(room) => room.read().await.ok(),
                 None => None,
             };
-            told = Some(response(&transcript::of_run(&said, name), now.as_ref()));
+            told =
+                Some(how_it_ended(&transcript::of_run(&said, name), &record.state, now.as_ref()));
         }
         Ok(Some(Seen { record, prompt: run.ask.prompt, waiting, response: told }))
     }

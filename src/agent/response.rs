@@ -35,6 +35,28 @@ pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
     }
 }
 
+/// The subtype and the sentence of the `result` of a run that is over. One that never began has no part in the conversation; how
+/// it ended (`state`) is all there is.
+pub fn end<'a>(entries: &'a [Entry], state: &'a str) -> (&'a str, &'a str) {
+    let told = entries.iter().find_map(|entry| match &entry.kept {
+        Kept::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
+        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Cleared { .. } | Kept::Results { .. } => {
+            None
+        }
+    });
+    told.unwrap_or((state, "The run ended before it began"))
+}
+
+/// The answer of a run that is over, also of one that never began.
+pub fn how_it_ended(entries: &[Entry], state: &str, now: Option<&Reading>) -> Response {
+    let (subtype, message) = end(entries, state);
+    let mut response = response(entries, now);
+    if entries.is_empty() && subtype != "success" {
+        response.error = Some((subtype.to_owned(), message.to_owned()));
+    }
+    response
+}
+
 /// Text blocks and `respond_conversation_only` responses, in the order in which the model gave them.
 fn spoken(entries: &[Entry]) -> Vec<String> {
     let mut words = Vec::new();
