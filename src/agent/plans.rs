@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::ids::DocumentId;
-use crate::review::{Decision, PreviewKind, Request, Verdict};
+use crate::ids::{DocumentId, RuleId};
+use crate::review::{Decision, PreviewKind, Remember, Request, Scope, Verdict};
 use crate::room::command::Configure;
 use crate::room::settings::{Approvals, OwnSettings};
 use crate::who::{Principal, Role};
@@ -242,6 +242,26 @@ async fn a_run_that_carries_out_its_plan_goes_on_with_it_after_the_restart() {
     stage.room.decide(open[0].id().clone(), approve, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "New.");
+}
+
+#[tokio::test]
+async fn no_rule_approves_a_plan_that_nobody_has_seen() {
+    let mut stage = planning([proposes(PLAN), says("Done."), proposes(PLAN)]).await;
+    let request = plan(&mut stage).await;
+    let approve = Decision {
+        remember: Some(Remember {
+            id: RuleId::generate(),
+            scope: Scope::Session,
+            max_units: None,
+            path: None,
+        }),
+        ..Decision::plain(Verdict::Approve)
+    };
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    let ask = Ask { permission_mode: PermissionMode::ToolApproval, ..stage.question("Again") };
+    stage.agents.ask(ask).await.unwrap();
+    assert!(stage.request().await.status.is_open());
 }
 
 /// Nobody waits for the decision, so nobody looks at the call again.

@@ -72,9 +72,11 @@ pub(super) fn propose(
     }
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
-    let request = match ruled {
-        Ruled::Ask => request,
-        Ruled::Open | Ruled::Deny(_) => rules::decide(state, request, people, now, step),
+    let request = match (ruled, gate) {
+        (Ruled::Ask, _) | (_, Gate::People) => request,
+        (Ruled::Open | Ruled::Deny(_), Gate::Ask | Gate::Bypass) => {
+            rules::decide(state, request, people, now, step)
+        }
     };
     Ok(proposed(state, request, now))
 }
