@@ -200,6 +200,26 @@ impl Files {
     /// its own: what is to be read or written there is the text of the room.
     pub async fn live(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
+        let room = self.live_room(&copy).await?;
+        // What another program wrote a moment ago comes in before anybody relies on the text.
+        if copy.looks_changed(&self.0).await {
+            copy.sync(&self.0, &room).await;
+        }
+        Some(room)
+    }
+
+    /// Before a command runs, and after it: what people have written is in the files, and what it wrote in the documents.
+    pub async fn agree(&self) {
+        let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
+        for copy in copies {
+            let Some(room) = self.0.rooms.opened(copy.document()) else { continue };
+            if room.pulse().version != copy.agreed() || copy.looks_changed(&self.0).await {
+                copy.sync(&self.0, &room).await;
+            }
+        }
+    }
+
+    async fn live_room(&self, copy: &Copy) -> Option<RoomHandle> {
         let is_open = self.0.rooms.opened(copy.document()).is_some_and(|room| {
             let pulse = room.pulse();
             pulse.people > 0 || pulse.version != copy.agreed()

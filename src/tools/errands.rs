@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
-use crate::review::{Fresh, Report, Request, RequestStatus};
+use crate::review::{Fresh, PreviewKind, Report, Request, RequestStatus};
 use crate::room::command::{Gate, Settled};
 use crate::room::settings::Approvals;
 use crate::workspace::Workspace;
@@ -50,7 +50,15 @@ impl Registry {
                 let touched = request.proposal.touched.clone();
                 let (workspace, cancel) = (workspace.clone(), cancel.clone());
                 let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
+                let is_command = request.proposal.preview.kind == PreviewKind::Command;
+                let files = self.files.as_ref().filter(|_| is_command);
+                if let Some(files) = files {
+                    files.agree().await;
+                }
                 let ran = run(tool, context, errand, resolution.input).await;
+                if let Some(files) = files {
+                    files.agree().await;
+                }
                 failpoint::pass("tools.acted");
                 match ran {
                     Ok(text) => Report { text, is_error: false },
