@@ -109,6 +109,12 @@ pub enum Worker {
 }
 
 impl Queues {
+    /// Whether runs of the session are under way that are about no shared document.
+    pub fn any_in_private(&self, session: &SessionId) -> bool {
+        let own = Key::conversation(session.clone(), None);
+        self.live.values().any(|live| live.key == own)
+    }
+
     /// Keeps runs from beginning while the conversation itself is changed; the caller then employs a worker.
     ///
     /// # Errors

@@ -244,6 +244,11 @@ impl Agents {
         Ok(said.into_iter().filter_map(read).collect())
     }
 
+    /// Whether runs of the session are under way that are about no shared document.
+    pub fn works_in_private(&self, session: &SessionId) -> bool {
+        self.shared.queues().any_in_private(session)
+    }
+
     /// The room in which the session's runs without a shared document are heard. Its document is the session's own
     /// and never listed; it is made when it is first needed.
     pub async fn private_room(

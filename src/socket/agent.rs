@@ -97,16 +97,19 @@ pub(super) async fn run(connection: &mut Connection, payload: Run) -> Result<Ask
 
 async fn start(connection: &mut Connection, ask: Ask) -> Result<Asked, Refusal> {
     if ask.document.is_none() {
-        listen_in_private(connection, &ask).await?;
+        listen_in_private(connection, &ask.session).await?;
     }
     let run = connection.door.agents.ask(ask).await?;
     Ok(Asked { request_id: run.to_string() })
 }
 
 /// What a run without a shared document says goes to the session's private document; its person is made a member.
-async fn listen_in_private(connection: &mut Connection, ask: &Ask) -> Result<(), Refusal> {
+pub(super) async fn listen_in_private(
+    connection: &mut Connection,
+    session: &SessionId,
+) -> Result<(), Refusal> {
     let agents = &connection.door.agents;
-    let room = agents.private_room(&ask.session, &connection.principal).await?;
+    let room = agents.private_room(session, &connection.principal).await?;
     if !connection.rooms.contains_key(room.document()) {
         let (reply, opened) = crate::room::command::Reply::channel();
         room.send(Command::Open(connection.as_member(), None, reply)).await;

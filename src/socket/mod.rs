@@ -115,6 +115,7 @@ async fn work(
 ) {
     if greeted.await.is_ok() {
         connection.come_to_the_desk().await;
+        connection.go_on_listening().await;
         connection.hear_what_ended().await;
     }
     while let Some(Incoming { event, ack }) = events.recv().await {
@@ -223,6 +224,17 @@ impl Connection {
                 self.desk = Some(desk);
             }
             Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+        }
+    }
+
+    /// A session that comes back while a run of its own works without a shared document hears what it says from now on, and
+    /// is told of what waits.
+    async fn go_on_listening(&mut self) {
+        let session = self.session.clone();
+        if self.door.agents.works_in_private(&session)
+            && let Err(refusal) = agent::listen_in_private(self, &session).await
+        {
+            tracing::warn!(error = ?refusal.error(), "a session could not go on listening");
         }
     }
 

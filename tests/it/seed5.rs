@@ -36,6 +36,29 @@ fn every_connection_has_a_session_of_its_own_and_can_come_back_to_it() {
     assert_eq!(ana.comes_back(&desk).session(), ana.session());
 }
 
+#[test]
+fn a_session_that_comes_back_hears_what_its_own_run_says_and_what_waits() {
+    let mut desk = Desk::scripted(Script::rewriting("Short text."));
+    let mut ana = desk.editor("Ana");
+    let run = ana.asks_about("Summarize to 50 words", &about("Long text..."));
+    let request = ana.sees_request();
+    for comes_back in [false, true] {
+        if comes_back {
+            desk.is_killed_and_restarted();
+        } else {
+            ana.loses_connection();
+        }
+        ana = ana.comes_back(&desk);
+        assert_eq!(ana.sees_request_of(&run).id(), request.id());
+    }
+    ana.accepts_all(&request);
+    ana.sees_resolved(&request);
+    ana.answer(&run);
+    assert_eq!(ana.told(&run).len(), 1, "the result is heard again too");
+    let window = ana.second_window();
+    assert!(window.heard("tool_approval_request").is_empty());
+}
+
 // The agent's decision (seed 5: integration tests).
 
 #[test]
