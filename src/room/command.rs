@@ -81,6 +81,10 @@ pub enum Command {
     Replace(String, Principal, Reply<Reading>),
     /// Make the text again what it was; the answer is the version after that.
     Restore(Box<Restore>, Principal, Reply<Version>),
+    /// Who is here.
+    People(Reply<Vec<Peer>>),
+    /// Tell these members of a request too, though they are not here; nothing is answered.
+    Witness(RequestId, Vec<MemberId>),
     /// Tell everyone what a run says.
     Say(Said),
     /// Take in what somebody wrote into the file that the document is.
@@ -124,6 +128,8 @@ impl Command {
             | Self::Requests(..)
             | Self::Replace(..)
             | Self::Restore(..)
+            | Self::People(..)
+            | Self::Witness(..)
             | Self::Say(..)
             | Self::Merge(..)
             | Self::TellFile(..)
@@ -147,9 +153,11 @@ impl Command {
             Self::Leave(..)
             | Self::Move(..)
             | Self::Unsketch(..)
+            | Self::Witness(..)
             | Self::Say(..)
             | Self::TellFile(..)
             | Self::Recount => {}
+            Self::People(reply) => reply.send(Err(error)),
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),

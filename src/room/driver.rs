@@ -44,6 +44,8 @@ pub(super) struct Driver {
     /// Who is told: changes only in the order in which outputs are carried out.
     pub(super) audience: Vec<MemberId>,
     pub(super) waiters: HashMap<RequestId, Vec<Reply<Settled>>>,
+    /// Who is told of a request besides, though they are not here.
+    pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
     /// What is seen from outside.
     pub(super) pulse: watch::Sender<Pulse>,
 }
@@ -92,6 +94,7 @@ impl Driver {
             broken: None,
             audience: Vec::new(),
             waiters: HashMap::new(),
+            witnesses: HashMap::new(),
             pulse: shown,
         };
         Ok((driver, handle))
@@ -227,6 +230,7 @@ impl Driver {
     async fn apply(&mut self, command: Command, step: &mut Step) {
         match command {
             Command::Await(request, reply) => self.register(request, reply, step).await,
+            Command::Witness(request, members) => self.witness(request, members, step),
             Command::Open(member, since, reply) => {
                 let older = match since {
                     Some(since) => self.older(since, step).await,
@@ -403,6 +407,7 @@ impl Driver {
                     self.shared.whereabouts().note(request.id(), document);
                 }
                 self.tell(&self.audience, &event);
+                self.tell_witnesses(&event);
             }
             Output::TellOthers(one, event) => {
                 // The order of the audience means nothing, so the one can stand at its end.

@@ -43,6 +43,7 @@ mod time;
 mod undo;
 mod voters;
 mod whereabouts;
+mod witnesses;
 mod writing;
 
 use std::sync::Arc;

@@ -241,6 +241,7 @@ impl RoomState {
                 let result = file::merge(self, *merge, now, step);
                 step.answer(reply, result);
             }
+            Command::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
             Command::Say(said) => step.tell(Event::Said(Arc::new(said))),
             Command::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));
@@ -286,6 +287,7 @@ impl RoomState {
             | Command::Sketch(..)
             | Command::CatchUp(..)
             | Command::Await(..)
+            | Command::Witness(..)
             | Command::Recount => {}
         }
     }

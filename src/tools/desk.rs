@@ -99,16 +99,34 @@ pub async fn gate_of_file(
     call: &Call,
     hunks: &[HunkDraft],
 ) -> Result<Gate, ToolError> {
+    let path = context.live.as_deref().unwrap_or_default();
+    gate_of_path(context, path, &[&call.name], Some(hunks)).await
+}
+
+/// The same for a call about a document that is a file: there it is as if one of `tools` was called with its path. `hunks`: what
+/// it would change; `None`: it reads.
+pub async fn gate_of_path(
+    context: &Context,
+    path: &str,
+    tools: &[&str],
+    hunks: Option<&[HunkDraft]>,
+) -> Result<Gate, ToolError> {
     let rules = context.desk.rules().await?;
-    let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
-    let units = parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum();
-    let (file, units) = (context.live.as_deref(), Some(units));
-    let matter = Matter { tool: &call.name, document: None, file, units };
-    match ruling(rules.iter().map(AsRef::as_ref), &matter) {
-        Some(rule) if rule.effect == review::Effect::Deny => Err(ToolError::Denied(rule.denial())),
-        Some(_) => Ok(Gate::People),
-        None => Ok(context.gate),
+    let parts = hunks.map(|hunks| hunks.iter().flat_map(|hunk| &hunk.parts));
+    let units =
+        parts.map(|parts| parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum());
+    let mut gate = context.gate;
+    for &tool in tools {
+        let matter = Matter { tool, document: None, file: Some(path), units };
+        match ruling(rules.iter().map(AsRef::as_ref), &matter) {
+            Some(rule) if rule.effect == review::Effect::Deny => {
+                return Err(ToolError::Denied(rule.denial()));
+            }
+            Some(_) => gate = Gate::People,
+            None => {}
+        }
     }
+    Ok(gate)
 }
 
 /// The files that a search by this tool leaves out: what rules at least as strict as `mildest` say of it, or of reading.

@@ -9,7 +9,7 @@ use crate::review::RequestStatus;
 use crate::room::RoomHandle;
 use crate::room::event::{Said, Saying};
 
-use super::{Context, Finished, Prepared, Proposal, ToolError, Verdict, caution, changes};
+use super::{Call, Context, Finished, Prepared, Proposal, ToolError, Verdict, caution, changes};
 
 /// The same call in the room of the file it names.
 pub(super) async fn enter(
@@ -46,10 +46,13 @@ pub(super) async fn propose(
 }
 
 /// Tells the desk where a call waits that would otherwise wait there.
-pub(super) async fn tell_desk(context: &Context, tool: &str) {
+pub(super) async fn tell_desk(context: &Context, call: &Call) {
     let Some(path) = &context.live else { return };
     let told = json!({
-        "tool": tool,
+        "tool": call.name,
+        "tool_use_id": call.id,
+        "request_id": context.request,
+        "status": RequestStatus::Pending.as_str(),
         "file_path": path,
         "document_id": context.room.document(),
         "text": format!("{path} is open as a document; what is to change waits there."),

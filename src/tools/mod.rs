@@ -31,6 +31,7 @@ mod insert_at_cursor;
 mod list_documents;
 mod live;
 mod multi_edit;
+mod paths;
 mod read;
 mod read_document;
 mod respond_conversation_only;
@@ -89,6 +90,11 @@ pub trait Tool: 'static {
         context: Context,
         input: Self::Input,
     ) -> impl Future<Output = Result<Prepared, ToolError>> + Send;
+
+    /// Whether a call with this input only looks, though others of the tool change something.
+    fn only_looks(_input: &Value) -> bool {
+        false
+    }
 
     /// The range of the document that an input is about; `None`: all of it.
     fn scope(_context: &Context, _input: &Value) -> Option<(usize, usize)> {
@@ -345,6 +351,11 @@ impl Context {
         }
     }
 
+    /// Where the call was asked for, if it works in another room.
+    fn asked_in(&self) -> Option<&RoomHandle> {
+        self.elsewhere.as_ref().or_else(|| self.live.is_some().then_some(&self.desk))
+    }
+
     /// The folder of work without a document.
     pub fn workspace(&self) -> Result<&Workspace, ToolError> {
         self.workspace.as_ref().ok_or(ToolError::NoWorkspace)
@@ -507,9 +518,7 @@ pub enum ToolError {
     #[error("Nothing to change: the document already reads like this")]
     Unchanged,
     /// The words it would change were changed meanwhile.
-    #[error(
-        "The words this would change were changed meanwhile; nothing was proposed. They now read:\n{0}"
-    )]
+    #[error("{0}")]
     Conflicted(String),
     /// Nothing may be changed before people have approved a plan.
     #[error(

@@ -214,23 +214,25 @@ impl Registry {
 
     /// The call in the room of the document it names.
     async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
-        let tool = self.tool(&call.name)?;
-        self.permit(tool, context)?;
+        let tool = self.called(context, &call.name)?;
+        self.permit(tool, context, call)?;
         if let Some((files, path)) = self.named_file(tool, context, call)
             && let Some(room) = files.live(&path).await
         {
             return live::enter(context, files, &path, room).await;
         }
         let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
-        Ok(other.unwrap_or_else(|| context.clone()))
+        let context = other.unwrap_or_else(|| context.clone());
+        self.may_read(tool, &context, call).await?;
+        Ok(context)
     }
 
     /// Whether a call of this tool may be made at all, whatever its input.
-    fn permit(&self, tool: &Entry, context: &Context) -> Result<(), ToolError> {
+    fn permit(&self, tool: &Entry, context: &Context, call: &Call) -> Result<(), ToolError> {
         match (tool.effect, context.plan) {
             (Effect::Plans, PlanMode::Off) => return Err(self.unknown(tool.name)),
             (Effect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
-            (effect, PlanMode::Planning) if effect.changes() => {
+            (effect, PlanMode::Planning) if effect.changes() && !(tool.only_looks)(&call.input) => {
                 return Err(ToolError::NoPlan(tool.name));
             }
             _ => {}
@@ -304,7 +306,7 @@ impl Registry {
         ahead: Option<Ahead>,
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
-        let tool = self.tool(&call.name)?;
+        let tool = self.called(context, &call.name)?;
         // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
@@ -312,7 +314,7 @@ impl Registry {
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
         if tool.ground == Ground::Workspace && context.workspace.is_none() {
-            return Err(self.unknown(&call.name));
+            return Err(unknown(&call.name, self.offered(Ground::Conversation)));
         }
         let reads = tool.effect == Effect::Reads;
         if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
@@ -335,7 +337,7 @@ impl Registry {
                 self.look_over(context, &proposal).await?;
                 let gate = desk::gate_of_file(context, call, &proposal.hunks).await?;
                 let context = &Context { gate, ..context.clone() };
-                live::tell_desk(context, tool.name).await;
+                live::tell_desk(context, call).await;
                 let verdict = approval::ask(context, call, None, proposal, cancel).await?;
                 let finished = (tool.finish)(context, &verdict);
                 Ok(live::told(context, finished, Some((&verdict, told))))
@@ -346,8 +348,9 @@ impl Registry {
             }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
                 self.look_over(context, &proposal).await?;
+                let gate = self.gate_of(tool, context, call, &proposal.hunks).await?;
                 let verdict = approval::ask(
-                    context,
+                    &Context { gate, ..context.clone() },
                     call,
                     (tool.scope)(context, &call.input),
                     proposal,
@@ -408,13 +411,22 @@ impl Registry {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
     }
 
+    /// The tool of a call; who calls another one is told which there are here.
+    fn called(&self, context: &Context, name: &str) -> Result<&Entry, ToolError> {
+        let ground = match (&context.workspace, &context.base) {
+            (Some(_), _) => Ground::Workspace,
+            (None, Some(_)) => Ground::Document,
+            (None, None) => Ground::Conversation,
+        };
+        self.tool(name).map_err(|_| unknown(name, self.offered(ground)))
+    }
+
     fn unknown(&self, name: &str) -> ToolError {
         let here = |tool: &&Entry| {
             (self.workspace.is_some() || tool.ground != Ground::Workspace)
                 && tool.effect != Effect::Plans
         };
-        let names: Vec<_> = self.tools.iter().filter(here).map(|tool| tool.name).collect();
-        ToolError::Unknown { name: name.into(), available: names.join(", ") }
+        unknown(name, self.tools.iter().filter(here))
     }
 
     fn sign_off(&self, context: &Context, call: &Call, mut finished: Finished) -> Finished {
@@ -430,6 +442,11 @@ impl Registry {
         }
         finished
     }
+}
+
+fn unknown<'t>(name: &str, available: impl Iterator<Item = &'t Entry>) -> ToolError {
+    let names: Vec<_> = available.map(|tool| tool.name).collect();
+    ToolError::Unknown { name: name.into(), available: names.join(", ") }
 }
 
 impl From<Answer> for Finished {

@@ -77,6 +77,10 @@ impl Tool for StrReplaceBasedEditTool {
         changes::propose(base, Text::new(&new), None, Vec::new()).await.map(Prepared::Propose)
     }
 
+    fn only_looks(input: &Value) -> bool {
+        input.get("command").is_some_and(|command| command == "view")
+    }
+
     fn target(input: &Value) -> Option<DocumentId> {
         let path = input.get("path")?.as_str()?;
         if path == OWN {

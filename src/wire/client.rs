@@ -4,7 +4,7 @@
 //! Unknown fields are ignored, so that newer clients can talk to older servers.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 #[cfg(test)]
@@ -257,8 +257,15 @@ pub struct AskClaudeCode {
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
     /// What the request is about.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub context: AskContext,
+}
+
+/// `null` is what some clients send for nothing.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// The context of `askClaudeCode` (seed 5).

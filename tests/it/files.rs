@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Role, Script};
+use crate::support::{Desk, Person, Provider, Role, Script};
 
 const NOTES: &str = "The red lamp burns.\n\nNobody is there.\n";
 
@@ -444,4 +444,73 @@ fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
         "{told}"
     );
     assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+}
+
+#[test]
+fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
+    let provider = Provider::answering(vec![json!([])]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .workspace(&[("private/notes.md", NOTES)])
+        .start();
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let file = owner.opens_file("private/notes.md");
+    let rule = json!({"documentId": "desk", "effect": "deny", "tool": "*", "path": "private/**"});
+    owner.emit("rules:add", &rule).ok();
+    ana.creates("Mine.\n");
+    let call =
+        |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
+    let view = json!({"command": "view", "path": format!("/documents/{file}.md")});
+    let rewrite = json!({"document_id": file, "new_content": "Leaked", "explanation": "All."});
+    provider.plays(vec![
+        call("read_document", json!({"document_id": file})),
+        call("str_replace_based_edit_tool", view),
+        call("update_document_by_id", rewrite),
+        json!([{"type": "text", "text": "Done."}]),
+    ]);
+    let run = ana.asks("Look there");
+    ana.answer(&run);
+    assert!(ana.told(&run).iter().all(|it| it["is_error"] == true), "{:?}", ana.told(&run));
+    assert!((1..=4).all(|call| !provider.asked(call).to_string().contains("lamp burns")));
+    // Somebody who has it open may ask there, and nothing is changed either.
+    provider.plays(vec![
+        call("find_and_replace", json!({"find": "red", "replace": "blue", "explanation": "Blue."})),
+        json!([{"type": "text", "text": "Done."}]),
+    ]);
+    ana.opens(&file);
+    let run = ana.asks("Make it blue");
+    ana.answer(&run);
+    let told = ana.told(&run).remove(0);
+    assert!(told["content"].as_str().unwrap().starts_with("Denied by a rule"), "{told}");
+    assert_eq!(desk.file("private/notes.md").as_deref(), Some(NOTES));
+}
+
+#[test]
+fn who_asked_for_a_change_of_an_open_file_is_told_of_the_request_itself() {
+    let desk = working("Write", json!({"file_path": "notes.md", "content": "New.\n"}));
+    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    bo.opens_file("notes.md");
+    let run = runs(&ana, "work");
+    let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
+    let request = ana.sees_request_of(&run);
+    assert_eq!(waits["content"]["request_id"], request.id());
+    assert_eq!(ana.accepts_all(&request)["status"], "approved");
+    ends(&ana, &run);
+    desk.file_comes_to_read("notes.md", "New.\n");
+}
+
+#[test]
+fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
+    let desk = working("Read", json!({"file_path": "notes.md"}));
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let document = owner.opens_file("notes.md");
+    // Its own policy makes the file the room's business, also while nobody has it open.
+    owner.emit("document:settings", &json!({"documentId": document, "policy": "owner"})).ok();
+    owner.closes();
+    desk.overwrites("notes.md", "Written elsewhere.\n");
+    let run = runs(&ana, "read");
+    ends(&ana, &run);
+    assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
 }

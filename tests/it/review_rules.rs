@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Provider, Request, Script};
+use crate::support::{Desk, Person, Provider, Request, Role, Script};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -66,6 +66,9 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let other = owner.creates(BEFORE);
     let asking = ana.creates("Mine.\n");
+    let guest = desk.token("Guest", Role::Viewer, &["--document", &asking]);
+    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    guest.opens(&asking);
     let call =
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
     let rewrite = json!({"document_id": other, "new_content": AFTER, "explanation": "Spelling."});
@@ -76,7 +79,7 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     ]);
     let run = ana.asks("Fix the spelling there");
     let request = owner.sees_request_of(&run);
-    let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
+    let waits = guest.sees_where("agent_event", |it| it["subtype"] == "waiting");
     let content = &waits["content"];
     assert_eq!((&waits["documentId"], &waits["requestId"]), (&json!(asking), &json!(run)));
     assert_eq!(
@@ -86,9 +89,21 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     let title = content["title"].as_str().unwrap();
     assert_eq!(content["text"], format!("“{title}” ({other}): pending."));
     assert!(!waits.to_string().contains("keeper"), "{waits}");
-    assert_eq!(ana.heard("tool_approval_request"), [] as [Value; 0]);
-    owner.accepts_all(&request);
+    // Ana may read the other document, so she has the request itself, though she has not opened that.
+    let hers = ana.sees_request_of(&run);
+    assert_eq!(hers.id(), request.id());
+    owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
+    ana.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
+    assert_eq!(ana.accepts_all(&hers)["status"], "approved");
+    assert_eq!(ana.sees_resolved(&hers)["status"], "approved");
     ana.answer(&run);
+    guest.answer(&run);
+    for event in ["tool_approval_request", "tool_approval_update", "tool_approval_resolved"] {
+        assert_eq!(guest.heard(event), [] as [Value; 0]);
+    }
+    assert_eq!(owner.saw("tool_approval_request").len(), 1, "nobody is told twice");
+    let words = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
+    assert!(!words.contains("keeper"), "{words}");
 }
 
 #[test]
@@ -152,4 +167,50 @@ fn a_change_that_was_taken_back_is_decided_anew_and_the_first_decision_wins_agai
     ana.rejects_some(&request, &[1], "as it was");
     ben.decides(&request, accepting(&request, 1, None)).refused_with("already_resolved");
     assert_eq!(ben.text(), AFTER.replace("The keeper", "Teh keeper"));
+}
+
+#[test]
+fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
+    let provider = Provider::answering(vec![json!([])]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start();
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let other = owner.creates(BEFORE);
+    let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 9}]});
+    owner.emit("document:settings", &json!({"documentId": other, "frozen": frozen})).ok();
+    let asking = ana.creates("Mine.\n");
+    let guest = desk.token("Guest", Role::Viewer, &["--document", &asking]);
+    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    guest.opens(&asking);
+    let call =
+        |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
+    provider.plays(vec![
+        call("read_document", json!({"document_id": other})),
+        call(
+            "str_replace_based_edit_tool",
+            json!({"command": "str_replace", "path": format!("{other}.md"),
+            "old_str": "keeper", "new_str": "warden of the keeper"}),
+        ),
+        // Frozen words are named to the model alone.
+        call(
+            "update_document_by_id",
+            json!({"document_id": other, "new_content": "keeper", "explanation": "All."}),
+        ),
+        json!([{"type": "text", "text": "Done."}]),
+    ]);
+    let run = ana.asks("Fix it there");
+    owner.rejects(&owner.sees_request_of(&run), "No");
+    guest.answer(&run);
+    let told = guest.told(&run);
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[2]["permissionDecision"], "deny", "{:?}", told[2]);
+    let heard = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
+    let said =
+        guest.emit("transcript:get", &json!({"sessionId": guest.session(), "documentId": asking}));
+    for words in [heard, said.ok().to_string()] {
+        assert!(!words.contains("keeper") && !words.contains("Teh"), "{words}");
+    }
 }
