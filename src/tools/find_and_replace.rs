@@ -117,8 +117,8 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
     let replace = Text::new(&input.replace).to_string();
     let (mut hunks, mut found, mut inserted) = (Vec::new(), 0, 0);
     let (mut byte, mut unit) = (first, start);
-    let mut all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
-    while let Some(captures) = all.next() {
+    let all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
+    for captures in all {
         let whole = captures.get_match();
         found += 1;
         if found > MOST_MATCHES {

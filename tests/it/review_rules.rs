@@ -179,7 +179,7 @@ fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
         .start();
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let other = owner.creates(BEFORE);
-    let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 9}]});
+    let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 3}]});
     owner.emit("document:settings", &json!({"documentId": other, "frozen": frozen})).ok();
     let asking = ana.creates("Mine.\n");
     let guest = desk.token("Guest", Role::Viewer, &["--document", &asking]);
