@@ -42,6 +42,12 @@ fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
 }
 
 #[test]
+fn words_at_the_desk_outlive_what_others_decide_and_a_rule_decides_the_next_file() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/errands.json");
+    tell("errands", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn a_file_is_written_by_two_people_and_another_program() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
     tell("files", &format!("script:{}", script.display()));

@@ -17,7 +17,8 @@ pub(super) struct Moment {
 
 impl Moment {
     pub fn closed(&self) -> Closed {
-        Closed { by: Some(self.by.clone()), at_ms: self.at_ms, rule: self.rule.clone() }
+        let (by, rule) = (Some(self.by.clone()), self.rule.clone());
+        Closed { by, at_ms: self.at_ms, rule, unasked: None }
     }
 
     pub fn vote(&self, text: Option<String>, seen: Option<String>) -> Vote {

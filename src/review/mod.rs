@@ -39,6 +39,6 @@ pub use policy::{Consent, Policy, ToolPolicy, Vote, Votes};
 pub use preview::{Preview, PreviewKind, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
-pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution};
+pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};
 pub use rule::{EVERY_TOOL, Effect, Ended, Matter, Remember, Rule, Scope, ruling};
 pub use undo::{Touched, UndoScope};

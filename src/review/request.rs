@@ -190,12 +190,35 @@ pub struct Closed {
     /// The remembered rule that decided in that person's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
+    /// Why nobody was asked, if nobody was; `by` is then who had asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<Unasked>,
+}
+
+/// Why something was applied without anybody having been asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unasked {
+    /// The run was started with `bypassPermissions`.
+    Bypass,
+    /// Approvals are switched off.
+    ApprovalsOff,
+}
+
+impl Unasked {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bypass => "bypass",
+            Self::ApprovalsOff => "approvals_off",
+        }
+    }
 }
 
 impl Closed {
     /// By a person who decided or took it back themselves; `None`: by nobody.
     pub(super) fn by(by: Option<Person>, at_ms: u64) -> Self {
-        Self { by, at_ms, rule: None }
+        Self { by, at_ms, rule: None, unasked: None }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
     Arrival, Asked, Clock, Consent, Decision, Hunk, Outcome, Person, PreviewKind, Proposal,
-    Request, Verdict,
+    Request, Unasked, Verdict,
 };
 use crate::who::{Action, Principal, Role};
 
@@ -63,12 +63,12 @@ pub(super) fn propose(
     }
     let waits = waits || matches!(ruled, Ruled::Ask);
     let unasked = match gate {
-        Gate::Ask => settings.approvals == Approvals::Off,
-        Gate::People => false,
-        Gate::Bypass => true,
+        Gate::Ask => (settings.approvals == Approvals::Off).then_some(Unasked::ApprovalsOff),
+        Gate::People => None,
+        Gate::Bypass => Some(Unasked::Bypass),
     };
-    if unasked && !waits {
-        return apply_at_once(state, request, now, step);
+    if let Some(why) = unasked.filter(|_| !waits) {
+        return apply_at_once(state, request, why, now, step);
     }
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
@@ -192,6 +192,7 @@ fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
 fn apply_at_once(
     state: &mut RoomState,
     request: Request,
+    why: Unasked,
     now: &Now,
     step: &mut Step,
 ) -> Result<Proposed, RoomError> {
@@ -209,6 +210,9 @@ fn apply_at_once(
             return Ok(Proposed::Waiting(request));
         }
     };
+    if let Some(closed) = &mut approved.closed {
+        closed.unasked = Some(why);
+    }
     let ended = decisions::carry_out(state, approved, &outcome, &decision, &by, now, step)?;
     Ok(proposed(state, ended, now))
 }

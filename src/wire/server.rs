@@ -412,6 +412,8 @@ pub struct ToolApprovalRequest {
     pub by: Option<Person>,
     /// The remembered rule that resolved it in that person's place.
     pub rule: Option<String>,
+    /// Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+    pub unasked: Option<String>,
     /// Why it was rejected.
     pub feedback: Option<String>,
     /// What the model was told, or would be told were the request finished now.
@@ -531,6 +533,8 @@ pub struct ToolApprovalResolved {
     pub by: Option<Person>,
     /// The remembered rule that decided in that person's place.
     pub rule: Option<String>,
+    /// Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+    pub unasked: Option<String>,
     /// Why it was rejected.
     pub feedback: Option<String>,
     /// All hunks, as decided.

@@ -41,9 +41,9 @@ await story(async (keep) => {
   same('nothing is written before somebody says yes', file('docs/new.md'), null)
 
   // Edited before it runs; the words are Ana's.
-  await page.getByRole('button', { name: 'Edit…' }).click()
+  await card('Write docs/new.md').getByText('Edit…').click()
   await page.getByLabel('content').fill('# Mine\n')
-  await page.getByRole('button', { name: 'Run as edited' }).click()
+  await page.getByRole('button', { name: 'Run as edited: Write docs/new.md' }).click()
   await settled()
   await eventually('the file as edited', () => file('docs/new.md'), (text) => text === '# Mine\n')
   await bo.page.getByText('Nothing waits for a decision.').waitFor()
@@ -52,19 +52,19 @@ await story(async (keep) => {
   await ask('Change two places')
   await card('MultiEdit notes.md').waitFor()
   writeFileSync(join(folder, 'notes.md'), `${NOTES}And somebody else was here.\n`)
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
   await page.getByText('changed while you looked').waitFor()
   await eventually('the fresh preview, everywhere', () => bo.page.locator('.desk-diff').first().textContent(), (text) => text.includes('somebody else'))
-  await bo.page.getByRole('button', { name: 'Approve' }).click()
+  await bo.page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
   await eventually('both edits', () => file('notes.md'), (text) => text.includes('A keeper wrote each night.') && text.includes('somebody else'))
   await settled()
 
   // Rejected with a reason, which stays to be read.
   await ask('Change one place')
   await card('Edit notes.md').waitFor()
-  await page.getByRole('button', { name: 'Reject…' }).click()
+  await page.getByRole('button', { name: 'Reject Edit notes.md' }).click()
   await page.locator('.reason .field').fill('Keep it.')
-  await page.getByRole('button', { name: 'Reject', exact: true }).click()
+  await page.getByRole('button', { name: 'Reject Edit notes.md' }).click()
   await page.getByText('User rejected: Keep it.').waitFor()
 
   // A command asks twice, and shows all of itself.
@@ -73,9 +73,9 @@ await story(async (keep) => {
   await accessible(ana, 'a command')
   await ana.screenshot('desk-2-command')
   same('the command', await page.getByLabel('Command').first().textContent(), 'echo done > made.txt; rm -rf docs')
-  await page.getByRole('button', { name: 'Run…' }).click()
+  await page.getByRole('button', { name: /^Run Bash: echo done > made.txt; rm -rf docs$/ }).click()
   same('one click is not enough', file('made.txt'), null)
-  await page.getByRole('button', { name: 'Yes, run it' }).click()
+  await page.getByRole('button', { name: /^Yes, run it/ }).click()
   await eventually('what it made', () => file('made.txt'), (text) => text === 'done\n')
   await settled()
   await ana.screenshot('desk-3-settled')
@@ -88,8 +88,8 @@ await story(async (keep) => {
 async function planned({ page }, ask, card, settled) {
   await page.getByLabel('Approvals').selectOption({ label: 'Plan' })
   await ask('Plan something')
-  await card('ExitPlanMode').getByText('Write a summary.').waitFor()
-  await card('ExitPlanMode').getByRole('button', { name: 'Approve' }).click()
+  await card('Plan').getByText('Write a summary.').waitFor()
+  await card('Plan').getByRole('button', { name: 'Approve Plan', exact: true }).click()
   await settled()
   await page.getByLabel('Approvals').selectOption({ label: 'Review' })
 }

@@ -89,6 +89,8 @@ async fn a_bypassed_proposal_is_shown_applied_and_ended_in_this_order() {
     let Proposed::Resolved(settled) = proposed else { panic!("{proposed:?}") };
     assert_eq!(settled.reading.text.to_string(), "It was warm.");
     assert_eq!(desk.heard("ana"), ["requested", "updates 0..1 -1", "resolved approved"]);
+    let request = desk.store.request(&settled.resolution.request).await.unwrap().unwrap();
+    assert_eq!(request.body["closed"]["unasked"], "bypass");
 }
 
 #[tokio::test]
@@ -105,6 +107,7 @@ async fn with_approvals_off_nobody_is_asked_whatever_the_policy() {
     let Proposed::Resolved(settled) = proposed else { panic!("{proposed:?}") };
     let request = desk.store.request(&settled.resolution.request).await.unwrap().unwrap();
     assert_eq!((request.status.as_str(), desk.text().await.as_str()), ("approved", "It was warm."));
+    assert_eq!(request.body["closed"]["unasked"], "approvals_off");
     let decisions = desk.store.decisions(&settled.resolution.request).await.unwrap();
     assert_eq!(decisions[0].user, who("bo").user);
 }

@@ -84,6 +84,7 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         source: source.clone(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
+        unasked: unasked(request),
         feedback,
         report: request.report().text,
     }
@@ -115,6 +116,10 @@ fn approvals(request: &Request) -> server::Approvals {
 /// The rule that resolved it in somebody's place.
 fn rule(request: &Request) -> Option<String> {
     request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
+}
+
+fn unasked(request: &Request) -> Option<String> {
+    request.closed.as_ref()?.unasked.map(|why| why.as_str().to_owned())
 }
 
 fn feedback(request: &Request) -> Option<String> {
@@ -269,6 +274,7 @@ pub fn resolved(request: &Request) -> server::ToolApprovalResolved {
         status: request.status.as_str().to_owned(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
+        unasked: unasked(request),
         feedback: feedback(request),
         hunks: hunk_states(request),
         report: request.report().text,

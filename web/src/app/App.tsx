@@ -14,7 +14,7 @@ export function App() {
   return (
     <>
       {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
-      <DeskPanel />
+      {!refused && <DeskPanel />}
       <Toasts />
     </>
   )

@@ -2,14 +2,16 @@
 import { useEffect, useState } from 'react'
 import { stashed, unstash } from '../editor/stash.ts'
 import { useDocument } from '../editor/store.ts'
+import { forgetDrafts, halfWritten } from '../review/drafts.ts'
 import { copy } from '../ui/copy.ts'
 
 interface Kept { documentId: string | null; words: readonly string[] }
 
-/** What the page had already offered back, and what was put aside when the document closed. */
+/** What the page had already offered back, what was put aside when the document closed, and what was half-written about requests. */
 function gather(): Kept[] {
   const shown = useDocument.getState().recovered
-  return [...(shown.length > 0 ? [{ documentId: null, words: shown }] : []), ...stashed(localStorage)]
+  const unkept = [...shown, ...halfWritten()]
+  return [...(unkept.length > 0 ? [{ documentId: null, words: unkept }] : []), ...stashed(localStorage)]
 }
 
 export function KeptWords() {
@@ -21,6 +23,7 @@ export function KeptWords() {
   const forget = () => {
     kept.forEach(({ documentId }) => documentId !== null && unstash(localStorage, documentId))
     useDocument.setState({ recovered: [] })
+    forgetDrafts()
     setKept([])
   }
   return (

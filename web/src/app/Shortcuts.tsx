@@ -31,7 +31,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="This sheet" chord={['?']} />
         </div>
       </div>
-      <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>Single letters work in the review bar. Press Esc in the text to go there.</p>
+      <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>Single letters work in the review bar, and at the desk. Press Esc in the text to go to the bar.</p>
     </Dialog>
   )
 }

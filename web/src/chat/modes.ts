@@ -8,6 +8,7 @@ const KEY = 'copydesk:mode'
 export const MODES = [
   { mode: 'sdk', name: 'Review', what: 'You decide about every change' },
   { mode: 'toolApproval', name: 'Plan', what: 'You approve a plan first, then decide about every change' },
+  { mode: 'mcpProxy', name: 'Claude CLI', what: 'The Claude CLI on this server answers, with its own login; you decide about every change' },
   { mode: 'bypassPermissions', name: 'Skip approvals', what: 'Changes land at once; each can be undone' },
 ] as const
 

@@ -1,6 +1,10 @@
 /** The desk: everything that waits for a decision and belongs to no document. Reached from every page. */
+import { type RefObject, useEffect, useRef } from 'react'
 import { canDecide, canWrite } from '../editor/store.ts'
+import { useDeskDrafts } from '../review/drafts.ts'
 import { useFocusHeartbeat } from '../review/focus.ts'
+import { OrphanList } from '../review/OrphanList.tsx'
+import { mayDecide, useDeskReviewer } from '../review/who.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -8,7 +12,10 @@ import { many } from '../ui/when.ts'
 import { DeskCard } from './DeskCard.tsx'
 import { DeskRules } from './DeskRules.tsx'
 import { Errand } from './Errand.tsx'
+import { focusCard, press } from './keys.ts'
+import { useDeskOrphans } from './orphans.ts'
 import { sorted, useDesk } from './store.ts'
+import { cardOf, useAttention } from './useAttention.ts'
 
 /** The way in, with how much waits. */
 export function DeskButton() {
@@ -26,6 +33,7 @@ export function DeskButton() {
 }
 
 export function DeskPanel() {
+  useDeskOrphans()
   const open = useDesk((desk) => desk.open)
   return open ? <Open /> : null
 }
@@ -33,22 +41,59 @@ export function DeskPanel() {
 function Open() {
   const { waiting, over } = sorted(useDesk((desk) => desk.requests))
   const me = useSession((session) => session.me)
+  const reviewer = useDeskReviewer()
   const workspace = useCapability('workspace')
-  useFocusHeartbeat(waiting[0]?.request_id ?? null, me !== null && canDecide(me.role))
+  const desk = useRef<HTMLDivElement>(null)
+  const at = useAttention(desk, waiting.map(({ request_id }) => request_id))
+  const here = waiting.find(({ request_id }) => request_id === at)
+  useFocusHeartbeat(at, here !== undefined && mayDecide(here, reviewer))
+  useFocusKept(desk, at)
+  useKeys(desk, (event, box) => press(event, box, waiting, at, reviewer))
   return (
-    <Dialog title="Desk" onClose={() => useDesk.setState({ open: false })}>
-      <div className="desk-panel" role="status" aria-live="polite">
-        {waiting.length === 0 && <p className="desk-none">Nothing waits for a decision.</p>}
+    <Dialog title="Desk" className="desk-dialog" onClose={() => useDesk.setState({ open: false })}>
+      <div ref={desk}>
+        <div role="status" aria-live="polite">
+          {waiting.length === 0 ? <p className="desk-none">Nothing waits for a decision.</p> : <p className="hidden-label">{many(waiting.length, 'request')} waiting</p>}
+        </div>
+        <OrphanList store={useDeskDrafts} />
+        {waiting.length > 0 && <ul className="desk-cards" aria-label="Waiting">{waiting.map((request) => <DeskCard key={request.request_id} request={request} active={request.request_id === at} />)}</ul>}
+        {workspace && me !== null && canWrite(me.role) && <Errand />}
+        <DeskRules />
+        {over.length > 0 && (
+          <>
+            <h3 className="earlier">Earlier</h3>
+            <ul className="desk-cards" aria-label="Earlier">{over.map((request) => <DeskCard key={request.request_id} request={request} />)}</ul>
+          </>
+        )}
       </div>
-      {waiting.length > 0 && <ul className="desk-cards" aria-label="Waiting">{waiting.map((request) => <DeskCard key={request.request_id} request={request} />)}</ul>}
-      {workspace && me !== null && canWrite(me.role) && <Errand />}
-      <DeskRules />
-      {over.length > 0 && (
-        <>
-          <h3 className="earlier">Earlier</h3>
-          <ul className="desk-cards" aria-label="Earlier">{over.map((request) => <DeskCard key={request.request_id} request={request} />)}</ul>
-        </>
-      )}
     </Dialog>
   )
+}
+
+/** From everywhere in the dialog, its head included. */
+function useKeys(desk: RefObject<HTMLDivElement | null>, act: (event: KeyboardEvent, box: HTMLElement) => void): void {
+  const latest = useRef(act)
+  useEffect(() => {
+    latest.current = act
+  })
+  useEffect(() => {
+    const box = desk.current
+    const dialog = box?.closest('dialog')
+    if (!box || !dialog) return
+    const pressed = (event: KeyboardEvent) => latest.current(event, box)
+    dialog.addEventListener('keydown', pressed)
+    return () => dialog.removeEventListener('keydown', pressed)
+  }, [desk])
+}
+
+/** A card that is decided takes the keyboard's place with it: the next one gets it. */
+function useFocusKept(desk: RefObject<HTMLDivElement | null>, at: string | null): void {
+  const inside = useRef(false)
+  useEffect(() => {
+    const box = desk.current
+    if (box && at !== null && inside.current && (document.activeElement === document.body || document.activeElement === box.closest('dialog'))) focusCard(box, at)
+  }, [desk, at])
+  useEffect(() => {
+    inside.current = cardOf(document.activeElement) !== null
+  })
 }

@@ -1,32 +1,15 @@
 /** The rules about work without a document: those of owners, and what we had remembered ourselves. */
-import { useCallback, useEffect, useState } from 'react'
 import { RuleForm } from '../rules/RuleForm.tsx'
 import { RuleList } from '../rules/RuleList.tsx'
 import { RULED_AT_DESK } from '../rules/tools.ts'
-import { useCapability, useSession, wire } from '../session/store.ts'
+import { useCapability, useSession } from '../session/store.ts'
 import { many } from '../ui/when.ts'
-import { CallError } from '../wire/socket.ts'
-import type { Rule } from '../wire/types.ts'
+import { readRules, useDeskRules } from './rules.ts'
 
 export function DeskRules() {
   const supported = useCapability('rules')
   const role = useSession((session) => session.me?.role) ?? 'viewer'
-  const online = useSession((session) => session.link === 'online')
-  const [rules, setRules] = useState<readonly Rule[]>([])
-  const [failed, setFailed] = useState(false)
-  const read = useCallback(async () => {
-    try {
-      // Those of documents are listed there.
-      setRules((await wire.call('rules:list', {})).rules.filter((rule) => rule.documentId === null))
-      setFailed(false)
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      setFailed(true)
-    }
-  }, [])
-  useEffect(() => {
-    if (supported && online) void read()
-  }, [supported, online, read])
+  const { rules, failed } = useDeskRules()
   const isOwner = role === 'owner'
   if (!supported || (rules.length === 0 && !isOwner)) return null
   return (
@@ -37,9 +20,9 @@ export function DeskRules() {
           ? 'There are no rules here. Reading is answered at once; files to write, new documents and commands wait for somebody.'
           : 'About files, new documents and commands. The strictest counts: what an owner denied is not even proposed, and to ask comes before any rule that allows. What is to change in a file that people have open as a document follows the rules there.'}
       </p>
-      {failed && <p className="warn-note" role="alert">The rules could not be read. <button type="button" className="link" onClick={() => void read()}>Try again</button></p>}
-      {rules.length > 0 && <RuleList rules={rules} role={role} onRevoked={() => void read()} />}
-      {isOwner && <RuleForm place="desk" tools={RULED_AT_DESK} onAdded={() => void read()} />}
+      {failed && <p className="warn-note" role="alert">The rules could not be read. <button type="button" className="link" onClick={() => void readRules()}>Try again</button></p>}
+      {rules.length > 0 && <RuleList rules={rules} role={role} onRevoked={() => void readRules()} />}
+      {isOwner && <RuleForm place="desk" tools={RULED_AT_DESK} onAdded={() => void readRules()} />}
     </details>
   )
 }

@@ -1,37 +1,83 @@
 /** The input of a call, field by field, to be changed before it runs. */
 import { useState } from 'react'
+import { useBusy } from '../review/decide.ts'
+import { draftOf, useDeskDrafts, writeDraft } from '../review/drafts.ts'
+import { toldOnEdit } from '../review/told.ts'
+import { Told } from '../review/Told.tsx'
+import { useSession } from '../session/store.ts'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { settle } from './settle.ts'
 import { type Field, fieldsOf, inputOf } from './shown.ts'
 
-export function EditInput({ request, onClose }: { request: ApprovalRequest; onClose: () => void }) {
-  const [fields, setFields] = useState(() => fieldsOf(request.tool_input))
-  const [problem, setProblem] = useState<string | null>(null)
-  const change = (at: number, text: string) => setFields(fields.map((field, index) => (index === at ? { ...field, text } : field)))
+interface Props { request: ApprovalRequest; scope: string; onClose: () => void }
+
+export function EditInput({ request, scope, onClose }: Props) {
+  const written = useDeskDrafts((drafts) => drafts.written)
+  // Switches hold no words that could be lost.
+  const [flipped, setFlipped] = useState<Readonly<Record<string, string>>>({})
+  const busy = useBusy(({ ids }) => ids.has(request.request_id))
+  const offline = useSession((session) => session.link !== 'online')
+  const proposed = fieldsOf(request.tool_input)
+  const nameOf = (field: Field) => draftOf(request.request_id, 'input', field.name)
+  const fields = proposed.map((field) => ({ ...field, text: (field.kind === 'switch' ? flipped[field.name] : written[nameOf(field)]) ?? field.text }))
+  const input = parsed(fields)
+  const change = (field: Field, text: string) => {
+    if (field.kind === 'switch') setFlipped({ ...flipped, [field.name]: text })
+    else writeDraft(nameOf(field), proposed.some((as) => as.name === field.name && as.text === text) ? null : text, useDeskDrafts)
+  }
+  const forget = () => {
+    proposed.forEach((field) => writeDraft(nameOf(field), null, useDeskDrafts))
+    onClose()
+  }
+  const decision = { decision: 'edit', updated_input: input }
+  const off = busy || offline || input === undefined
   const send = () => {
-    try {
-      void settle(request, { decision: 'edit', updated_input: inputOf(fields) }).then((done) => done && onClose())
-    } catch {
-      setProblem('One of the fields is not valid JSON.')
-    }
+    if (!off) void settle(request, decision).then((done) => done && forget())
   }
   return (
-    <form className="desk-form" onSubmit={(event) => { event.preventDefault(); send() }} onKeyDown={(event) => event.stopPropagation()}>
-      {fields.map((field, index) => <Line key={field.name} field={field} onChange={(text) => change(index, text)} />)}
-      {problem && <p className="warn-note" role="alert">{problem}</p>}
+    <form
+      className="desk-form"
+      onSubmit={(event) => { event.preventDefault(); send() }}
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
+        if (event.key !== 'Escape') return
+        // The desk stays open; the words are there when one comes back.
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      {fields.map((field, index) => <Line key={field.name} field={field} first={index === 0} onChange={(text) => change(field, text)} />)}
+      {input === undefined ? (
+        <p className="warn-note" role="alert">One of the fields is not valid JSON.</p>
+      ) : (
+        <Told response={{ request_id: request.request_id, ...decision }} otherwise={toldOnEdit(input)} />
+      )}
       <div className="hunk-actions">
-        <button type="submit" className="button is-accept">Run as edited</button>
-        <button type="button" className="button is-quiet" onClick={onClose}>Cancel</button>
+        <button type="submit" className="button is-accept" disabled={off} aria-label={`Run as edited: ${scope}`}>Run as edited</button>
+        <button type="button" className="button is-quiet" onClick={forget}>Cancel</button>
       </div>
     </form>
   )
 }
 
-function Line({ field: { name, kind, text }, onChange }: { field: Field; onChange: (text: string) => void }) {
+/** `undefined`: a field is not JSON. */
+function parsed(fields: readonly Field[]): unknown {
+  try {
+    return inputOf(fields)
+  } catch {
+    return undefined
+  }
+}
+
+function Line({ field: { name, kind, text }, first, onChange }: { field: Field; first: boolean; onChange: (text: string) => void }) {
+  const flip = useFocusOnce<HTMLInputElement>(first)
+  const area = useFocusOnce<HTMLTextAreaElement>(first)
   if (kind === 'switch') {
     return (
       <label className="desk-switch">
-        <input type="checkbox" checked={text === 'true'} onChange={(event) => onChange(String(event.currentTarget.checked))} /> {name}
+        <input type="checkbox" ref={flip} checked={text === 'true'} onChange={(event) => onChange(String(event.currentTarget.checked))} /> {name}
       </label>
     )
   }
@@ -39,7 +85,7 @@ function Line({ field: { name, kind, text }, onChange }: { field: Field; onChang
   return (
     <label className="desk-field">
       <span>{name || 'input'}{kind === 'json' ? ' (JSON)' : ''}</span>
-      <textarea className="field" rows={rows} spellCheck={false} value={text} onInput={(event) => onChange(event.currentTarget.value)} />
+      <textarea className="field" rows={rows} ref={area} spellCheck={false} value={text} onInput={(event) => onChange(event.currentTarget.value)} />
     </label>
   )
 }

@@ -2,6 +2,7 @@
 import { explain, useBusy } from '../review/decide.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
+import { readRules } from './rules.ts'
 import type { ApprovalRequest, ApprovalResponse } from '../wire/types.ts'
 
 /** Sends a decision about what is on the screen; whether it was taken. */
@@ -11,6 +12,7 @@ export async function settle(request: ApprovalRequest, response: Omit<ApprovalRe
   useBusy.setState(({ ids }) => ({ ids: new Set([...ids, id]) }))
   try {
     const { status, approvals } = await wire.call('tool_approval_response', { ...response, request_id: id, preview_hash: request.preview_hash })
+    if (response.remember) void readRules()
     if (status === 'pending') toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
     return true
   } catch (error) {

@@ -4,8 +4,23 @@ import { announced, isWaiting, NONE, type Requests, resolved, updated } from '..
 import type { Wire } from '../wire/socket.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 
-interface Desk extends Requests { open: boolean }
-export const useDesk = create<Desk>()(() => ({ ...NONE, open: false }))
+/** What is being done about a card beyond looking at it. */
+export type Doing = 'confirming' | 'noting' | 'rejecting' | 'editing' | 'answering'
+
+interface Desk extends Requests {
+  open: boolean
+  /** By request; it is the same when the desk is closed and opened again. */
+  doing: Readonly<Record<string, Doing>>
+}
+export const useDesk = create<Desk>()(() => ({ ...NONE, open: false, doing: {} }))
+
+/** Begins something about a card, or ends it. */
+export function doAt(id: string, what: Doing | null): void {
+  useDesk.setState(({ doing }) => {
+    const others = Object.fromEntries(Object.entries(doing).filter(([other]) => other !== id))
+    return { doing: what === null ? others : { ...others, [id]: what } }
+  })
+}
 
 /** Those that wait, oldest first, and those that are over, newest first. */
 export function sorted(requests: Requests['requests']): { waiting: ApprovalRequest[]; over: ApprovalRequest[] } {

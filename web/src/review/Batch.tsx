@@ -4,34 +4,33 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { ALL, batchOf } from './batch.ts'
 import { decideBatch, useBusy } from './decide.ts'
+import { draftOf } from './drafts.ts'
 import { usePanel } from './panel.ts'
 import { ReasonForm, type Way } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './responses.ts'
-import { isWaiting, tally, useReview } from './store.ts'
+import { useReview } from './store.ts'
 import { toldOnAcceptAll, toldOnRejectAll } from './told.ts'
-import { mayDecide, useReviewer } from './who.ts'
+import { useReviewer } from './who.ts'
 
 /** The names under which the panel remembers that words for all of them are being written. */
-const NOTE = 'all, with a note'
-const REASON = 'all, with a reason'
+const NOTE = draftOf(ALL, 'note')
+const REASON = draftOf(ALL, 'reason')
 
 export function Batch() {
   const requests = useReview((state) => state.requests)
   const hunks = useDocument((state) => state.hunks)
   const reasoning = usePanel((panel) => panel.reasoning)
-  const reviewer = useReviewer()
-  const waiting = Object.values(requests).filter((request) => isWaiting(request) && tally(request.hunks).open > 0 && mayDecide(request, reviewer))
-  if (waiting.length < 2) return null
-  const ready = hunks.filter((hunk) => hunk.status === 'pending' && waiting.some((request) => request.request_id === hunk.request_id))
-  const acceptable = waiting.filter((request) => ready.some((hunk) => hunk.request_id === request.request_id))
-  const open = waiting.reduce((sum, request) => sum + tally(request.hunks).open, 0)
-  const accept = `Accept all ${ready.length} ${inAll(acceptable)}`
+  const together = batchOf(requests, hunks, useReviewer())
+  if (together === null) return null
+  const { waiting, acceptable, ready, open } = together
+  const accept = `Accept all ${ready} ${inAll(acceptable)}`
   const [first] = waiting
   return (
     <section className="card batch" aria-label="All suggestions">
-      {reasoning === NOTE && acceptable.length > 0 ? <ReasonForm ways={[acceptingAll(acceptable, accept)]} />
-        : reasoning === REASON && first ? <ReasonForm ways={[rejectingAll(waiting, first, open)]} />
+      {reasoning === NOTE && acceptable.length > 0 ? <ReasonForm keptAs={NOTE} ways={[acceptingAll(acceptable, accept)]} />
+        : reasoning === REASON && first ? <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
           : <Choices waiting={waiting} acceptable={acceptable} accept={accept} open={open} />}
     </section>
   )

@@ -1,9 +1,10 @@
 /** The proposed words, to be changed before they are accepted. */
 import { useState } from 'react'
 import { getCurrent } from '../editor/current.ts'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { Hunk } from '../wire/types.ts'
 import { acceptHunk, seen, useBusy } from './decide.ts'
-import { useDrafts, writeDraft } from './drafts.ts'
+import { draftOf, useDraft } from './drafts.ts'
 import { asItIs } from './field.ts'
 import { proposedText } from './hunk.ts'
 import { usePanel } from './panel.ts'
@@ -15,11 +16,12 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
     const state = getCurrent()?.view.state
     return state ? proposedText(asItIs(state, hunk), state.doc) : hunk.parts.map((part) => part.insert).join('')
   })
-  const text = useDrafts(({ written }) => written[hunk.id]) ?? proposed
+  const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
+  const field = useFocusOnce<HTMLTextAreaElement>()
   const busy = useBusy((state) => state.ids.has(hunk.id))
-  const write = (words: string) => writeDraft(hunk.id, words === proposed ? null : words)
+  const write = (words: string) => keep(words === proposed ? null : words)
   const close = () => {
-    writeDraft(hunk.id, null)
+    keep(null)
     usePanel.setState({ editing: null })
   }
   const send = () => void acceptHunk(hunk, { text }).then((done) => done && close())
@@ -32,7 +34,7 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
       }}
     >
-      <textarea className="field" rows={Math.min(8, 1 + Math.ceil(text.length / 38))} aria-label={`Text for change ${number}`} autoFocus value={text} onInput={(event) => write(event.currentTarget.value)} />
+      <textarea className="field" rows={Math.min(8, 1 + Math.ceil(text.length / 38))} aria-label={`Text for change ${number}`} ref={field} value={text} onInput={(event) => write(event.currentTarget.value)} />
       <Told response={acceptance(hunk, { text }, seen(hunk))} otherwise="What was applied, with your words" />
       <div className="hunk-actions">
         <button type="button" className="button is-accept" disabled={busy} onClick={send}>Accept edited</button>

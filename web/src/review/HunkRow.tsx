@@ -8,6 +8,7 @@ import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest, Hunk } from '../wire/types.ts'
 import { Conflict } from './Conflict.tsx'
 import { acceptHunk, rejectHunk, useBusy } from './decide.ts'
+import { draftOf } from './drafts.ts'
 import { activate, asItIs, describe } from './field.ts'
 import { HunkEdit } from './HunkEdit.tsx'
 import { usePanel } from './panel.ts'
@@ -57,7 +58,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
   if (editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
-  if (reasoning === hunk.id) return <ReasonForm ways={waysFor(hunk, number, request)} others={tally(request.hunks).open - 1} />
+  if (reasoning === hunk.id) return <ReasonForm ways={waysFor(hunk, number, request)} keptAs={draftOf(hunk.id, 'reason')} others={tally(request.hunks).open - 1} />
   if (hunk.status === 'conflict') return <Conflict hunk={hunk} number={number} busy={busy || offline} />
   const { plus, minus } = wordChange(hunk)
   const off = busy || offline

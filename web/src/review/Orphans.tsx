@@ -1,63 +1,48 @@
-/** Half-written edits of changes that somebody else decided: nobody's words are thrown away. */
+/** Half-written edits, reasons and notes about what somebody else decided. */
 import { useEffect } from 'react'
 import { getCurrent } from '../editor/current.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { toast } from '../ui/toasts.ts'
+import { ALL, batchOf } from './batch.ts'
 import { useBusy } from './decide.ts'
-import { forgetOrphan, orphaned, useDrafts } from './drafts.ts'
-import { useReview } from './store.ts'
+import { orphaned, useDrafts } from './drafts.ts'
+import { summary } from './fate.ts'
+import { isOpen } from './hunk.ts'
+import { OrphanList } from './OrphanList.tsx'
+import { isWaiting, useReview } from './store.ts'
+import { useReviewer } from './who.ts'
 
 export function Orphans() {
   useOrphans()
-  const orphans = useDrafts((state) => state.orphans)
   const writes = useDocument((state) => canWrite(state.role))
-  if (orphans.length === 0) return null
-  return (
-    <section className="card orphans" aria-label="Your unfinished edits" role="alert">
-      <h3>Your words are still here</h3>
-      {orphans.map(({ id, text, why }) => (
-        <div key={id}>
-          <p className="fate">{why}</p>
-          <blockquote>{text}</blockquote>
-          <div className="hunk-actions">
-            {writes && <button type="button" className="button is-primary" onClick={() => putIn(id, text)}>Put in at the caret</button>}
-            <button type="button" className="button" onClick={() => void copy(text)}>Copy</button>
-            <button type="button" className="button is-danger" onClick={() => forgetOrphan(id)}>Throw away</button>
-          </div>
-        </div>
-      ))}
-    </section>
-  )
+  return <OrphanList onPutIn={writes ? putIn : undefined} />
 }
 
 /** As one's own typing: it needs nobody's approval. */
-function putIn(id: string, text: string): void {
+function putIn(text: string): void {
   const view = getCurrent()?.view
   if (!view) return
   view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: 'input' })
   view.focus()
-  forgetOrphan(id)
 }
 
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    toast('Copied.')
-  } catch {
-    toast('The browser does not let this page copy. Select the words and copy them by hand.')
-  }
-}
-
-/** Once the screen shows a change as decided, and not while our own decision about it is on its way. */
+/** Once the screen shows something as decided, and not while our own decision about it is on its way. */
 function useOrphans(): void {
   const hunks = useDocument((state) => state.hunks)
   const phase = useDocument((state) => state.phase)
+  const reviewer = useReviewer()
   const requests = useReview((state) => state.requests)
   const busy = useBusy((state) => state.ids)
+  const { id: me, role } = reviewer
   useEffect(() => {
     if (phase !== 'open') return
-    const all = Object.values(requests).flatMap((request) => request.hunks)
-    const open = new Set([...hunks, ...all.filter((hunk) => hunk.status === 'pending' || hunk.status === 'conflict')].map((hunk) => hunk.id))
-    useDrafts.setState((drafts) => orphaned(drafts, open, busy, (id) => all.find((hunk) => hunk.id === id)))
-  }, [hunks, phase, requests, busy])
+    const asked = Object.values(requests)
+    const all = asked.flatMap((request) => request.hunks)
+    const waiting = asked.filter(isWaiting).map((request) => request.request_id)
+    const together = batchOf(requests, hunks, { id: me, role }) ? [ALL] : []
+    const open = new Set([...hunks, ...all.filter((hunk) => isOpen(hunk.status))].map((hunk) => hunk.id).concat(waiting, together))
+    // What is sent about a request names its changes.
+    const sending = new Set([...busy, ...all.filter((hunk) => busy.has(hunk.id)).map((hunk) => hunk.request_id), ...(busy.size > 0 ? [ALL] : [])])
+    const became = (about: string) => all.find((hunk) => hunk.id === about) ?? (requests[about] && summary(requests[about], me))
+    useDrafts.setState((drafts) => orphaned(drafts, open, sending, became))
+  }, [hunks, phase, requests, busy, me, role])
 }

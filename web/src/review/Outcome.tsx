@@ -3,11 +3,11 @@ import { canDecide, useDocument } from '../editor/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ApprovalRequest } from '../wire/types.ts'
+import { Automatic } from '../rules/Automatic.tsx'
 import { isRefused, proposeAgain } from './again.ts'
 import { Decided } from './Decided.tsx'
 import { undo } from './decide.ts'
 import { summary } from './fate.ts'
-import { whoseRule } from '../rules/wording.ts'
 
 export function Outcome({ request, open = false }: { request: ApprovalRequest; open?: boolean }) {
   const me = useSession((session) => session.me?.user.id)
@@ -21,7 +21,7 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
         <Icon name={good ? 'check' : 'cross'} size={13} />
         <span>{summary(request, me)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
-      {request.rule !== null && <Automatic by={whoseRule(request.by, me)} />}
+      <Automatic verb="Accepted" request={request} />
       <WaysBack request={request} />
       <Decided label="What it was about" hunks={request.hunks} open={open} />
       {request.report && (
@@ -31,15 +31,6 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
         </details>
       )}
     </>
-  )
-}
-
-/** Nobody was asked: a rule of somebody accepted it. The ways back are the same. */
-function Automatic({ by }: { by: string }) {
-  return (
-    <p className="by-rule">
-      <span className="badge is-rule"><Icon name="clock" size={12} /> Accepted by {by}</span>
-    </p>
   )
 }
 

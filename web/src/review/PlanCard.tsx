@@ -1,18 +1,21 @@
 /** The plan of a run: read it, change it, approve it. Nothing happens before. */
-import { useState } from 'react'
 import { settle } from '../desk/settle.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { canDecide } from '../editor/store.ts'
+import { Consent } from './Consent.tsx'
 import { Countdown } from './Countdown.tsx'
 import { useBusy } from './decide.ts'
+import { draftOf, useDraft } from './drafts.ts'
 import { summary } from './fate.ts'
 import { useFocusHeartbeat } from './focus.ts'
 import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { useReview } from './store.ts'
+import { rejecting } from './ways.ts'
 import { heldBack, useReviewer } from './who.ts'
 
 export const isPlan = (request: ApprovalRequest): boolean => request.tool_name === 'ExitPlanMode'
@@ -38,15 +41,17 @@ export function PlanCard({ request }: { request: ApprovalRequest }) {
   const me = useSession((session) => session.me?.user.id)
   const focus = useReview((state) => state.focus[request.request_id])
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
-  const [edited, setEdited] = useState<string | null>(null)
+  const editing = usePanel((panel) => panel.editing) === request.request_id
+  const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))
+  const edited = editing ? draft : null
   useFocusHeartbeat(request.request_id, mayDecide)
   return (
     <section className="plan" aria-label="Proposed plan">
-      <div className="meta"><span>Plan</span>{request.approvals.need > 1 && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}</div>
-      {edited === null ? <Markdown text={planOf(request)} /> : <Edit text={edited} onChange={setEdited} />}
+      <div className="meta"><span>Plan</span><Consent request={request} /></div>
+      {edited === null ? <Markdown text={planOf(request)} /> : <Edit text={edited} onChange={(text) => keep(text === planOf(request) ? null : text)} />}
       {held && <p className="fate">{held}</p>}
       <div className="proposal-foot">
-        {mayDecide && <Decisions request={request} edited={edited} onEdit={setEdited} />}
+        {mayDecide && <Decisions request={request} edited={edited} onForget={() => keep(null)} />}
         <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>
     </section>
@@ -54,52 +59,47 @@ export function PlanCard({ request }: { request: ApprovalRequest }) {
 }
 
 function Edit({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const field = useFocusOnce<HTMLTextAreaElement>()
   const rows = Math.min(18, Math.max(4, text.split('\n').length + 1))
   return (
     <label className="desk-field" onKeyDown={(event) => event.stopPropagation()}>
       <span>The plan, in Markdown</span>
-      <textarea className="field" rows={rows} autoFocus value={text} onInput={(event) => onChange(event.currentTarget.value)} />
+      <textarea className="field" rows={rows} ref={field} value={text} onInput={(event) => onChange(event.currentTarget.value)} />
     </label>
   )
 }
 
-interface Deciding { request: ApprovalRequest; edited: string | null; onEdit: (text: string | null) => void }
+interface Deciding { request: ApprovalRequest; edited: string | null; /** The edited words are sent, or not wanted. */ onForget: () => void }
 
-function Decisions({ request, edited, onEdit }: Deciding) {
+function Decisions({ request, edited, onForget }: Deciding) {
   const offline = useSession((session) => session.link !== 'online')
   const busy = useBusy(({ ids }) => ids.has(request.request_id))
   const reasoning = usePanel((panel) => panel.reasoning) === request.request_id
   const off = offline || busy
   if (reasoning) {
-    const rejection = (feedback: string) => ({ approved: false, ...(feedback && { feedback }) })
-    return (
-      <ReasonForm
-        reasons={['Not what I meant', 'Too much', 'Something is missing']}
-        ways={[{
-          verdict: 'reject', label: 'Reject the plan',
-          draft: (words) => ({ request_id: request.request_id, ...rejection(words) }),
-          told: (words) => (words ? `User rejected: ${words}` : 'User rejected the operation'),
-          send: (words) => settle(request, rejection(words)),
-        }]}
-      />
-    )
+    const reasons = ['Not what I meant', 'Too much', 'Something is missing']
+    return <ReasonForm keptAs={draftOf(request.request_id, 'reason')} reasons={reasons} ways={[rejecting(request, 'Reject the plan', settle)]} />
   }
   if (edited !== null) {
     const changed = edited !== planOf(request)
     const response = changed ? { decision: 'edit', updated_input: { plan: edited } } : { approved: true }
+    const close = () => {
+      onForget()
+      usePanel.setState({ editing: null })
+    }
     return (
       <div className="hunk-actions">
-        <button type="button" className="button is-accept" disabled={off || edited.trim() === ''} onClick={() => void settle(request, response)}>
+        <button type="button" className="button is-accept" disabled={off || edited.trim() === ''} onClick={() => void settle(request, response).then((done) => done && close())}>
           {changed ? 'Approve as edited' : 'Approve the plan'}
         </button>
-        <button type="button" className="button is-quiet" onClick={() => onEdit(null)}>Cancel</button>
+        <button type="button" className="button is-quiet" onClick={close}>Cancel</button>
       </div>
     )
   }
   return (
     <div className="hunk-actions">
       <button type="button" className="button is-accept" disabled={off} onClick={() => void settle(request, { approved: true })}>Approve the plan</button>
-      <button type="button" className="button" disabled={off} onClick={() => onEdit(planOf(request))}>Edit…</button>
+      <button type="button" className="button" disabled={off} onClick={() => usePanel.setState({ editing: request.request_id, reasoning: null })}>Edit…</button>
       <button type="button" className="button" disabled={off} onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}>Reject…</button>
     </div>
   )

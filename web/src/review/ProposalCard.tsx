@@ -6,9 +6,11 @@ import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { proposeAgain, isRefused } from './again.ts'
+import { Consent } from './Consent.tsx'
 import { Countdown } from './Countdown.tsx'
 import { Decided } from './Decided.tsx'
 import { acceptAll, rejectAll } from './decide.ts'
+import { draftOf } from './drafts.ts'
 import { HunkRow } from './HunkRow.tsx'
 import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -38,8 +40,7 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
       <div className="meta">
         <span>{open === total ? many(total, 'change') : `${open} of ${many(total, 'change')} left`}</span>
         {conflicts > 0 && <span className="badge">{conflicts} {conflicts === 1 ? 'needs' : 'need'} a look</span>}
-        {request.policies.filter((policy) => policy !== 'any').map((policy) => <span key={policy} className="badge">{WHO_DECIDES[policy] ?? policy}</span>)}
-        {request.approvals.need > 1 && <span className="badge">{request.approvals.have} of {request.approvals.need} approvals</span>}
+        <Consent request={request} />
         <Words request={request} />
       </div>
       <div className="progress" role="progressbar" aria-label="Reviewed" aria-valuemin={0} aria-valuemax={total} aria-valuenow={total - open}>
@@ -60,9 +61,6 @@ export function ProposalCard({ request }: { request: ApprovalRequest }) {
     </div>
   )
 }
-
-/** Who may decide, where that is not anybody who reviews. */
-const WHO_DECIDES: Record<string, string> = { not_requester: 'Somebody else decides', two: 'Two people decide', owner: 'An owner decides' }
 
 /** Those that are no longer open, with who decided them; what lost its words can come back with them. */
 function AlreadyDecided({ request, mayDecide }: { request: ApprovalRequest; mayDecide: boolean }) {
@@ -95,10 +93,10 @@ function All({ request, ready, open }: { request: ApprovalRequest; ready: number
   const offline = useSession((session) => session.link !== 'online')
   const accept = ready === 1 ? 'Accept 1 change' : `Accept all ${ready}`
   if (reasoning === request.request_id) {
-    return <ReasonForm ways={[{ verdict: 'reject', label: `Reject all ${open}`, draft: (words) => rejectionOfAll(request, words), told: (words) => toldOnRejectAll(request, words), send: (words) => rejectAll(request, words) }]} />
+    return <ReasonForm keptAs={draftOf(request.request_id, 'reason')} ways={[{ verdict: 'reject', label: `Reject all ${open}`, draft: (words) => rejectionOfAll(request, words), told: (words) => toldOnRejectAll(request, words), send: (words) => rejectAll(request, words) }]} />
   }
   if (reasoning === noteFor(request)) {
-    return <ReasonForm ways={[{ verdict: 'accept', label: accept, draft: (words) => acceptanceOfAll(request, words), told: toldOnAcceptAll, send: (words) => acceptAll(request, words) }]} />
+    return <ReasonForm keptAs={draftOf(request.request_id, 'note')} ways={[{ verdict: 'accept', label: accept, draft: (words) => acceptanceOfAll(request, words), told: toldOnAcceptAll, send: (words) => acceptAll(request, words) }]} />
   }
   return (
     <>
@@ -115,7 +113,7 @@ function All({ request, ready, open }: { request: ApprovalRequest; ready: number
       <button type="button" className="button" disabled={offline} onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}>
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      {ready > 0 && ready === open && <RememberOffer request={request} accept={accept} />}
+      {ready > 0 && ready === open && <RememberOffer request={request} accept={accept} send={(wish) => acceptAll(request, '', wish)} />}
     </>
   )
 }

@@ -1,6 +1,8 @@
-/** Words that go with a decision: why something is rejected, or a note for the AI beside what is accepted; and what happens to the rest. */
+/** Words that go with a decision: why something is rejected, a note for the AI beside what is accepted, or an answer instead; and what happens to the rest. */
 import { useState } from 'react'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalResponse } from '../wire/types.ts'
+import { type DraftStore, useDraft, useDrafts } from './drafts.ts'
 import { usePanel } from './panel.ts'
 import type { Rest } from './responses.ts'
 import { Told } from './Told.tsx'
@@ -10,36 +12,63 @@ const REASONS = ['Changes my meaning', 'Keep my wording', 'Wrong tone', 'Not an 
 
 /** One of the decisions the words can go with. */
 export interface Way {
-  verdict: 'accept' | 'reject'
+  verdict: 'accept' | 'reject' | 'answer'
   label: string
+  /** What assistive technology calls the button, where several look the same. */
+  name?: string
   /** The decision as it would be sent, and what can be said of it without the server. */
   draft: (words: string, rest: Rest) => ApprovalResponse
   told: (words: string) => string
   send: (words: string, rest: Rest) => Promise<boolean>
 }
 
-/** `others`: how many more changes wait in the same request. */
-interface Props { ways: readonly [Way, ...Way[]]; others?: number; reasons?: readonly string[] }
+const FIELDS: Record<Way['verdict'], { label: string; placeholder: string }> = {
+  accept: { label: 'Note for the AI', placeholder: 'Something the AI should know…' },
+  reject: { label: 'Reason in your own words', placeholder: 'Tell the AI why…' },
+  answer: { label: 'Answer to the AI', placeholder: 'What the AI is told instead…' },
+}
 
-export function ReasonForm({ ways, others = 0, reasons = REASONS }: Props) {
+interface Props {
+  ways: readonly [Way, ...Way[]]
+  /** Under which name the words are kept until they are sent, and where. */
+  keptAs: string
+  store?: DraftStore
+  /** How many more changes wait in the same request. */
+  others?: number
+  reasons?: readonly string[]
+  onClose?: () => void
+}
+
+const closePanel = () => usePanel.setState({ reasoning: null })
+
+export function ReasonForm({ ways, keptAs, store = useDrafts, others = 0, reasons = REASONS, onClose = closePanel }: Props) {
   const [verdict, setVerdict] = useState(ways[0].verdict)
   const [chosen, setChosen] = useState<readonly string[]>([])
-  const [own, setOwn] = useState('')
+  const [own = '', setOwn] = useDraft(keptAs, store)
   const [rest, setRest] = useState<Rest>(undefined)
+  const field = useFocusOnce<HTMLTextAreaElement>()
   const way = ways.find((other) => other.verdict === verdict) ?? ways[0]
   const rejects = way.verdict === 'reject'
   const words = [...(rejects ? chosen : []), own.trim()].filter(Boolean).join('. ')
-  const close = () => usePanel.setState({ reasoning: null })
+  const lacking = way.verdict === 'answer' && words === ''
+  const forget = () => {
+    setOwn(null)
+    onClose()
+  }
   return (
     <form
       className="reason"
       onSubmit={(event) => {
         event.preventDefault()
-        void way.send(words, rest).then((done) => done && close())
+        if (!lacking) void way.send(words, rest).then((done) => done && forget())
       }}
       onKeyDown={(event) => {
         event.stopPropagation()
-        if (event.key === 'Escape') close()
+        if (event.key === 'Escape') {
+          // What is open around it stays open; the words are there when one comes back.
+          event.preventDefault()
+          onClose()
+        }
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
       }}
     >
@@ -47,20 +76,17 @@ export function ReasonForm({ ways, others = 0, reasons = REASONS }: Props) {
         <Choice label="Decision" now={verdict} onChoose={setVerdict} choices={ways.map((other) => [other.verdict, other.verdict === 'accept' ? 'Accept it' : 'Reject it'] as const)} />
       )}
       {rejects && <Reasons reasons={reasons} chosen={chosen} onChoose={setChosen} />}
-      <textarea
-        className="field" rows={2} autoFocus value={own} onInput={(event) => setOwn(event.currentTarget.value)}
-        aria-label={rejects ? 'Reason in your own words' : 'Note for the AI'} placeholder={rejects ? 'Tell the AI why…' : 'Something the AI should know…'}
-      />
+      <textarea className="field" rows={2} ref={field} value={own} onInput={(event) => setOwn(event.currentTarget.value || null)} aria-label={FIELDS[way.verdict].label} placeholder={FIELDS[way.verdict].placeholder} />
       {others > 0 && (
         <Choice
           label={others === 1 ? 'The other change' : `The other ${others} changes`} now={rest ?? 'open'} onChoose={(value) => setRest(value === 'open' ? undefined : value)}
           choices={[['open', 'Leave open'], ['accept', 'Accept'], ['reject', 'Reject']] as const} shown
         />
       )}
-      <Told response={way.draft(words, rest)} otherwise={way.told(words)} />
+      {!lacking && <Told response={way.draft(words, rest)} otherwise={way.told(words)} />}
       <div className="hunk-actions">
-        <button type="submit" className={`button ${rejects ? 'is-danger' : 'is-accept'}`}>{way.label}{rest && ` and ${rest} the rest`}</button>
-        <button type="button" className="button is-quiet" onClick={close}>Cancel</button>
+        <button type="submit" className={`button ${rejects ? 'is-danger' : way.verdict === 'accept' ? 'is-accept' : 'is-primary'}`} disabled={lacking} aria-label={way.name}>{way.label}{rest && ` and ${rest} the rest`}</button>
+        <button type="button" className="button is-quiet" onClick={forget}>Cancel</button>
       </div>
     </form>
   )

@@ -7,6 +7,7 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keys.ts'
 import type { Hunk } from '../wire/types.ts'
+import { actionOf, type Press } from './acts.ts'
 import { rejectHunk, undoLastAccept, useBusy } from './decide.ts'
 import { useFocusHeartbeat } from './focus.ts'
 import { accept, edit, go } from './keys.ts'
@@ -73,7 +74,7 @@ function Writing({ id }: { id: string }) {
 }
 
 /** The letters of the bar; others are left to the browser. */
-export function press(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'preventDefault'>, view: EditorView, hunk: Hunk | undefined, mayDecide: boolean, onShortcuts: () => void): void {
+export function press(event: Press & Pick<KeyboardEvent, 'preventDefault'>, view: EditorView, hunk: Hunk | undefined, mayDecide: boolean, onShortcuts: () => void): void {
   const act = actionOf(event, mayDecide)
   if (!act) return
   event.preventDefault()
@@ -95,15 +96,4 @@ export function press(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' |
     case 'text':
       return view.focus()
   }
-}
-
-type Act = 'next' | 'previous' | 'accept' | 'reject' | 'edit' | 'undo' | 'sheet' | 'text'
-
-function actionOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>, mayDecide: boolean): Act | undefined {
-  const mod = ctrlKey || metaKey
-  if (key === 'F8') return shiftKey ? 'previous' : 'next'
-  if (key === 'Enter' && mayDecide && (mod || altKey)) return altKey ? 'edit' : shiftKey ? 'reject' : 'accept'
-  if (mod || altKey) return undefined
-  const letters: Record<string, Act> = { j: 'next', k: 'previous', '?': 'sheet', Escape: 'text', ...(mayDecide && { a: 'accept', r: 'reject', e: 'edit', u: 'undo' }) }
-  return letters[key.length === 1 ? key.toLowerCase() : key]
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { useCapability, wire } from '../session/store.ts'
 import type { ApprovalResponse } from '../wire/types.ts'
+import { worded } from './told.ts'
 
 /** Typing a reason asks the server only when it pauses. */
 const PAUSE_MS = 250
@@ -12,15 +13,9 @@ export function Told({ response, otherwise }: { response: ApprovalResponse; othe
   return (
     <details className="told" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>What the AI will be told</summary>
-      <pre>{exact === null ? otherwise : soFar(exact, otherwise)}</pre>
+      <pre>{exact === null ? otherwise : worded(exact, otherwise)}</pre>
     </details>
   )
-}
-
-/** While changes are open nothing is told yet; the list so far stands below what will be said. */
-function soFar(exact: string, otherwise: string): string {
-  const waiting = /^Waiting for approval\.\n?/
-  return waiting.test(exact) ? `${otherwise}\n\n${exact.replace(waiting, '')}` : exact
 }
 
 /** The server's own words for this decision, were it taken now. */

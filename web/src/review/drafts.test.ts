@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Hunk } from '../wire/types.ts'
-import { NO_DRAFTS, orphaned } from './drafts.ts'
+import { draftOf, forgetDrafts, halfWritten, NO_DRAFTS, orphaned, useDeskDrafts, useDrafts, writeDraft } from './drafts.ts'
 
 const decided = (id: string): Hunk => ({ id, request_id: 'r', status: 'rejected', parts: [], decided: { by: { id: 'b', name: 'Bo' }, at: '2026-11-20T10:00:00Z' } })
 const drafts = { ...NO_DRAFTS, written: { one: 'my words', two: 'others' } }
@@ -19,4 +19,32 @@ it('leaves a draft alone while its own decision is on its way, or its change wai
 
 it('keeps the words also when nothing is known of their change', () => {
   expect(orphaned(drafts, nothing, nothing, () => undefined).orphans.map(({ why }) => why)).toEqual(['Decided while you were editing it.', 'Decided while you were editing it.'])
+})
+
+it('says what was being written, and for what', () => {
+  const written = { [draftOf('r', 'reason')]: 'too soon', [draftOf('r', 'answer')]: 'look there', [draftOf('r', 'input', 'file path')]: 'b.txt', [draftOf('all', 'note')]: 'thanks', [draftOf('r', 'note')]: ' ' }
+  const after = orphaned({ ...NO_DRAFTS, written }, new Set(['all']), nothing, () => 'Write a.txt: Rejected by Bo')
+  expect(after.written).toEqual({ 'all note': 'thanks' })
+  expect(after.orphans.map(({ text, why }) => [text, why])).toEqual([
+    ['too soon', 'Write a.txt: Rejected by Bo, while you were writing why not.'],
+    ['look there', 'Write a.txt: Rejected by Bo, while you were answering.'],
+    ['b.txt', 'Write a.txt: Rejected by Bo, while you were editing “file path”.'],
+  ])
+})
+
+it('keeps what is written at the desk apart from what is written in a document', () => {
+  writeDraft('h', 'in the text')
+  writeDraft(draftOf('r', 'answer'), 'at the desk', useDeskDrafts)
+  useDrafts.setState(NO_DRAFTS)
+  expect(halfWritten()).toEqual(['at the desk'])
+  writeDraft(draftOf('r', 'answer'), null, useDeskDrafts)
+  expect(halfWritten()).toEqual([])
+})
+
+it('gathers all words for somebody who loses sight of the page', () => {
+  useDrafts.setState({ written: { h: 'mine' }, orphans: [{ id: 'x', text: 'older', why: '' }] })
+  useDeskDrafts.setState({ written: { 'r reason': 'no', 'r note': ' ' }, orphans: [] })
+  expect(halfWritten()).toEqual(['older', 'mine', 'no'])
+  forgetDrafts()
+  expect(halfWritten()).toEqual([])
 })

@@ -1,44 +1,87 @@
-/** Words somebody is putting in place of a proposal. They are kept until they are sent or thrown away, whoever decides meanwhile. */
-import { create } from 'zustand'
+/** Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They are kept until they are sent or thrown away, whoever decides meanwhile. */
+import { create, type StoreApi, type UseBoundStore, useStore } from 'zustand'
 import type { Hunk } from '../wire/types.ts'
 import { fate } from './fate.ts'
 
 export interface Orphan { id: string; text: string; why: string }
 
-interface Drafts {
-  /** By change, as far as something else than the proposal was written. */
+export interface Drafts {
+  /** By what they are for ({@link draftOf}), as far as something else than the proposal was written. */
   written: Readonly<Record<string, string>>
-  /** Those whose change is no longer there to be decided. */
+  /** Those that nothing is left to be done with: it was decided otherwise. */
   orphans: readonly Orphan[]
 }
 
-export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
-export const useDrafts = create<Drafts>()(() => NO_DRAFTS)
+export type DraftStore = UseBoundStore<StoreApi<Drafts>>
 
-/** Remembers what is written for a change; `null`: nothing any more. */
-export function writeDraft(id: string, text: string | null): void {
-  useDrafts.setState(({ written }) => {
-    const others = Object.fromEntries(Object.entries(written).filter(([other]) => other !== id))
-    return { written: text === null ? others : { ...others, [id]: text } }
+export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
+const drafts = (): DraftStore => create<Drafts>()(() => NO_DRAFTS)
+/** Those about the open document. */
+export const useDrafts = drafts()
+/** Those about what belongs to no document; they outlast every page. */
+export const useDeskDrafts = drafts()
+
+/** What is being written: words in a text, why something is rejected, a note beside an approval, an answer instead of running a tool, a field of its input. */
+export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
+
+/** The name of what is written about a change or a request; the words for a change go by its own. */
+export function draftOf(about: string, kind: Kind, field = ''): string {
+  return kind === 'edit' ? about : [about, kind, field].filter(Boolean).join(' ')
+}
+
+/** The change or request, and what was being done. */
+function subject(draft: string): { about: string; doing: string } {
+  const [about = '', kind = 'edit', ...field] = draft.split(' ')
+  return { about, doing: field.length > 0 ? `editing “${field.join(' ')}”` : (DOING[kind as Kind] ?? DOING.edit) }
+}
+
+const DOING: Record<Kind, string> = { edit: 'editing it', input: 'editing it', reason: 'writing why not', note: 'writing a note', answer: 'answering' }
+
+/** What is written for one thing, and how to remember it; `null`: nothing any more. */
+export function useDraft(draft: string, store: DraftStore = useDrafts): readonly [string | undefined, (text: string | null) => void] {
+  return [useStore(store, ({ written }) => written[draft]), (text) => writeDraft(draft, text, store)]
+}
+
+/** Remembers what is written; `null`: nothing any more. */
+export function writeDraft(draft: string, text: string | null, store: DraftStore = useDrafts): void {
+  store.setState(({ written }) => {
+    const others = Object.fromEntries(Object.entries(written).filter(([other]) => other !== draft))
+    return { written: text === null ? others : { ...others, [draft]: text } }
   })
 }
 
-/** The changes that can still be decided: drafts of others are offered back, with what became of their change. Pure. */
-export function orphaned(drafts: Drafts, open: ReadonlySet<string>, sending: ReadonlySet<string>, find: (id: string) => Hunk | undefined): Drafts {
-  const lost = Object.entries(drafts.written).filter(([id]) => !open.has(id) && !sending.has(id))
+/** What became of a change or a request: itself, or in words. */
+type Fate = Hunk | string | undefined
+
+/** The changes and requests that can still be decided: drafts about others are offered back, with what became of those. Pure. */
+export function orphaned(drafts: Drafts, open: ReadonlySet<string>, sending: ReadonlySet<string>, find: (about: string) => Fate): Drafts {
+  const isLost = (draft: string) => !open.has(subject(draft).about) && !sending.has(subject(draft).about)
+  const lost = Object.entries(drafts.written).filter(([draft]) => isLost(draft))
   if (lost.length === 0) return drafts
-  const gone = new Set(lost.map(([id]) => id))
+  const words = lost.filter(([, text]) => text.trim() !== '')
   return {
-    written: Object.fromEntries(Object.entries(drafts.written).filter(([id]) => !gone.has(id))),
-    orphans: [...drafts.orphans, ...lost.map(([id, text]) => ({ id, text, why: reason(find(id)) }))],
+    written: Object.fromEntries(Object.entries(drafts.written).filter(([draft]) => !isLost(draft))),
+    orphans: [...drafts.orphans, ...words.map(([draft, text]) => ({ id: draft, text, why: why(draft, find) }))],
   }
 }
 
-function reason(hunk: Hunk | undefined): string {
-  const words = hunk && fate(hunk)
-  return words ? `${words}, while you were editing it.` : 'Decided while you were editing it.'
+function why(draft: string, find: (about: string) => Fate): string {
+  const { about, doing } = subject(draft)
+  const found = find(about)
+  const became = typeof found === 'object' ? fate(found) : found
+  return became ? `${became}, while you were ${doing}.` : `Decided while you were ${doing}.`
 }
 
-export function forgetOrphan(id: string): void {
-  useDrafts.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan.id !== id) }))
+export function forgetOrphan(id: string, store: DraftStore = useDrafts): void {
+  store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan.id !== id) }))
+}
+
+/** Everything that is half-written or was offered back, in the order it was written: for somebody who is about to lose sight of it. */
+export function halfWritten(stores: readonly DraftStore[] = [useDrafts, useDeskDrafts]): string[] {
+  const texts = stores.map((store) => store.getState()).flatMap(({ written, orphans }) => [...orphans.map(({ text }) => text), ...Object.values(written)])
+  return texts.filter((text) => text.trim() !== '')
+}
+
+export function forgetDrafts(stores: readonly DraftStore[] = [useDrafts, useDeskDrafts]): void {
+  for (const store of stores) store.setState(NO_DRAFTS)
 }

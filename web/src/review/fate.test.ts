@@ -36,6 +36,10 @@ it('does not name the maker of a rule as somebody who decided', () => {
   expect(summary(request([hunk('accepted', rule), hunk('accepted', by('Bo'))], { by: { id: 'Bo', name: 'Bo' } }))).toBe('2 changes: 2 accepted by Ana’s rule, Bo')
 })
 
+it('names nobody where nobody was asked', () => {
+  expect(summary(request([hunk('accepted', by('Ana'))], { by: { id: 'Ana', name: 'Ana' }, unasked: 'bypass' }))).toBe('Accepted')
+})
+
 it('says it shortly of one change', () => {
   expect(summary(request([hunk('rejected', by('Bo'))]))).toBe('Rejected by Bo')
 })

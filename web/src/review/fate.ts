@@ -36,12 +36,14 @@ const ENDED: Partial<Record<ApprovalRequest['status'], string>> = {
 }
 
 /** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
-export function summary({ hunks, status, by, rule = null }: ApprovalRequest, me?: string): string {
+export function summary({ hunks, status, by, rule = null, unasked = null }: ApprovalRequest, me?: string): string {
   const { accepted, rejected, expired, obsolete } = tally(hunks)
   const counts = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`, expired && `${expired} expired`, obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`]
   const parts = counts.filter(Boolean)
   const [only] = hunks
   const what = hunks.length === 1 && only ? (DONE[only.status] ?? status) : parts.length > 0 ? `${many(hunks.length, 'change')}: ${parts.join(', ')}` : (ENDED[status] ?? status)
+  // Nobody decided it, and why is said beside it.
+  if (unasked !== null) return what
   // Whose rule it was is said beside it; its maker did not decide this.
   const decisions = hunks.flatMap(({ decided }) => (decided && !(decided.rule !== undefined && decided.rule === rule) ? [decided] : []))
   const names = decisions.length > 0 ? deciders(decisions, me) : by && rule === null ? [by.name] : []

@@ -51,7 +51,7 @@ it('leaves nothing of what came to nothing, and knows what an answer tells of', 
 })
 
 it('remembers how a request ended', () => {
-  const done = resolved(announced(NONE, request('r', [hunk('1')])), { request_id: 'r', document_id: 'd', status: 'rejected', by: { id: 'u', name: 'Bo' }, rule: 'rul_1', feedback: 'no', hunks: [{ id: '1', status: 'rejected' }], report: 'User rejected: no' })
+  const done = resolved(announced(NONE, request('r', [hunk('1')])), { request_id: 'r', document_id: 'd', status: 'rejected', by: { id: 'u', name: 'Bo' }, rule: 'rul_1', unasked: null, feedback: 'no', hunks: [{ id: '1', status: 'rejected' }], report: 'User rejected: no' })
   expect(done.requests.r).toMatchObject({ status: 'rejected', rule: 'rul_1', feedback: 'no', report: 'User rejected: no' })
 })
 

@@ -47,11 +47,11 @@ export function updated(state: Requests, update: ApprovalUpdate): Requests {
   return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
 }
 
-export function resolved(state: Requests, { request_id, status, by, rule, feedback, hunks, report }: ApprovalResolved): Requests {
+export function resolved(state: Requests, { request_id, status, by, rule, unasked, feedback, hunks, report }: ApprovalResolved): Requests {
   const writing = without(state.writing, request_id)
   const known = state.requests[request_id]
   if (!known) return { ...state, writing }
-  const request = { ...known, status, by, rule, feedback, report, hunks: withStates(known.hunks, hunks) }
+  const request = { ...known, status, by, rule, unasked, feedback, report, hunks: withStates(known.hunks, hunks) }
   return { ...state, writing, requests: { ...state.requests, [request_id]: request } }
 }
 

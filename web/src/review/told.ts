@@ -2,6 +2,28 @@
 import type { ApprovalRequest } from '../wire/types.ts'
 import { tally } from './store.ts'
 
+/** In place of what is known only once the call has run. */
+export const RESULT = '(the result of the call)'
+
+/** The server's words for a decision as people read them before they send it; `otherwise` is what can be said without the server. */
+export function worded(exact: string, otherwise: string): string {
+  const waiting = /^Waiting for approval\.\n?/
+  // While something is open nothing is told yet; the list so far stands below what will be said.
+  if (waiting.test(exact)) return [otherwise, exact.replace(waiting, '')].filter(Boolean).join('\n\n')
+  const runs = exact.startsWith('Approved.') || exact.startsWith('Note: the user edited this call')
+  return runs ? exact.replace(/^Approved\.$/m, RESULT) : exact
+}
+
+/** When a call as a whole is approved. */
+export function toldOnApprove(note: string): string {
+  return note.trim() === '' ? RESULT : `${RESULT}\nUser note: ${note.trim()}`
+}
+
+/** When it is approved with another input. */
+export function toldOnEdit(input: unknown): string {
+  return `Note: the user edited this call before it ran; executed input: ${JSON.stringify(input)}. Do not re-issue the original.\n${RESULT}`
+}
+
 /** When all open changes are rejected now. */
 export function toldOnRejectAll(request: ApprovalRequest, feedback: string): string {
   const { accepted } = tally(request.hunks)

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 
 vi.mock('../session/store.ts', () => ({ useSession: () => undefined }))
 
-const { heldBack, mayDecide, onlookers } = await import('./who.ts')
+const { consentOf, heldBack, mayDecide, onlookers } = await import('./who.ts')
 
 const request = (...policies: string[]) => ({ policies, author: { id: 'ana', name: 'Ana' } })
 
@@ -26,4 +26,16 @@ it('names everybody who looks once, in however many tabs, and never ourselves', 
   const [ana, bo, other] = [{ id: '1', name: 'Ana' }, { id: '2', name: 'Bo' }, { id: '3', name: 'Bo' }]
   expect(onlookers([bo, ana, bo, other], '1')).toEqual(['Bo', 'Bo'])
   expect(onlookers([bo, bo], '1')).toEqual(['Bo'])
+})
+
+it('leaves commands to owners, and says so', () => {
+  const command = { ...request('any'), document_id: null, preview_type: 'command' }
+  expect(heldBack(command, { id: 'bo', role: 'editor' })).toBe('Only an owner decides about commands.')
+  expect(mayDecide(command, { id: 'bo', role: 'owner' })).toBe(true)
+  expect(heldBack({ ...request('owner'), document_id: null }, { id: 'bo', role: 'editor' })).toBe('Only an owner decides this request.')
+})
+
+it('says whose yes is needed and how many there are', () => {
+  expect(consentOf({ policies: ['any'], approvals: { have: 0, need: 1 } })).toEqual([])
+  expect(consentOf({ policies: ['not_requester', 'two'], approvals: { have: 1, need: 2 } })).toEqual(['Somebody else decides', 'Two people decide', '1 of 2 approvals'])
 })

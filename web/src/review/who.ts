@@ -12,12 +12,30 @@ export function useReviewer(): Reviewer {
   return { id, role }
 }
 
+/** Who we are where there is no document. */
+export function useDeskReviewer(): Reviewer {
+  const me = useSession((session) => session.me)
+  return { id: me?.user.id, role: me?.role ?? 'viewer' }
+}
+
+/** What about a request says who may decide it. */
+type Matter = Pick<ApprovalRequest, 'policies' | 'author'> & Partial<Pick<ApprovalRequest, 'document_id' | 'preview_type'>>
+
 /** Why somebody whose role would let them decide has to leave it to others; `null`: they need not. */
-export function heldBack({ policies, author }: Pick<ApprovalRequest, 'policies' | 'author'>, { id, role }: Reviewer): string | null {
+export function heldBack({ policies, author, document_id, preview_type }: Matter, { id, role }: Reviewer): string | null {
   if (!canDecide(role)) return null
-  if (policies.includes('owner') && role !== 'owner') return 'Only an owner decides this suggestion.'
+  if (preview_type === 'command' && role !== 'owner') return 'Only an owner decides about commands.'
+  if (policies.includes('owner') && role !== 'owner') return `Only an owner decides this ${document_id === null ? 'request' : 'suggestion'}.`
   if (policies.includes('not_requester') && author.id === id) return 'You asked for this, so somebody else decides it.'
   return null
+}
+
+const WHO_DECIDES: Record<string, string> = { not_requester: 'Somebody else decides', two: 'Two people decide', owner: 'An owner decides' }
+
+/** Who may decide, where that is not anybody who reviews, and how many have said yes of those who must. */
+export function consentOf({ policies, approvals }: Pick<ApprovalRequest, 'policies' | 'approvals'>): string[] {
+  const who = policies.filter((policy) => policy !== 'any').map((policy) => WHO_DECIDES[policy] ?? policy)
+  return approvals.need > 1 ? [...who, `${approvals.have} of ${approvals.need} approvals`] : who
 }
 
 /** The others who look, each once, in however many tabs they do. */
@@ -26,4 +44,4 @@ export function onlookers(focus: readonly Person[], me: string | undefined): str
   return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
 }
 
-export const mayDecide = (request: Pick<ApprovalRequest, 'policies' | 'author'>, reviewer: Reviewer): boolean => canDecide(reviewer.role) && heldBack(request, reviewer) === null
+export const mayDecide = (request: Matter, reviewer: Reviewer): boolean => canDecide(reviewer.role) && heldBack(request, reviewer) === null

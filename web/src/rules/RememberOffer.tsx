@@ -1,65 +1,145 @@
-/** Beside accepting all: not to be asked about such small corrections again, and exactly what that means. */
-import { useId, useState } from 'react'
-import { acceptAll } from '../review/decide.ts'
+/** Beside approving: not to be asked about such a thing again, and exactly what that means. */
+import { type ReactNode, useId, useState } from 'react'
+import { toolName } from '../chat/tools.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalRequest, Remember } from '../wire/types.ts'
-import { allowed, canRemember, reach, sizesFor } from './wording.ts'
+import { allowed, canRemember, patternsFor, reach, sizesAtDesk, sizesFor } from './wording.ts'
 
-interface Props { request: ApprovalRequest; /** "Accept all 3" */ accept: string }
+interface Props {
+  request: ApprovalRequest
+  /** "Accept all 3" */
+  accept: string
+  /** Approves, with the wish; whether it was taken. */
+  send: (wish: Remember) => Promise<boolean>
+}
 
-export function RememberOffer({ request, accept }: Props) {
+const titleFor = ({ document_id, tool_name }: ApprovalRequest): string => `Don’t ask again for ${document_id === null ? toolName(tool_name) : 'small corrections'}`
+
+export function RememberOffer(props: Props) {
+  const { request } = props
   const supported = useCapability('rules')
   const offline = useSession((session) => session.link !== 'online')
   const [open, setOpen] = useState(false)
   if (!supported || !canRemember(request)) return null
+  const Wish = request.document_id === null ? DeskWish : DocumentWish
   return (
     <>
       <button type="button" className="button is-quiet remember-open" disabled={offline} aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        Don’t ask again for small corrections…
+        {titleFor(request)}…
       </button>
-      {open && <Wish request={request} accept={accept} onClose={() => setOpen(false)} />}
+      {open && <Wish {...props} onClose={() => setOpen(false)} />}
     </>
   )
 }
 
-function Wish({ request, accept, onClose }: Props & { onClose: () => void }) {
+/** Who is meant where a rule holds for what one person asks. */
+function useAsker({ author }: ApprovalRequest): string {
   const me = useSession((session) => session.me?.user.id)
+  return author.id === me ? 'you' : author.name
+}
+
+type Wishing = Props & { onClose: () => void }
+
+function DocumentWish(props: Wishing) {
+  const { request } = props
   const units = request.units ?? 0
   const sizes = sizesFor(units)
   const [size, setSize] = useState(sizes[0] ?? units)
   const [scope, setScope] = useState<'document' | 'session'>('document')
   const name = useId()
-  const asker = request.author.id === me ? 'you' : request.author.name
+  const asker = useAsker(request)
   const wish: Remember = { scope, max_units: size }
   return (
+    <Frame {...props} wish={wish} done="accepted" more="Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “rules”, above the suggestions.">
+      <label>
+        Corrections of up to{' '}
+        <select className="field" value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
+          {sizes.map((choice) => <option key={choice} value={choice}>{choice} characters</option>)}
+        </select>
+      </label>
+      <p>Deleted and added characters count together. This suggestion changes {units}.</p>
+      <fieldset>
+        <legend>Asked for by</legend>
+        <label><input type="radio" name={name} checked={scope === 'document'} onChange={() => setScope('document')} /> anybody, in this document</label>
+        <label><input type="radio" name={name} checked={scope === 'session'} onChange={() => setScope('session')} /> {asker === 'you' ? 'only me, in this session' : `only ${asker}, in the session that asked`}</label>
+      </fieldset>
+    </Frame>
+  )
+}
+
+/** Every file; another pattern. */
+const [EVERY, OTHER] = ['every', 'other']
+
+/** What belongs to no document is remembered for the session that asked; owners make wider rules below the cards. */
+function DeskWish(props: Wishing) {
+  const { request } = props
+  const units = request.units ?? 0
+  const patterns = request.tool_name === 'create_new_document' ? [] : patternsFor(request.file_path)
+  const [size, setSize] = useState(sizesAtDesk(units)[0])
+  const [chosen, setChosen] = useState(patterns[0]?.pattern ?? EVERY)
+  const [own, setOwn] = useState('')
+  const path = chosen === EVERY ? '' : chosen === OTHER ? own.trim() : chosen
+  const wish: Remember = { scope: 'session', ...(path && { path }), ...(size !== undefined && { max_units: size }) }
+  return (
+    <Frame {...props} wish={wish} done="approved" lacking={chosen === OTHER && path === ''} more="Each is shown here with your rule on it. Commands, hidden files and whatever has a warning still wait for people. You can revoke this under “rules”, below the requests.">
+      {patterns.length > 0 && (
+        <label>
+          Files:{' '}
+          <select className="field" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+            {patterns.map(({ pattern, words }) => <option key={pattern} value={pattern}>{words}</option>)}
+            <option value={EVERY}>every file</option>
+            <option value={OTHER}>files like…</option>
+          </select>
+        </label>
+      )}
+      {chosen === OTHER && (
+        <Pattern text={own} onChange={setOwn} />
+      )}
+      <label>
+        Changes of{' '}
+        <select className="field" value={size ?? ''} onChange={(event) => setSize(event.currentTarget.value === '' ? undefined : Number(event.currentTarget.value))}>
+          {sizesAtDesk(units).map((choice) => <option key={choice ?? ''} value={choice ?? ''}>{choice === undefined ? 'any size' : `up to ${choice} characters`}</option>)}
+        </select>
+      </label>
+      <p>Deleted and added characters count together. This one changes {units}.</p>
+    </Frame>
+  )
+}
+
+function Pattern({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const field = useFocusOnce<HTMLInputElement>()
+  return (
+    <label>
+      Pattern:{' '}
+      <input className="field" size={18} ref={field} spellCheck={false} autoCapitalize="off" placeholder="notes/**/*.md" value={text} onInput={(event) => onChange(event.currentTarget.value)} />
+    </label>
+  )
+}
+
+interface FrameProps extends Wishing { wish: Remember; /** What happens from now on. */ done: string; more: string; lacking?: boolean; children: ReactNode }
+
+/** The choices, what they mean together, and the two ways on. */
+function Frame({ request, accept, send, onClose, wish, done, more, lacking = false, children }: FrameProps) {
+  const asker = useAsker(request)
+  return (
     <Dialog
-      title="Don’t ask again for small corrections"
+      title={titleFor(request)}
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button is-accept" onClick={() => void acceptAll(request, '', wish).then((done) => done && onClose())}>{accept} and remember</button>
+          <button type="button" className="button is-accept" disabled={lacking} onClick={() => void send(wish).then((sent) => sent && onClose())}>{accept} and remember</button>
           <button type="button" className="button is-quiet" onClick={onClose}>Cancel</button>
         </>
       }
     >
-      <div className="wish">
-        <label>
-          Corrections of up to{' '}
-          <select className="field" value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
-            {sizes.map((choice) => <option key={choice} value={choice}>{choice} characters</option>)}
-          </select>
-        </label>
-        <p>Deleted and added characters count together. This suggestion changes {units}.</p>
-        <fieldset>
-          <legend>Asked for by</legend>
-          <label><input type="radio" name={name} checked={scope === 'document'} onChange={() => setScope('document')} /> anybody, in this document</label>
-          <label><input type="radio" name={name} checked={scope === 'session'} onChange={() => setScope('session')} /> {asker === 'you' ? 'only me, in this session' : `only ${asker}, in the session that asked`}</label>
-        </fieldset>
+      <div className="wish" onKeyDown={(event) => event.stopPropagation()}>
+        {children}
         <div className="rule-sum">
           <b>What will be allowed</b>
-          <p>{allowed(request.tool_name, wish)}, {reach(wish, asker)}: accepted at once, in your name, without anybody being asked.</p>
-          <p>Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “rules”, above the suggestions.</p>
+          <p>{allowed(request.tool_name, wish)}, {reach(wish, asker)}: {done} at once, in your name, without anybody being asked.</p>
+          <p>{more}</p>
         </div>
       </div>
     </Dialog>

@@ -1,4 +1,4 @@
-/** The rules of the open document: what people have approved in advance. */
+/** Rules that we were told of; those of the open document are what people have approved there in advance. */
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
@@ -7,7 +7,24 @@ import { CallError } from '../wire/socket.ts'
 import type { AddRule, ApprovalResolved, Rule } from '../wire/types.ts'
 import { whoseRule } from './wording.ts'
 
-export const useRules = create<{ rules: readonly Rule[] }>()(() => ({ rules: [] }))
+interface Rules {
+  /** Of the open document. */
+  rules: readonly Rule[]
+  /** All that we ever heard of, by id: what a rule decided is said in its words also once it is revoked. */
+  known: Readonly<Record<string, Rule>>
+}
+
+export const useRules = create<Rules>()(() => ({ rules: [], known: {} }))
+
+/** Remembers what rules say. */
+export function learn(rules: readonly Rule[]): void {
+  useRules.setState(({ known }) => ({ known: { ...known, ...Object.fromEntries(rules.map((rule) => [rule.id, rule])) } }))
+}
+
+function follow(rules: readonly Rule[]): void {
+  learn(rules)
+  useRules.setState({ rules })
+}
 
 /** Follows the rules of a document, and says so when one of them has just accepted something. */
 export function useRulesOf(id: string | null): void {
@@ -17,13 +34,13 @@ export function useRulesOf(id: string | null): void {
     if (id === null || !online || !hasCapability('rules')) return
     const stops = [
       wire.on('rules:changed', ({ documentId, rules }) => {
-        if (documentId === id) useRules.setState({ rules })
+        if (documentId === id) follow(rules)
       }),
       wire.on('tool_approval_resolved', (done) => {
         if (done.document_id === id && done.rule !== null) announce(done)
       }),
     ]
-    wire.call('rules:list', { documentId: id }).then(({ rules }) => useRules.setState({ rules }), shrug)
+    wire.call('rules:list', { documentId: id }).then(({ rules }) => follow(rules), shrug)
     return () => stops.forEach((stop) => stop())
   }, [id, online])
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApprovalRequest, Rule } from '../wire/types.ts'
 import { offered, RULED_AT_DESK } from './tools.ts'
-import { allowed, canRemember, flawOf, mayRevoke, meaning, reach, ruleOf, ruleWords, sizesFor, whoseRule } from './wording.ts'
+import { allowed, automatic, canRemember, flawOf, mayRevoke, meaning, patternsFor, reach, ruleOf, ruleWords, sizesAtDesk, sizesFor, whoseRule } from './wording.ts'
 
 const request = (more: Partial<ApprovalRequest>) => ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ApprovalRequest
 
@@ -20,6 +20,40 @@ describe('what a rule allows', () => {
     expect(canRemember(request({ units: 5_000 }))).toBe(false)
     expect(canRemember(request({ preview_type: 'command' }))).toBe(false)
     expect(canRemember(request({ warnings: [{ code: 'moved', text: 'Look twice.' }] }))).toBe(false)
+  })
+
+  it('is offered at the desk for what asks there and names a file, in sizes of files', () => {
+    const desk = (more: Partial<ApprovalRequest>) => request({ document_id: null, tool_name: 'Write', file_path: 'a.txt', units: 5_000, ...more })
+    expect(canRemember(desk({}))).toBe(true)
+    expect(canRemember(desk({ tool_name: 'create_new_document', file_path: 'A title' }))).toBe(true)
+    for (const never of [{ preview_type: 'command', tool_name: 'Bash' }, { tool_name: 'ExitPlanMode' }, { units: null }, { file_path: '../a' }, { warnings: [{ code: 'hidden', text: 'Look twice.' }] }]) {
+      expect(canRemember(desk(never))).toBe(false)
+    }
+    expect(sizesAtDesk(14)).toEqual([100, 500, 2_000, undefined])
+    expect(sizesAtDesk(50_000)).toEqual([undefined])
+  })
+
+  it('is for a file, its like, its folder', () => {
+    expect(patternsFor('./src/notes/a.txt')).toEqual([
+      { pattern: 'src/notes/a.txt', words: 'only src/notes/a.txt' },
+      { pattern: 'src/notes/*.txt', words: '.txt files in src/notes' },
+      { pattern: 'src/notes/**', words: 'everything in src/notes' },
+    ])
+    expect(patternsFor('a.txt').map(({ pattern }) => pattern)).toEqual(['a.txt', '*.txt'])
+    expect(patternsFor('.env').map(({ pattern }) => pattern)).toEqual(['.env'])
+    // What would be read as a pattern means itself.
+    expect(patternsFor('a[1]/{b}*.md').map(({ pattern }) => pattern)).toEqual(['a[[]1[]]/[{]b[}][*].md', 'a[[]1[]]/*.md', 'a[[]1[]]/**'])
+    expect([patternsFor('/etc/passwd'), patternsFor('a/../../b'), patternsFor('..'), patternsFor(null), patternsFor('')]).toEqual([[], [], [], [], []])
+  })
+
+  it('is named where it decided, and so is why nobody was asked', () => {
+    const ana = { id: 'u1', name: 'Ana' }
+    const rule = { id: 'rul_1', by: ana, effect: 'allow', tool: 'Write', remember: { scope: 'session', path: 'notes/**' } } as Rule
+    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u2', { rul_1: rule })).toEqual({ how: 'Approved by Ana’s rule', why: 'Write in files like notes/**, of any size' })
+    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u1', {})).toEqual({ how: 'Approved by your rule', why: '' })
+    expect(automatic('Approved', { rule: null, by: ana, unasked: 'bypass' }, 'u2', {})).toEqual({ how: 'Approved without asking', why: 'approvals were skipped, as Ana chose for this question' })
+    expect(automatic('Accepted', { rule: null, by: ana, unasked: 'approvals_off' }, 'u1', {})?.why).toBe('approvals are off')
+    expect(automatic('Accepted', { rule: null, by: ana, unasked: null }, 'u1', {})).toBeNull()
   })
 
   it('is said with tool, size and reach', () => {

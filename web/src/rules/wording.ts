@@ -1,20 +1,48 @@
 /** What a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ApprovalRequest, Remember, Rule } from '../wire/types.ts'
-import type { RuledTool } from './tools.ts'
+import { RULED_AT_DESK, type RuledTool } from './tools.ts'
 
 /** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
 
+/** Those for whole files. */
+const SIZES_AT_DESK = [100, 500, 2_000, 10_000]
+
 /** The sizes a request fits into, smallest first; none for what is no small correction any more. */
-export function sizesFor(units: number): number[] {
-  return SIZES.filter((size) => size >= units).slice(0, 3)
+export function sizesFor(units: number, sizes: readonly number[] = SIZES): number[] {
+  return sizes.filter((size) => size >= units).slice(0, 3)
 }
+
+/** The sizes a request without a document fits into; the last is without a limit. */
+export const sizesAtDesk = (units: number): (number | undefined)[] => [...sizesFor(units, SIZES_AT_DESK), undefined]
 
 /** Whether it makes sense to offer a rule beside accepting all of a request: the server makes none otherwise, or it would never apply. */
 export function canRemember(request: ApprovalRequest): boolean {
-  return request.units !== null && sizesFor(request.units).length > 0 && request.warnings.length === 0 && request.preview_type !== 'command'
+  if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command') return false
+  if (request.document_id !== null) return sizesFor(request.units).length > 0
+  const tool = RULED_AT_DESK.find(({ tool: name, allows }) => allows && name === request.tool_name)
+  return tool !== undefined && (!tool.files || patternsFor(request.file_path).length > 0)
 }
+
+/** Patterns for files like this one, from the narrowest to the widest; none for a path that no rule can speak of. */
+export function patternsFor(path: string | null): { pattern: string; words: string }[] {
+  const names = (path ?? '').split('/').filter((name) => name !== '' && name !== '.')
+  const name = names.pop()
+  if (name === undefined || path?.startsWith('/') || names.includes('..') || name === '..') return []
+  const folder = names.map(literal).join('/')
+  const place = names.length > 0 ? `in ${names.join('/')}` : 'at the top'
+  const below = (rest: string) => (folder ? `${folder}/${rest}` : rest)
+  const ending = /[^.](\.[A-Za-z0-9]+)$/.exec(name)?.[1]
+  return [
+    { pattern: below(literal(name)), words: `only ${[...names, name].join('/')}` },
+    ...(ending ? [{ pattern: below(`*${ending}`), words: `${ending} files ${place}` }] : []),
+    ...(folder ? [{ pattern: below('**'), words: `everything ${place}` }] : []),
+  ]
+}
+
+/** A name as a pattern that means exactly it. */
+const literal = (name: string): string => name.replace(/[[\]*?{}]/g, '[$&]').replace(/\\/g, '\\\\')
 
 /** "Rewrite, at most 50 characters changed" */
 export function allowed(tool: string, remember: Remember): string {
@@ -81,6 +109,15 @@ export function meaning({ effect, tool, path }: Choice, tools: readonly RuledToo
 export function whoseRule(by: { id: string; name: string } | null, me: string | undefined): string {
   if (by === null) return 'a rule'
   return by.id === me ? 'your rule' : `${by.name}’s rule`
+}
+
+/** Why nobody was asked, and by which rule it was so: "Approved by your rule", "Write in notes/**, of any size"; `null`: somebody decided. */
+export function automatic(verb: string, { rule, unasked = null, by }: Pick<ApprovalRequest, 'rule' | 'by'> & Partial<Pick<ApprovalRequest, 'unasked'>>, me: string | undefined, known: Readonly<Record<string, Rule>>): { how: string; why: string } | null {
+  const found = rule === null ? undefined : known[rule]
+  if (rule !== null) return { how: `${verb} by ${whoseRule(by, me)}`, why: found ? ruleWords(found) : '' }
+  if (unasked === null) return null
+  const asker = by === null ? 'whoever asked' : by.id === me ? 'you' : by.name
+  return { how: `${verb} without asking`, why: unasked === 'bypass' ? `approvals were skipped, as ${asker} chose for this question` : 'approvals are off' }
 }
 
 /** Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked, only an owner. */

@@ -1290,6 +1290,10 @@ by: Person | null,
  */
 rule: string | null, 
 /**
+ * Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+ */
+unasked: string | null, 
+/**
  * Why it was rejected.
  */
 feedback: string | null, 
@@ -1448,6 +1452,10 @@ by: Person | null,
  * The remembered rule that decided in that person's place.
  */
 rule: string | null, 
+/**
+ * Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+ */
+unasked: string | null, 
 /**
  * Why it was rejected.
  */

@@ -50,6 +50,7 @@ export interface Calls {
   cancel: [{ requestId: string }, object]
   tool_approval_response: [ApprovalResponse, Decided]
   tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
+  list_pending_approvals: [{ documentId?: string }, { requests: ApprovalRequest[] }]
   'approval:list': [ListRequests, { requests: ApprovalRequest[]; more: boolean }]
   'approval:told': [ApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]

@@ -41,9 +41,11 @@ export type HunkState = With<wire.HunkState, { status: HunkStatus }>
 export type HunkChanges = With<wire.HunkChanges, { put: Hunk[] }>
 export type DocumentUpdates = With<wire.DocumentUpdates, { hunks?: HunkChanges }>
 
-export type ApprovalRequest = With<wire.ToolApprovalRequest, { status: RequestStatus; hunks: Hunk[] }>
+/** Why nobody was asked. */
+export type Unasked = 'bypass' | 'approvals_off'
+export type ApprovalRequest = With<wire.ToolApprovalRequest, { status: RequestStatus; hunks: Hunk[]; unasked: Unasked | null }>
 export type ApprovalUpdate = With<wire.ToolApprovalUpdate, { status: RequestStatus; hunks: HunkState[]; fresh?: ApprovalRequest; document_id?: string | null; expires_at?: string | null; by?: wire.Person | null }>
-export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: RequestStatus; hunks: HunkState[] }>
+export type ApprovalResolved = With<wire.ToolApprovalResolved, { status: RequestStatus; hunks: HunkState[]; unasked: Unasked | null }>
 export type HunkResponse = With<wire.HunkResponse, { decision: 'accept' | 'reject' }>
 export type ApprovalResponse = With<wire.ToolApprovalResponse, { hunks?: HunkResponse[] }>
 export type Decided = With<wire.Decided, { status: RequestStatus; hunks: HunkState[] }>

@@ -1,0 +1,56 @@
+/** The desk by keyboard: the same letters and chords as beside a text, about the card that has the focus. */
+import { actionOf } from '../review/acts.ts'
+import { useBusy } from '../review/decide.ts'
+import { mayDecide, type Reviewer } from '../review/who.ts'
+import { useSession } from '../session/store.ts'
+import type { ApprovalRequest } from '../wire/types.ts'
+import { step } from './attention.ts'
+import { settle } from './settle.ts'
+import { doAt, useDesk } from './store.ts'
+import { cardOf, isField } from './useAttention.ts'
+
+export function press(event: KeyboardEvent, desk: HTMLElement, waiting: readonly ApprovalRequest[], at: string | null, reviewer: Reviewer): void {
+  // Who writes means the letter; what is open above the desk has keys of its own.
+  if (isField(event.target) || !(event.target instanceof Element) || event.target.closest('dialog') !== desk.closest('dialog')) return
+  const here = cardOf(event.target)
+  const request = waiting.find(({ request_id }) => request_id === here)
+  // Where something is begun about it, that is gone on with.
+  const free = request !== undefined && !(request.request_id in useDesk.getState().doing)
+  const act = actionOf(event, free && mayDecide(request, reviewer) && useSession.getState().link === 'online')
+  switch (act) {
+    case 'next':
+    case 'previous': {
+      const ids = waiting.map(({ request_id }) => request_id)
+      // From outside the cards one comes to the one that was last looked at.
+      const target = here === null ? (at ?? undefined) : step(here, act === 'next' ? 1 : -1, ids)
+      if (target !== undefined) focusCard(desk, target)
+      break
+    }
+    case 'accept':
+      if (request) approve(request)
+      break
+    case 'reject':
+      if (request) doAt(request.request_id, 'rejecting')
+      break
+    case 'edit':
+      if (request?.allowed_decisions.includes('edit')) doAt(request.request_id, 'editing')
+      break
+    // Nothing was accepted that could be undone; Esc closes the desk; the sheet is that of the page below.
+    default:
+      return
+  }
+  event.preventDefault()
+}
+
+/** What needs a second look is never approved by one stray key. */
+export function approve(request: ApprovalRequest): void {
+  if (useBusy.getState().ids.has(request.request_id)) return
+  if (request.default_to_no) doAt(request.request_id, 'confirming')
+  else void settle(request, { approved: true })
+}
+
+export function focusCard(desk: HTMLElement, id: string): void {
+  const card = desk.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`)
+  card?.focus({ preventScroll: true })
+  card?.scrollIntoView({ block: 'nearest' })
+}
