@@ -110,6 +110,7 @@ await story(async (keep) => {
 
   await oneAgain(ana, bo)
   await withoutApprovals(ana, bo)
+  await reasonOvertaken(ana, bo)
 
   const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await phone.page.locator('.sheet-open').click()
@@ -216,4 +217,22 @@ async function withoutApprovals(ana, bo) {
   await reads(bo, 'undone', before)
   await ana.page.getByRole('button', { name: 'Turn approvals on' }).click()
   await bo.page.getByText('Approvals are off.').waitFor({ state: 'detached' })
+}
+
+/** A reason that is being written is offered back, too, when somebody else decides. */
+async function reasonOvertaken(ana, bo) {
+  await eventually('changes again', () => ana.changes(), (changes) => changes.length > 0)
+  const words = (await ana.changes())[0]
+  await ana.choose(1)
+  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason or a note$/ }).click()
+  // The field has the keyboard.
+  await ana.page.locator('.reason .field').waitFor()
+  await ana.page.keyboard.type('It was better before')
+  await choose(bo, words.trim())
+  await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Accept change \d+ of \d+$/ }).click()
+  const kept = ana.page.locator('.orphans')
+  await eventually('who was faster', () => kept.locator('.fate').textContent(), (said) => /^Accepted by Bo, .* while you were writing why not\.$/.test(said))
+  same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')
+  await kept.getByRole('button', { name: 'Throw away' }).click()
+  await kept.waitFor({ state: 'detached' })
 }

@@ -2,7 +2,7 @@
 // decides the next file, the keyboard goes from card to card, and the one that somebody is at does not run out of time.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import { Server, TOKEN, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const file = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : null)
@@ -27,6 +27,7 @@ await story(async (keep) => {
   await withNote(ana)
   await remembered(ana, bo)
   await byKeyboard(ana, bo)
+  await twoPeople(ana, server)
   same('no page failed', [...ana.errors, ...bo.errors], [])
 })
 
@@ -122,4 +123,25 @@ async function byKeyboard(ana, bo) {
   await first.focus()
   await ana.page.keyboard.press('a')
   await eventually('the last file', () => file('else.md'), (text) => text === 'Elsewhere.\n')
+}
+
+/** Two people decide: the card says so, and how many have; what is told to Ana lies before the desk, not behind it. */
+async function twoPeople(ana, server) {
+  const call = async (method, path, body) => {
+    const answer = await fetch(`${server.url}/api/v1/${path}`, { method, headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    holds(`${method} ${path}: ${answer.status}`, answer.ok)
+  }
+  await call('POST', 'tokens', { role: 'reviewer', name: 'Cy' })
+  await call('PATCH', 'documents/desk/settings', { policy: 'two' })
+  await ask(ana, 'Together')
+  const both = card(ana, 'Waiting', 'Write both.md')
+  await both.getByText('Two people decide').waitFor()
+  await both.getByText('0 of 2 approvals').waitFor()
+  await button(ana, 'Approve Write both.md').click()
+  await both.getByText('1 of 2 approvals').waitFor()
+  const toast = ana.page.locator('dialog .toast', { hasText: 'Your approval counts: 1 of 2.' })
+  await toast.waitFor()
+  await accessible(ana, 'a request that two decide, on a phone')
+  await ana.screenshot('errands-7-two-people')
+  same('nothing is written by one', file('both.md'), null)
 }

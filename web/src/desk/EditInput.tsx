@@ -10,6 +10,9 @@ import type { ApprovalRequest } from '../wire/types.ts'
 import { settle } from './settle.ts'
 import { type Field, fieldsOf, inputOf } from './shown.ts'
 
+/** Letters that fit on a line, about. */
+const COLUMNS = 64
+
 interface Props { request: ApprovalRequest; scope: string; onClose: () => void }
 
 export function EditInput({ request, scope, onClose }: Props) {
@@ -81,7 +84,7 @@ function Line({ field: { name, kind, text }, first, onChange }: { field: Field; 
       </label>
     )
   }
-  const rows = Math.min(12, Math.max(1, text.split('\n').length))
+  const rows = Math.min(12, text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0))
   return (
     <label className="desk-field">
       <span>{name || 'input'}{kind === 'json' ? ' (JSON)' : ''}</span>

@@ -1,5 +1,6 @@
 /** Opens up what the AI will be told. */
 import { useEffect, useState } from 'react'
+import { visible } from '../desk/shown.ts'
 import { useCapability, wire } from '../session/store.ts'
 import type { ApprovalResponse } from '../wire/types.ts'
 import { worded } from './told.ts'
@@ -13,7 +14,7 @@ export function Told({ response, otherwise }: { response: ApprovalResponse; othe
   return (
     <details className="told" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>What the AI will be told</summary>
-      <pre>{exact === null ? otherwise : worded(exact, otherwise)}</pre>
+      <pre>{visible(exact === null ? otherwise : worded(exact, otherwise))}</pre>
     </details>
   )
 }

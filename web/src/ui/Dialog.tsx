@@ -1,6 +1,7 @@
 /** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Icon } from './icons.tsx'
+import { onTop } from './top.ts'
 
 interface Props { title: string; onClose: () => void; children: ReactNode; foot?: ReactNode; className?: string }
 
@@ -9,8 +10,13 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
   const id = useId()
   useEffect(() => {
     const shown = box.current
-    shown?.showModal()
-    return () => shown?.close()
+    if (!shown) return
+    shown.showModal()
+    const leave = onTop(shown)
+    return () => {
+      leave()
+      shown.close()
+    }
   }, [])
   return (
     <dialog ref={box} className={className} aria-labelledby={id} onCancel={onClose} onClick={(event) => event.target === box.current && onClose()}>

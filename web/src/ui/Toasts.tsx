@@ -1,7 +1,14 @@
-/** Shows toasts and has them read out. */
+/** Shows toasts and has them read out: in the dialog that is on top, if one is. */
+import { createPortal } from 'react-dom'
 import { dismiss, useToasts } from './toasts.ts'
+import { useTop } from './top.ts'
 
 export function Toasts() {
+  const top = useTop(({ dialogs }) => dialogs.at(-1))
+  return top ? createPortal(<List />, top) : <List />
+}
+
+function List() {
   const toasts = useToasts((state) => state.toasts)
   return (
     <div className="toasts" role="status" aria-live="polite">
