@@ -6,6 +6,8 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::WireError;
+
 /// `claudeStreamStart`, `claudeStreamChunk`, `claudeStreamEnd` (seed 5)
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
