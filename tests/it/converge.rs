@@ -1,9 +1,11 @@
 //! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its own socket.io client, which
 //! type at the same time, hear late, send twice and lose connections, while changes are proposed and decided and the server is killed.
+//! Governed sessions are under every rule of review: requests run out of time, people vote and look, policies change, words are
+//! frozen, owners rule.
 //!
 //! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them, `COPYDESK_SIMULATION_SECONDS=150` goes on for so long;
 //! `COPYDESK_SEED=7` plays that one, or from there on.
-//! What a session must come to is in `support/converge/ledger.mjs`.
+//! What a session must come to is in `support/converge/ledger.mjs`; what a governed one must, in `hearing.mjs` and `docket.mjs` too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
@@ -14,11 +16,16 @@ use serde_json::{Value, json};
 use crate::support::{Desk, OWNER, Role, modules};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/converge.mjs");
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scripts/converge.json");
 /// Some seconds on two busy cores.
 const SESSIONS: u64 = 100;
 /// Sessions in which everything happens at once and the server is killed up to three times.
 const CUT_SESSIONS: u64 = 6;
+/// Governed sessions; each takes seconds, because time really runs out in it.
+const GOVERNED_SESSIONS: u64 = 12;
+/// In so many of them everything happens.
+const ENOUGH_GOVERNED_SESSIONS: u64 = 48;
+/// Servers for governed sessions in which it is killed.
+const FRAGILE: usize = 2;
 /// Half of the sessions of the wrong client go wrong, and the first that does ends them.
 const WRONG_SESSIONS: u64 = 20;
 
@@ -39,6 +46,27 @@ struct Play {
     client: Client,
     /// What all of them are about, if not what their seeds say.
     kind: Value,
+    /// Under every rule of review.
+    governed: bool,
+}
+
+impl Default for Play {
+    fn default() -> Self {
+        Self {
+            seeds: 0..0,
+            seconds: 0,
+            client: Client::OneByOne,
+            kind: Value::Null,
+            governed: false,
+        }
+    }
+}
+
+impl Play {
+    /// The script of the models, as it is called in `fixtures/scripts`.
+    fn script(&self) -> &'static str {
+        if self.governed { "governed" } else { "converge" }
+    }
 }
 
 /// The process in which the editors live.
@@ -83,29 +111,48 @@ impl Drop for Editors {
     }
 }
 
-/// A server with three people on it, two of whom have tokens of their own.
-fn peopled() -> (Desk, Value) {
-    let desk = Desk::playing("converge");
+/// A server, and the people on it: three who write, one who only decides, one who only reads.
+fn peopled(script: &str) -> (Desk, Value) {
+    let desk = Desk::playing(script);
     let [ana, ben] = ["Ana", "Ben"].map(|name| desk.token(name, Role::Editor, &[]));
-    (desk, json!([OWNER, ana, ben]))
+    let [rea, vic] = [("Rea", Role::Reviewer), ("Vic", Role::Viewer)]
+        .map(|(name, role)| desk.token(name, role, &[]));
+    let people = json!([
+        {"name": "Owner", "role": "owner", "token": OWNER},
+        {"name": "Ana", "role": "editor", "token": ana},
+        {"name": "Ben", "role": "editor", "token": ben},
+        {"name": "Rea", "role": "reviewer", "token": rea},
+        {"name": "Vic", "role": "viewer", "token": vic},
+    ]);
+    let place = json!({"url": desk.url(), "tokens": [OWNER, ana, ben], "people": people});
+    (desk, place)
 }
 
 /// Plays the sessions; what happened how often, and what failed. What the server that was killed leaves behind is checked
 /// like every desk's.
-fn play(Play { seeds, seconds, client, kind }: Play) -> (Value, Vec<Value>) {
+fn play(wanted: Play) -> (Value, Vec<Value>) {
     let mut editors = Editors::start();
-    let (desk, people) = peopled();
-    let (mut fragile, fragile_people) = peopled();
-    let stock = matches!(client, Client::AllAtOnce);
-    editors.say(&json!({
-        "url": desk.url(), "tokens": people, "cut": {"url": fragile.url(), "tokens": fragile_people},
-        "script": SCRIPT, "seeds": seeds.collect::<Vec<_>>(), "seconds": seconds, "stock": stock, "kind": kind,
-    }));
+    let name = wanted.script();
+    let Play { seeds, seconds, client, kind, governed } = wanted;
+    let (_desk, mut told) = peopled(name);
+    let killed = if governed { FRAGILE } else { 1 };
+    let (mut fragile, places): (Vec<_>, Vec<_>) =
+        std::iter::repeat_with(|| peopled(name)).take(killed).unzip();
+    let script = format!("{}/fixtures/scripts/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    told["cut"] = places.into();
+    told["script"] = script.into();
+    told["seeds"] = seeds.collect::<Vec<_>>().into();
+    told["seconds"] = seconds.into();
+    told["stock"] = matches!(client, Client::AllAtOnce).into();
+    told["kind"] = kind;
+    told["governed"] = governed.into();
+    editors.say(&told);
     loop {
         let line = editors.hear();
-        if line["cut"] == true {
-            fragile.is_killed_and_restarted();
-            editors.say(&json!({"url": fragile.url()}));
+        if let Some(cut) = line["cut"].as_u64() {
+            let desk = &mut fragile[usize::try_from(cut).expect("it is one of them")];
+            desk.is_killed_and_restarted();
+            editors.say(&json!({"url": desk.url()}));
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();
@@ -137,17 +184,24 @@ fn tell(failure: &Value) -> String {
     )
 }
 
+fn holds(failures: &[Value]) {
+    let told: Vec<_> = failures.iter().map(tell).collect();
+    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
+}
+
+/// What never happened.
+fn missing<'w>(all: &[&'w str], count: &Value) -> Vec<&'w str> {
+    let happened = |what: &&&str| count[**what].as_u64().is_some_and(|times| times > 0);
+    all.iter().filter(|what| !happened(what)).copied().collect()
+}
+
 #[test]
 fn editors_far_from_each_other_always_come_to_the_same_text() {
     let seeds = chosen();
     let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
-    let play_all =
-        Play { seeds: seeds.clone(), seconds, client: Client::OneByOne, kind: Value::Null };
-    let (count, failures) = play(play_all);
+    let (count, failures) = play(Play { seeds: seeds.clone(), seconds, ..Play::default() });
     println!("seeds {seeds:?} and {seconds} s more: {count}");
-    let told: Vec<_> = failures.iter().map(tell).collect();
-    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
-    let happened = |what: &str| count[what].as_u64().is_some_and(|times| times > 0);
+    holds(&failures);
     let everything = [
         "updates",
         "resent",
@@ -159,8 +213,58 @@ fn editors_far_from_each_other_always_come_to_the_same_text() {
         "cuts",
         "parted",
     ];
-    let missing: Vec<_> = everything.into_iter().filter(|it| !happened(it)).collect();
+    let missing = missing(&everything, &count);
     assert!(missing.is_empty() || seeds.count() < 50, "{missing:?} never happened: {count}");
+}
+
+/// What happens if enough governed sessions are played. A simulation in which something never happens proves nothing about it.
+const UNDER_ALL_RULES: [&str; 27] = [
+    "already_resolved",
+    "configured",
+    "conflicted",
+    "cuts",
+    "decisions",
+    "edited",
+    "expired",
+    "extended",
+    "forced",
+    "froze",
+    "frozen",
+    "invalid_decision",
+    "looked",
+    "lost",
+    "not_allowed",
+    "parted",
+    "proposals",
+    "remembered",
+    "reopened",
+    "resent",
+    "rivals",
+    "ruled",
+    "shown",
+    "stale_preview",
+    "undone",
+    "voted",
+    "withdrawn",
+];
+
+/// Requests run out of time while others are looked at, people vote under policies that change, words are frozen, owners rule,
+/// and everybody is told and finds again afterwards what was decided first, once, by whoever may.
+#[test]
+fn no_rule_of_review_is_broken_while_people_type_and_the_server_is_killed() {
+    let sessions = setting("COPYDESK_SESSIONS");
+    let seeds = match setting("COPYDESK_SEED") {
+        Some(seed) => seed..seed + sessions.unwrap_or(1),
+        None => 0..sessions.unwrap_or(GOVERNED_SESSIONS),
+    };
+    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let play_all = Play { seeds: seeds.clone(), seconds, governed: true, ..Play::default() };
+    let (count, failures) = play(play_all);
+    println!("governed, seeds {seeds:?} and {seconds} s more: {count}");
+    holds(&failures);
+    let missing = missing(&UNDER_ALL_RULES, &count);
+    let is_enough = count["sessions"].as_u64() >= Some(ENOUGH_GOVERNED_SESSIONS);
+    assert!(missing.is_empty() || !is_enough, "{missing:?} never happened: {count}");
 }
 
 /// Typing, asking, deciding and undoing go on while the server is killed, at any moment.
@@ -170,10 +274,9 @@ fn whatever_is_acknowledged_survives_a_server_that_is_killed_at_any_moment() {
     let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
     let kind = json!({"cut": true, "reviewed": true, "racing": true, "undoes": true});
     let seeds = first..first + CUT_SESSIONS;
-    let (count, failures) = play(Play { seeds, seconds, client: Client::OneByOne, kind });
+    let (count, failures) = play(Play { seeds, seconds, kind, ..Play::default() });
     println!("from seed {first}: {count}");
-    let told: Vec<_> = failures.iter().map(tell).collect();
-    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
+    holds(&failures);
     assert!(count["cuts"].as_u64() >= Some(CUT_SESSIONS), "{count}");
 }
 
@@ -181,7 +284,6 @@ fn whatever_is_acknowledged_survives_a_server_that_is_killed_at_any_moment() {
 #[test]
 fn a_client_that_takes_all_updates_at_once_is_found_out() {
     let seeds = 0..WRONG_SESSIONS;
-    let (count, failures) =
-        play(Play { seeds, seconds: 0, client: Client::AllAtOnce, kind: Value::Null });
+    let (count, failures) = play(Play { seeds, client: Client::AllAtOnce, ..Play::default() });
     assert!(!failures.is_empty(), "nobody noticed: {count}");
 }

@@ -1,16 +1,23 @@
 // Editors far from each other: seeded sessions of real CodeMirror states with real socket.io clients against a running server.
-//   node converge.mjs MODULES < one line {url, tokens, cut: {url, tokens}, script, seeds, seconds, stock, kind}
-// After its seeds it plays the following ones until the seconds are over. Where a kind is given, all sessions are of it.
-// Out, as JSON lines: {cut: true} asks for the second server to be killed and started again, which is answered by {url}; at the
-// end {done: {count, failures}}.
+//   node converge.mjs MODULES < one line {url, tokens, people, cut: [{url, tokens, people}], script, seeds, seconds, stock, kind, governed}
+// After its seeds it plays the following ones until the seconds are over. Where a kind is given, all sessions are of it; governed
+// ones are under all rules of review.
+// Out, as JSON lines: {cut: 0} asks for the first of the other servers to be killed and started again, which is answered by {url};
+// at the end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CALM, FOUND, cases } from "./converge/cases.mjs";
+import { Governed, governed } from "./converge/governed.mjs";
+import { Broken } from "./converge/ledger.mjs";
 import { Session, kind } from "./converge/session.mjs";
 
 /** Sessions at a time on the server that stays up. */
 const ABREAST = 4;
+/** Governed ones, which mostly wait. */
+const GOVERNED_ABREAST = 8;
 const TRACED = 40;
+/** A server that is wrong is wrong again and again. */
+const ENOUGH_FAILURES = 5;
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const hear = async () => JSON.parse((await lines.next()).value);
@@ -19,15 +26,17 @@ const say = (line, written) => process.stdout.write(JSON.stringify(line) + "\n",
 const told = await hear();
 const { turns } = JSON.parse(readFileSync(told.script));
 const proposals = turns.filter(({ when }) => when).map(({ when, content }) => ({ prompt: when.user, text: content.at(-1).input.new_content }));
-const desk = { url: told.url, tokens: told.tokens, proposals };
-const fragile = {
-  ...told.cut,
-  proposals,
-  async cut() {
-    say({ cut: true });
-    fragile.url = (await hear()).url;
-  },
-};
+const { url, tokens, people } = told;
+const desk = { url, tokens, people, proposals };
+const fragile = told.cut.map((place, at) => {
+  const one = { ...place, proposals };
+  one.cut = async () => {
+    say({ cut: at });
+    one.url = (await hear()).url;
+  };
+  return one;
+});
+const [Play, kindOf] = told.governed ? [Governed, governed] : [Session, kind];
 
 const count = { sessions: 0 }, failures = [];
 
@@ -36,25 +45,26 @@ async function attempt(what, name, play) {
     for (const [name, amount] of Object.entries(await play())) count[name] = (count[name] ?? 0) + amount;
     count.sessions++;
   } catch (error) {
-    failures.push({ seed: name, why: error.stack, trace: what.trace.slice(-TRACED) });
+    failures.push({ seed: name, why: error instanceof Broken ? error.message : error.stack, trace: what.trace.slice(-TRACED) });
   }
 }
 
 async function lane(seeds, on) {
-  for (let seed; (seed = seeds()) !== undefined && (failures.length === 0 || !told.stock); ) {
-    const session = new Session({ seed, desk: on, stock: told.stock, kind: told.kind && { ...kind(seed), ...told.kind } });
+  for (let seed; (seed = seeds()) !== undefined && failures.length < (told.stock ? 1 : ENOUGH_FAILURES); ) {
+    const session = new Play({ seed, desk: on, stock: told.stock, kind: { ...kindOf(seed), ...told.kind } });
     await attempt(session, `${seed}`, () => session.run());
   }
 }
 
-if (!told.stock && !told.kind) {
+const isAll = !told.stock && !told.kind && !told.governed;
+if (isAll) {
   for (const [name, play] of Object.entries(cases)) {
     const session = new Session({ seed: 0, desk, kind: CALM });
     await attempt(session, name, () => session.run(play));
   }
 }
-if (told.seeds.length > 1 && !told.stock && !told.kind) told.seeds.push(...Object.keys(FOUND).map(Number));
-const isCut = (seed) => told.kind?.cut ?? kind(seed).cut;
+if (told.seeds.length > 1 && isAll) told.seeds.push(...Object.keys(FOUND).map(Number));
+const isCut = (seed) => told.kind?.cut ?? kindOf(seed).cut;
 const until = performance.now() + 1000 * (told.seconds ?? 0);
 
 /** The seeds that are about this, one after the other. */
@@ -69,6 +79,6 @@ function deal(cut) {
 }
 
 const upright = deal(false), cut = deal(true);
-await Promise.all([lane(cut, fragile), ...(told.kind?.cut ? [] : Array.from({ length: ABREAST }, () => lane(upright, desk)))]);
+await Promise.all([...fragile.map((on) => lane(cut, on)), ...(told.kind?.cut ? [] : Array.from({ length: told.governed ? GOVERNED_ABREAST : ABREAST }, () => lane(upright, desk)))]);
 // Not before everything is written: sockets of sessions that failed would keep the process.
 say({ done: { count, failures } }, () => process.exit(0));

@@ -41,6 +41,8 @@ export class Line {
       line.ear.mirror?.take("request", request);
     }));
     line.socket.on("tool_approval_resolved", guard((done) => line.ear.mirror?.take("resolved", done)));
+    line.socket.on("tool_approval_update", guard((news) => line.ear.mirror?.overhear("news", news)));
+    line.socket.on("document:changed", guard((changed) => line.ear.mirror?.overhear("changed", changed)));
     line.socket.on("claudeResponse", ({ requestId }) => runs.add(requestId));
     const registered = new Promise((resolve, refuse) => {
       line.socket.on("sessionRegistered", resolve);
@@ -50,7 +52,8 @@ export class Line {
         else refuse(error);
       });
     });
-    line.sessionId = (await late(registered, "sessionRegistered")).sessionId;
+    const { sessionId: own, user } = await late(registered, "sessionRegistered");
+    Object.assign(line, { sessionId: own, user });
     return line;
   }
 

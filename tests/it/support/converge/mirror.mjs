@@ -66,6 +66,9 @@ export class Mirror {
     else this[what](message);
   }
 
+  /** What moves no pending change. */
+  overhear() {}
+
   updates({ from, updates, hunks }) {
     const known = this.synced.version - from;
     must(known >= 0, `the mirror is at ${this.synced.version}, updates are from ${from}`);

@@ -29,10 +29,15 @@ export class Session extends Stage {
     super({ seed, kind: given ?? kind(seed), ...place });
   }
 
+  get steps() {
+    return STEPS;
+  }
+
   async play() {
+    const { steps } = this;
     await this.begin(this.scene());
-    const cuts = Array.from({ length: this.kind.cut ? 1 + this.dice.below(3) : 0 }, () => 20 + this.dice.below(STEPS - 30));
-    for (let step = 0; step < STEPS; step++) {
+    const cuts = Array.from({ length: this.kind.cut ? 1 + this.dice.below(3) : 0 }, () => 20 + this.dice.below(steps - 30));
+    for (let step = 0; step < steps; step++) {
       if (cuts.includes(step)) await this.cut();
       await this.step();
     }
@@ -228,7 +233,7 @@ export class Session extends Stage {
     this.observer.close();
     for (const editor of this.editors) editor.part(this.dice);
     await Promise.all(this.underway);
-    this.observer = await this.watch();
+    this.observer = await this.observe();
     const { document, requests } = await this.observer.join();
     this.keeps(requests);
     must(document.version >= this.ledger.version, () => `version ${this.ledger.version} was seen, after the restart there is ${document.version}`);

@@ -44,7 +44,7 @@ export class Stage {
 
   async begin({ text, people }) {
     this.ledger = new Ledger(text);
-    this.observer = await this.watch();
+    this.observer = await this.observe();
     const created = await this.observer.call("document:create", { title: `Session ${this.seed}`, text });
     this.documentId = this.observer.documentId = created.document.id;
     await this.observer.join();
@@ -113,11 +113,16 @@ export class Stage {
     };
   }
 
-  /** A line of nobody's. */
-  async watch() {
-    const line = await this.connect();
+  /** A line on which nobody types. */
+  async watch(token) {
+    const line = await this.connect({ token });
     line.ear = { hear: (...update) => this.ledger.learn(...update) };
     return line;
+  }
+
+  /** The line on which everything is heard that is told. */
+  observe() {
+    return this.watch();
   }
 
   /** Connects again, if need be. */
