@@ -114,6 +114,7 @@ fn request(count: usize, text: &Text) -> Request {
         touched: None,
         source: String::new(),
         policy: Policy::Any.into(),
+        again_of: None,
     };
     Request::open(proposal, arrival, Version(0), Clock::start(0, 0))
 }

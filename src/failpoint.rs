@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Every place, in the order in which a change walks past them.
-    pub const PLACES: [&str; 25] = [
+    pub const PLACES: [&str; 27] = [
         // The data is open; no run is taken up and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is taken up, the others not yet.
@@ -47,6 +47,9 @@ mod armed {
         // An approved call that acts outside of documents is begun, and then done; nobody has kept what came of it.
         "tools.begun",
         "tools.acted",
+        // What a call did to a file is about to be taken back, and that is kept; then it is, and that is not.
+        "tools.undoing",
+        "tools.undone",
         // A file is about to be written, and that is kept; then it is written, and that is not.
         "files.writing",
         "files.written",

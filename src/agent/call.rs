@@ -33,6 +33,8 @@ pub enum CallDoor {
     Messages,
     /// REST.
     Rest,
+    /// A person who proposes a request again.
+    Desk,
 }
 
 impl CallDoor {
@@ -42,6 +44,7 @@ impl CallDoor {
             Self::Mcp => "mcp",
             Self::Messages => "messages_api",
             Self::Rest => "rest",
+            Self::Desk => "desk",
         }
     }
 }
@@ -58,6 +61,9 @@ pub struct Outside {
     pub base: Option<Version>,
     /// When the caller gives up, in milliseconds since 1970; its request expires then at the latest.
     pub deadline_ms: Option<u64>,
+    /// The request that a person proposes again with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_of: Option<RequestId>,
 }
 
 /// A call that is to be made.
@@ -229,6 +235,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: outside.deadline_ms,
             taken_up: false,
+            again_of: None,
             asking: None,
             plan: PlanMode::Off,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),

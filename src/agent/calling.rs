@@ -14,7 +14,8 @@ use super::{AskError, CallDoor, Called, Calling, Heard, Ongoing, Outside};
 
 fn call(name: &str, input: Value) -> Outside {
     let call = Call { id: "toolu_7".into(), name: name.into(), input };
-    Outside { call, door: CallDoor::Mcp, base: Some(Version(0)), deadline_ms: None }
+    let base = Some(Version(0));
+    Outside { call, door: CallDoor::Mcp, base, deadline_ms: None, again_of: None }
 }
 
 fn rewrite(text: &str) -> Outside {

@@ -104,6 +104,7 @@ impl Agents {
             gate: Gate::Ask,
             deadline_ms: None,
             taken_up: false,
+            again_of: None,
             asking: None,
             plan: PlanMode::Off,
             tag: "".into(),

@@ -66,6 +66,13 @@ impl Ongoing {
         Self { asking, over, stop, caller: CancellationToken::new(), claim: None }
     }
 
+    /// Nobody takes the call back any more; it is people's now.
+    pub(super) fn let_go(mut self) {
+        if let Some(claim) = self.claim.take() {
+            *lock(&claim.owner.callers) += 1;
+        }
+    }
+
     /// What happens next; nothing does after [`Heard::Over`] and [`Heard::Parked`]. Can be cancelled without losing
     /// anything.
     pub async fn next(&mut self) -> Heard {

@@ -18,7 +18,9 @@ mod permission;
 mod prompt;
 mod queue;
 mod record;
+mod repeating;
 mod response;
+mod reversal;
 mod selection;
 mod session;
 mod sketching;
@@ -65,6 +67,7 @@ pub use conversations::Fork;
 pub use ears::Ongoing;
 pub use looking::Seen;
 pub use models::{Chosen, Models};
+pub use repeating::Reopened;
 pub use session::Agents;
 pub use turn::Limits;
 

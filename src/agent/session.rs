@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -61,6 +62,8 @@ pub(super) struct Shared {
     pub ears: Ears,
     /// Held while a call is recognised and begun.
     pub recognising: tokio::sync::Mutex<()>,
+    /// Held while a request is proposed again.
+    pub repeating: tokio::sync::Mutex<()>,
     /// Held while a session's private document is looked up or made.
     private: tokio::sync::Mutex<()>,
     /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
@@ -97,6 +100,7 @@ impl Agents {
             snapshots: Mutex::default(),
             ears: Ears::default(),
             recognising: tokio::sync::Mutex::default(),
+            repeating: tokio::sync::Mutex::default(),
             private: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -182,6 +186,7 @@ impl Agents {
 
     /// Takes up the runs that a crash or a stop left behind; answers how many.
     pub async fn resume(&self) -> Result<usize, AskError> {
+        self.settle_undos().await?;
         let mut records = self.shared.store.unfinished_runs().await?;
         // Those that have begun go first, so that no other run comes between their entries.
         records.sort_by_key(|record| record.state == record::QUEUED);
@@ -264,6 +269,14 @@ impl Agents {
         self.shared.stop.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
+    }
+
+    /// Does something to its end, whoever waits for it; a stop of the server waits too.
+    pub(super) fn see_through<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.shared.tasks.spawn(work)
     }
 
     pub(super) fn employ(&self, worker: Worker, key: Key) {

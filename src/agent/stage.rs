@@ -1,7 +1,7 @@
 //! A small theatre for stories about runs: a real store in memory, real rooms, and a model that plays a part.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -290,14 +290,19 @@ impl Stage {
         stage
     }
 
+    /// Where a file of the workspace is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.as_ref().unwrap().path().join(name)
+    }
+
     /// What a file of the workspace reads; `None`: it is not there.
     pub fn file(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.folder.as_ref().unwrap().path().join(name)).ok()
+        std::fs::read_to_string(self.path(name)).ok()
     }
 
     /// Somebody else writes to a file of the workspace.
     pub fn overwrites(&self, name: &str, content: &str) {
-        std::fs::write(self.folder.as_ref().unwrap().path().join(name), content).unwrap();
+        std::fs::write(self.path(name), content).unwrap();
     }
 
     /// The room of requests without a document.

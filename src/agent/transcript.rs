@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ids::{RunId, SessionId};
+use crate::ids::{RequestId, RunId, SessionId};
 use crate::store::CLEAR;
-use crate::tools::{Call, Change, Outcome};
+use crate::tools::{Call, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
 
 use super::call::CallDoor;
@@ -99,16 +99,32 @@ pub fn up_to(mut entries: Vec<Entry>, run: &RunId) -> Option<Vec<Entry>> {
     Some(entries.split_off(began))
 }
 
-/// What people decided about changes, newest first, and what the model said these changes do.
-pub fn changes(entries: &[Entry]) -> impl Iterator<Item = (&Change, &str)> {
+/// Every call that people were asked about, newest first: its request, what had become of that when the model was told, and
+/// what the model said it does.
+pub fn decided(entries: &[Entry]) -> impl Iterator<Item = Decided<'_>> {
     let outcomes = entries.iter().rev().flat_map(|entry| match &entry.kept {
         Kept::Results { answers } => answers.as_slice(),
         Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
     });
     outcomes.filter_map(|outcome| {
-        let explanation = outcome.explanation.as_deref().unwrap_or("a change");
-        Some((outcome.change.as_ref()?, explanation))
+        let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
+        let (request, status) = match &outcome.change {
+            Some(change) => (change.request.clone(), change.status.as_str()),
+            None => (RequestId::from(about("request_id")?), about("status")?),
+        };
+        Some(Decided { request, status, what: outcome.explanation.as_deref() })
     })
+}
+
+/// What the model was told of a request.
+#[derive(Debug)]
+pub struct Decided<'e> {
+    /// The request.
+    pub request: RequestId,
+    /// What had become of it, as the wire calls it.
+    pub status: &'e str,
+    /// What the model said it does, if it said so.
+    pub what: Option<&'e str>,
 }
 
 /// Whether people have approved a plan in these entries.

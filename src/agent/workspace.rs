@@ -3,6 +3,8 @@
 mod commands;
 mod editing;
 mod recovery;
+mod repeating;
+mod undoing;
 mod writing;
 
 use std::sync::Arc;

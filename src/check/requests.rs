@@ -27,6 +27,9 @@ impl Requests {
             known: HashSet::new(),
             accounted: Accounted::new(),
         };
+        let undos = at.undos().await;
+        let undos = report.read("request.undo", "the undos under way", undos).unwrap_or_default();
+        let mut after = Vec::new();
         let deciders = at.deciders().await;
         let deciders = report.read("decision.read", "the decisions", deciders).unwrap_or_default();
         let records = at.requests().await;
@@ -36,14 +39,27 @@ impl Requests {
             requests.known.insert(record.id.clone());
             let none = Vec::new();
             let by = deciders.get(record.id.as_str()).unwrap_or(&none);
-            if let Some(request) = one(&record, by, report)
-                && let Some(document) = record.document
-            {
+            let Some(request) = one(&record, by, report) else { continue };
+            after.extend(Aftermath::of(&request));
+            if let Some(document) = record.document {
                 requests.by_document.entry(document).or_default().push(request);
             }
         }
+        requests.check_aftermaths(&after, &undos, report);
         let Some(accounted) = accounted else { return requests };
         requests.accounted = accounted;
+        for Aftermath { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
+            match (is_undone, requests.times(id.as_str(), "request.undo")) {
+                (true, 1) | (false, 0) => {}
+                (true, lines) => {
+                    let message = format!("it was undone, and the audit log accounts for {lines}");
+                    report.find("audit.undo", id, message);
+                }
+                (false, _) => {
+                    report.find("audit.undo", id, "the audit log accounts for an undo of it");
+                }
+            }
+        }
         for (request, by) in &deciders {
             let lines = requests.times(request, "request.decide");
             if lines != by.len() as u64 {
@@ -54,6 +70,32 @@ impl Requests {
             }
         }
         requests
+    }
+
+    /// What was done about requests after they had ended.
+    fn check_aftermaths(&self, after: &[Aftermath], undos: &[RequestId], report: &mut Report) {
+        for Aftermath { id, is_being_undone, others, .. } in after {
+            if *is_being_undone != undos.contains(id) {
+                let message = if *is_being_undone {
+                    "it is being undone, and no restart would find out what came of that"
+                } else {
+                    "nothing of it is being undone, and a restart would look for that"
+                };
+                report.find("request.undo", id, message);
+            }
+            for other in others.iter().filter(|other| !self.known.contains(*other)) {
+                let message =
+                    format!("it was proposed again by way of {other}, which is not there");
+                report.find("request.again", id, message);
+            }
+        }
+        for id in undos.iter().filter(|id| after.iter().all(|it| it.id != **id)) {
+            report.find(
+                "request.undo",
+                id,
+                "nothing of it is being undone, and a restart would look for that",
+            );
+        }
     }
 
     pub(super) fn of(&self, document: &DocumentId) -> &[Request] {
@@ -81,6 +123,33 @@ impl Requests {
                 report.find("request.document", request.id(), message);
             }
         }
+    }
+}
+
+/// What was done about a request after it had ended.
+struct Aftermath {
+    id: RequestId,
+    /// Whether it has no document.
+    is_desks: bool,
+    is_undone: bool,
+    is_being_undone: bool,
+    /// The requests that it repeats, or that repeat it.
+    others: Vec<RequestId>,
+}
+
+impl Aftermath {
+    /// Nothing, where nothing can have been done.
+    fn of(request: &Request) -> Option<Self> {
+        let others = request.proposal.again_of.iter().chain(&request.again_as).cloned();
+        let aftermath = Self {
+            id: request.id().clone(),
+            is_desks: request.proposal.document.is_none(),
+            is_undone: request.undone().is_some(),
+            is_being_undone: request.is_being_undone(),
+            others: others.collect(),
+        };
+        let is_any = request.reversal.is_some() || !aftermath.others.is_empty();
+        (is_any || aftermath.is_desks).then_some(aftermath)
     }
 }
 

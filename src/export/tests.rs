@@ -39,6 +39,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> Request {
         touched: None,
         source: "sdk".to_owned(),
         policy: Consent::default(),
+        again_of: None,
     };
     let clock = Clock::start(ASKED_MS + u64::from(number) * 1_000, 300_000);
     Request::open(proposal, arrival, Version(7), clock)

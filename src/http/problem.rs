@@ -218,7 +218,8 @@ impl From<DecisionError> for Problem {
             DecisionError::Expired { .. }
             | DecisionError::AlreadyResolved { .. }
             | DecisionError::StalePreview { .. }
-            | DecisionError::Conflicted { .. } => StatusCode::CONFLICT,
+            | DecisionError::Conflicted { .. }
+            | DecisionError::FileChanged { .. } => StatusCode::CONFLICT,
         };
         let WireError { code: _, message, details } = convert::decision_error(&error);
         Self::new(status, error.code(), message).with(details)

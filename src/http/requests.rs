@@ -19,7 +19,7 @@ use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{self, DecisionError};
 use crate::room::command;
 use crate::room::ended::{self, Wanted};
-use crate::room::{RoomError, RoomHandle};
+use crate::room::{DESK, RoomError, RoomHandle};
 use crate::store::{RequestRecord, Scope};
 use crate::who::{Action, Principal};
 use crate::wire::client::ToolApprovalResponse;
@@ -36,7 +36,7 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Listing {
-    /// Only those of this document; missing: all open ones that the person may see.
+    /// Only those of this document, or `desk`: those without one; missing: all that the person may see.
     document_id: Option<String>,
     /// `open` (the default): those that can still be decided. `ended`: the others, without those of private documents if no
     /// document is named.
@@ -83,8 +83,12 @@ async fn open(
     caller: &Caller,
     document: Option<&str>,
 ) -> Result<Vec<std::sync::Arc<review::Request>>, Problem> {
-    if let Some(document) = document {
+    if let Some(document) = document.filter(|document| *document != DESK) {
         return Ok(caller.room(door, document, Action::Read).await?.requests().await?);
+    }
+    if document.is_some() {
+        caller.must(Action::Read)?;
+        return desks(door, caller).await;
     }
     let records = door.store.open_requests(Scope::Everything).await?;
     let mut documents: Vec<DocumentId> =
@@ -98,11 +102,19 @@ async fn open(
         requests.extend(room.requests().await?);
     }
     if caller.principal.may(Action::Read, None) {
-        let mut desks = door.rooms.desk().await?.requests().await?;
-        desks.retain(|request| request.concerns(&caller.principal));
-        requests.extend(desks);
+        requests.extend(desks(door, caller).await?);
     }
     Ok(requests)
+}
+
+/// Open ones without a document that are the person's business.
+async fn desks(
+    door: &Door,
+    caller: &Caller,
+) -> Result<Vec<std::sync::Arc<review::Request>>, Problem> {
+    let mut open = door.rooms.desk().await?.requests().await?;
+    open.retain(|request| request.concerns(&caller.principal));
+    Ok(open)
 }
 
 /// Those of one document; or of all that are listed, and of the desk.
@@ -115,12 +127,16 @@ async fn ended(
 ) -> Result<Json<RequestPage>, Problem> {
     // A token for one document means that one.
     let only = caller.principal.document.as_ref().map(DocumentId::as_str);
-    if let Some(document) = document.or(only) {
+    let scope = if document == Some(DESK) { Scope::Desk } else { Scope::Everything };
+    if scope == Scope::Desk {
+        caller.must(Action::Read)?;
+    } else if let Some(document) = document.or(only) {
         let room = caller.room(door, document, Action::Read).await?;
-        let found = ended::Page::read(&door.store, Some(room.document()), wanted).await?;
+        let found =
+            ended::Page::read(&door.store, Scope::Document(room.document()), wanted).await?;
         return fitting(here, found.requests.iter(), found.more);
     }
-    let found = ended::Page::read(&door.store, None, wanted).await?;
+    let found = ended::Page::read(&door.store, scope, wanted).await?;
     let theirs = |request: &&review::Request| {
         request.proposal.document.is_some() || request.concerns(&caller.principal)
     };
@@ -328,20 +344,24 @@ pub(super) async fn extend(deed: Deed) -> Result<Json<RequestState>, Problem> {
 
 /// What was accepted is undone.
 pub(super) async fn undo(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let agents = deed.door.agents.clone();
     let (room, request, by, Undo { hunks, force }) = deed.read(Action::Decide).await?;
     let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect());
     let undo = command::Undo { request, hunks, force: force.unwrap_or(false) };
-    Ok(Json(state(&*room.undo(undo, by).await?)))
+    Ok(Json(state(&*agents.undo_in(&room, undo, by).await?)))
 }
 
 /// What was rejected or ran out of time is proposed again, on today's text.
 pub(super) async fn reopen(deed: Deed) -> Result<Json<RequestState>, Problem> {
+    let agents = deed.door.agents.clone();
     let (room, request, by, Reopen { hunks }) = deed.read(Action::Decide).await?;
     let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
     let reopen = command::Reopen { request, hunks: hunks.clone() };
-    let reopened = room.reopen(reopen, by).await?;
+    let reopened = agents.reopen_in(&room, reopen, by, None).await?;
+    let again = reopened.request();
     let unplaced = reopened.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
-    Ok(Json(RequestState { unplaced: Some(unplaced), ..state(&reopened) }))
+    let request_id = Some(again.id().to_string());
+    Ok(Json(RequestState { unplaced: Some(unplaced), request_id, ..state(again) }))
 }
 
 /// Whoever asked takes it back.
@@ -355,6 +375,7 @@ fn state(request: &review::Request) -> RequestState {
         status: request.status.as_str().to_owned(),
         expires_at: request.clock.ends_ms().map(convert::time),
         unplaced: None,
+        request_id: None,
     }
 }
 

@@ -65,6 +65,7 @@ pub(super) async fn call(
                 let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
                 desk.door.clock.now_ms().saturating_add(patience_ms)
             }),
+            again_of: None,
         },
         mark,
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
 use crate::document::ChangeSet;
 use crate::document::provenance::Placement;
-use crate::ids::{HunkId, RuleId};
+use crate::ids::{DocumentId, HunkId, RuleId};
 
 /// What a person decided about a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,6 +217,33 @@ pub enum DecisionError {
         /// The hunks concerned.
         hunks: Vec<HunkId>,
     },
+    /// The file that a call has written does not read as the call left it.
+    #[error("{}", changed_since(file))]
+    FileChanged {
+        /// How it reads now.
+        file: Box<FileNow>,
+    },
+}
+
+/// How a file reads that has changed since a call wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileNow {
+    /// The file.
+    pub path: String,
+    /// Whether it is still there.
+    pub is_there: bool,
+    /// What changed since, as a unified diff; of a long one the beginning.
+    pub diff_lines: Vec<String>,
+    /// The document that people have open in its place.
+    pub document: Option<DocumentId>,
+}
+
+fn changed_since(FileNow { path, is_there, .. }: &FileNow) -> String {
+    if *is_there {
+        format!("{path} was changed since; look at it again")
+    } else {
+        format!("{path} was removed since; look at it again")
+    }
 }
 
 impl DecisionError {
@@ -229,7 +256,7 @@ impl DecisionError {
             Self::AlreadyResolved { .. } => "already_resolved",
             Self::InvalidDecision { .. } => "invalid_decision",
             Self::StalePreview { .. } => "stale_preview",
-            Self::Conflicted { .. } => "conflicted",
+            Self::Conflicted { .. } | Self::FileChanged { .. } => "conflicted",
         }
     }
 }

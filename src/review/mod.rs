@@ -20,6 +20,7 @@ mod preview;
 mod rebase;
 mod report;
 mod request;
+mod reversal;
 mod rule;
 mod soundness;
 mod undo;
@@ -30,7 +31,9 @@ mod stories;
 pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
 pub use credit::{AiCredit, Author, Credit};
-pub use decision::{Asked, Choice, Decision, DecisionError, Finish, HunkVerdict, Outcome, Verdict};
+pub use decision::{
+    Asked, Choice, Decision, DecisionError, FileNow, Finish, HunkVerdict, Outcome, Verdict,
+};
 pub use execution::{Announced, Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use pattern::{Hidden, PathPattern};
@@ -40,5 +43,6 @@ pub use preview::{Preview, PreviewKind, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};
+pub use reversal::{Reversal, Reversed, Written};
 pub use rule::{EVERY_TOOL, Effect, Ended, Matter, Remember, Rule, Scope, ruling};
 pub use undo::{Touched, UndoScope};

@@ -29,7 +29,9 @@ impl Request {
             return Report { text: self.answered(answer), is_error: false };
         }
         if let Some(Execution::Done { report, .. }) = &self.execution {
-            return self.report_result(report);
+            let mut report = self.report_result(report);
+            report.text.push_str(&self.undone_line());
+            return report;
         }
         if self.status == RequestStatus::Approved && self.hunks.is_empty() {
             return self.report_result(&Report { text: "Approved.".to_owned(), is_error: false });
@@ -49,6 +51,14 @@ impl Request {
                 refused(self.with_reasons("The tool was approved but failed.".to_owned()))
             }
         }
+    }
+
+    /// That people have taken back since what the call did, if they have.
+    fn undone_line(&self) -> String {
+        let (Some(undone), Some(path)) = (self.undone(), &self.proposal.preview.file_path) else {
+            return String::new();
+        };
+        format!("\n{} has undone this since: {path} is as it was before.", undone.by.name)
     }
 
     /// What the model is told about a tool that ran after approval: its result, and that people edited the call if they did.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::policy::agreeing;
 use super::{
     Announced, Arrival, Committed, Consent, Execution, Hunk, HunkStatus, Person, Preview, Rebased,
-    Report, Returned, Vote, Votes,
+    Report, Returned, Reversal, Vote, Votes,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
@@ -103,6 +103,9 @@ pub struct Proposal {
     /// Who may decide.
     #[serde(default)]
     pub policy: Consent,
+    /// The request that a person proposes again with it; people alone decide it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_of: Option<RequestId>,
 }
 
 /// When a request was made and when it ends; milliseconds since 1970.
@@ -278,6 +281,12 @@ pub struct Request {
     /// Where the approved call stands, for a tool that acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// Whether what the call did is being taken back, or was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversal: Option<Reversal>,
+    /// The request with which a person proposed it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_as: Option<RequestId>,
 }
 
 impl Request {
@@ -298,6 +307,8 @@ impl Request {
             closed: None,
             announced_for: None,
             execution: None,
+            reversal: None,
+            again_as: None,
         };
         request.announced = request.preview_hash();
         request

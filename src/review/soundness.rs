@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Hunk, HunkStatus, Part, Request, RequestStatus};
+use super::{Execution, Hunk, HunkStatus, Part, Request, RequestStatus};
 use crate::document::Text;
 
 impl Request {
@@ -27,6 +27,7 @@ impl Request {
             });
         }
         found.extend(self.status_against_hunks());
+        found.extend(self.reversal_against_execution().map(str::to_owned));
         let mut names = HashSet::new();
         for hunk in &self.hunks {
             if !names.insert(&hunk.id) {
@@ -46,6 +47,19 @@ impl Request {
             Some(format!("{} change {} {wrong}", hunk.status.as_str(), hunk.id))
         };
         self.hunks.iter().filter_map(misfit).collect()
+    }
+
+    fn reversal_against_execution(&self) -> Option<&'static str> {
+        self.reversal.as_ref()?;
+        let is_done = matches!(
+            &self.execution,
+            Some(Execution::Done { report, .. }) if !report.is_error
+        );
+        if self.status != RequestStatus::Approved || !is_done {
+            return Some("it was undone, and nothing says that it was done");
+        }
+        (self.proposal.touched.is_none() || self.proposal.preview.new_content.is_none())
+            .then_some("it was undone, and changed no file")
     }
 
     fn status_against_hunks(&self) -> Option<String> {

@@ -6,6 +6,7 @@ mod lives;
 mod people;
 mod rebasing;
 mod remembering;
+mod reversing;
 mod ruling;
 mod telling;
 mod undoing;
@@ -57,6 +58,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> Proposal 
         touched: None,
         source: "sdk".to_owned(),
         policy: Consent::default(),
+        again_of: None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ids::{
 };
 use crate::review::{
     Decision, Effect, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report, Request,
-    Resolution, Rule,
+    Resolution, Reversed, Rule,
 };
 use crate::store::Batch;
 use crate::who::Principal;
@@ -63,6 +63,12 @@ pub enum Command {
     Begin(RequestId, Reply<Arc<Request>>),
     /// An approved call is over.
     Done(RequestId, Report, Reply<Arc<Request>>),
+    /// What a call did to a file begins to be taken back; granted once.
+    BeginUndo(Box<Undoing>, Principal, Reply<Arc<Request>>),
+    /// That is over.
+    EndUndo(RequestId, Reversed, Reply<Arc<Request>>),
+    /// A person has proposed a request again, with another one.
+    Repeated(RequestId, RequestId, Principal, Reply<Arc<Request>>),
     /// Change the title.
     Rename(String, Principal, Reply<()>),
     /// Change the settings.
@@ -106,8 +112,11 @@ impl Command {
             | Self::LookAgain(request, ..)
             | Self::Begin(request, ..)
             | Self::Done(request, ..)
+            | Self::EndUndo(request, ..)
+            | Self::Repeated(request, ..)
             | Self::Undo(Undo { request, .. }, ..)
             | Self::Reopen(Reopen { request, .. }, ..) => Some(request),
+            Self::BeginUndo(undoing, ..) => Some(&undoing.request),
             Self::Propose(new, ..) if new.taken_up => Some(&new.id),
             Self::Open(..)
             | Self::Leave(..)
@@ -170,6 +179,9 @@ impl Command {
             | Self::LookAgain(.., reply)
             | Self::Begin(.., reply)
             | Self::Done(.., reply)
+            | Self::BeginUndo(.., reply)
+            | Self::EndUndo(.., reply)
+            | Self::Repeated(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
             Self::Sketch(_, reply)
             | Self::Rename(.., reply)
@@ -251,6 +263,17 @@ pub struct Undo {
     pub force: bool,
 }
 
+/// What a call did to a file, to be taken back.
+#[derive(Clone, Debug)]
+pub struct Undoing {
+    /// The request of the call.
+    pub request: RequestId,
+    /// What tells the content that the file has now from every other.
+    pub found: String,
+    /// Whether although that is not what the call left there.
+    pub force: bool,
+}
+
 /// What to propose again.
 #[derive(Clone, Debug)]
 pub struct Reopen {
@@ -310,6 +333,8 @@ pub struct NewRequest {
     pub deadline_ms: Option<u64>,
     /// Whether an earlier process may have proposed it: then the store is asked first.
     pub taken_up: bool,
+    /// The request that a person proposes again with it.
+    pub again_of: Option<RequestId>,
 }
 
 /// What is kept and told before a request, in the same transaction: the answer of the model that makes the call. It is kept

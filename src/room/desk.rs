@@ -133,8 +133,18 @@ fn changed(
     now: &Now,
     step: &mut Step,
 ) -> Arc<Request> {
-    let request = Arc::new(request);
     step.keep(audit(state, &request, action, now));
+    retell(state, request, news, step)
+}
+
+/// Keeps and tells a request that has ended, and of which something new is to be known.
+pub(super) fn retell(
+    state: &mut RoomState,
+    request: Request,
+    news: News,
+    step: &mut Step,
+) -> Arc<Request> {
+    let request = Arc::new(request);
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));
     tell_news(state, &request, news, step);

@@ -1,8 +1,8 @@
 //! Requests that have ended, read page by page from what is kept: newest first.
 
-use crate::ids::{DocumentId, RequestId};
+use crate::ids::RequestId;
 use crate::review::{Request, RequestStatus};
-use crate::store::Store;
+use crate::store::{Scope, Store};
 
 use super::{RoomError, restore};
 
@@ -27,16 +27,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a page of a document's requests, or of those of every listed document and the desk. What has ended and was told is kept, so it is there.
-    pub async fn read(
-        store: &Store,
-        document: Option<&DocumentId>,
-        wanted: &Wanted,
-    ) -> Result<Self, RoomError> {
+    /// Reads a page of a document's requests, of the desk's, or of those of every listed document and the desk. What has ended
+    /// and was told is kept, so it is there.
+    pub async fn read(store: &Store, scope: Scope<'_>, wanted: &Wanted) -> Result<Self, RoomError> {
         let statuses: Vec<_> = wanted.statuses.iter().map(|status| status.as_str()).collect();
         // One more, to know whether there are more.
         let limit = wanted.limit.saturating_add(1);
-        let found = store.ended_requests(document, &statuses, wanted.before.as_ref(), limit).await;
+        let found = store.ended_requests(scope, &statuses, wanted.before.as_ref(), limit).await;
         let mut found = found.map_err(RoomError::store)?;
         let more = found.len() > wanted.limit as usize;
         found.truncate(wanted.limit as usize);

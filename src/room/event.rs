@@ -112,6 +112,8 @@ pub enum News {
     Preview,
     /// The approved call is over.
     Result,
+    /// What it did was taken back, or it was proposed again.
+    Aftermath,
 }
 
 /// News for everybody who is connected.

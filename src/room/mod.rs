@@ -32,6 +32,7 @@ mod recovery;
 pub mod rehearsal;
 mod requests;
 mod restore;
+mod reversals;
 mod rooms;
 mod rules;
 mod sketches;
@@ -52,13 +53,13 @@ use tokio::sync::{mpsc, watch};
 
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Rule};
+use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Reversed, Rule};
 use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface, Proposed,
-    Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo,
+    Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo, Undoing,
 };
 use event::{Announcement, Caret, Event, Said};
 use file::{FileNews, Merge, Merged};
@@ -331,6 +332,34 @@ impl RoomHandle {
         report: Report,
     ) -> Result<Arc<Request>, RoomError> {
         self.ask(|reply| Command::Done(request, report, reply)).await
+    }
+
+    /// What a call did to a file begins to be taken back. Granted once; durable when this returns.
+    pub async fn begin_undo(
+        &self,
+        undoing: Undoing,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::BeginUndo(Box::new(undoing), by, reply)).await
+    }
+
+    /// That is over.
+    pub async fn end_undo(
+        &self,
+        request: RequestId,
+        reversed: Reversed,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::EndUndo(request, reversed, reply)).await
+    }
+
+    /// A person has proposed a request again, with another one.
+    pub async fn repeated(
+        &self,
+        request: RequestId,
+        again: RequestId,
+        by: Principal,
+    ) -> Result<Arc<Request>, RoomError> {
+        self.ask(|reply| Command::Repeated(request, again, by, reply)).await
     }
 
     /// Change the title.

@@ -45,7 +45,9 @@ pub(super) fn propose(
     // What an owner must approve is applied at once only for an owner.
     let waits = new.preview.kind == PreviewKind::Command
         && !new.requester.may(Action::Command, state.about().as_ref());
-    let gate = new.gate;
+    // What somebody proposes again is decided by people, whatever else would decide it.
+    let is_again = new.again_of.is_some();
+    let gate = if is_again { Gate::People } else { new.gate };
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
         Arrived::Conflicted(told) => return Ok(Proposed::Conflicted(told)),
@@ -138,6 +140,7 @@ fn arrive(
         gate: _,
         deadline_ms,
         taken_up: _,
+        again_of,
     } = new;
     let arrival = Arrival::map(&id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
@@ -161,6 +164,7 @@ fn arrive(
         touched,
         source,
         policy: settings.policy.into(),
+        again_of,
     };
     let clock = Clock { deadline_ms, ..Clock::start(now.ms, settings.timeout_ms) };
     let mut request = Request::open(proposal, arrival, state.version(), clock);

@@ -17,7 +17,7 @@ use super::event::{Event, News, RequestUpdate};
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
 use super::writing::HunkChanges;
-use super::{RoomError, decisions, desk, sketches, time, undo};
+use super::{RoomError, decisions, desk, reversals, sketches, time, undo};
 
 /// Applies a command about a request there is.
 pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
@@ -56,6 +56,18 @@ pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &m
         }
         Command::Done(id, report, reply) => {
             let result = desk::done(state, &id, report, now, step);
+            step.answer(reply, result);
+        }
+        Command::BeginUndo(undoing, by, reply) => {
+            let result = reversals::begin(state, *undoing, &by, now, step);
+            step.answer(reply, result);
+        }
+        Command::EndUndo(id, reversed, reply) => {
+            let result = reversals::end(state, &id, &reversed, now, step);
+            step.answer(reply, result);
+        }
+        Command::Repeated(id, again, by, reply) => {
+            let result = reversals::repeated(state, &id, again, &by, now, step);
             step.answer(reply, result);
         }
         _ => {}

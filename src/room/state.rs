@@ -280,6 +280,9 @@ impl RoomState {
             | Command::LookAgain(..)
             | Command::Begin(..)
             | Command::Done(..)
+            | Command::BeginUndo(..)
+            | Command::EndUndo(..)
+            | Command::Repeated(..)
             | Command::Reopen(..) => requests::apply(self, command, now, step),
             // The driver hands these over with what it fetched for them.
             Command::Open(..)

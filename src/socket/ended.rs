@@ -5,7 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::ids::RequestId;
 use crate::review::RequestStatus;
+use crate::room::DESK;
 use crate::room::ended::{Page, Wanted};
+use crate::store::Scope;
 use crate::who::Action;
 use crate::wire::client::ListRequests;
 use crate::wire::convert;
@@ -33,7 +35,6 @@ pub(super) async fn list(
     payload: ListRequests,
 ) -> Result<Ended, Refusal> {
     let ListRequests { document_id, status, before, limit } = payload;
-    let room = connection.room(&document_id, Action::Read).await?;
     let limit = limit.unwrap_or(DEFAULT);
     if !(1..=MOST).contains(&limit) {
         return Err(Refusal::invalid(format!("`limit` is 1 to {MOST}")));
@@ -43,9 +44,30 @@ pub(super) async fn list(
     }
     let statuses = status.iter().flatten().map(|name| ended(name)).collect::<Result<_, _>>()?;
     let wanted = Wanted { statuses, before: before.map(RequestId::from), limit };
-    let document = Some(room.document());
-    let page = Page::read(&connection.door.store, document, &wanted).await?;
-    fitting(&page)
+    match document_id.as_deref() {
+        None | Some(DESK) => {
+            connection.desk(Action::Read).await?;
+            desks(connection, wanted).await
+        }
+        Some(document) => {
+            let room = connection.room(document, Action::Read).await?;
+            let scope = Scope::Document(room.document());
+            fitting(&Page::read(&connection.door.store, scope, &wanted).await?)
+        }
+    }
+}
+
+/// Those without a document that are the person's business. A page of which nothing is theirs is passed over, so that whoever
+/// reads on has a request to read on from.
+async fn desks(connection: &Connection, mut wanted: Wanted) -> Result<Ended, Refusal> {
+    loop {
+        let mut page = Page::read(&connection.door.store, Scope::Desk, &wanted).await?;
+        wanted.before = page.requests.last().map(|last| last.id().clone());
+        page.requests.retain(|request| request.concerns(&connection.principal));
+        if !page.requests.is_empty() || !page.more {
+            return fitting(&page);
+        }
+    }
 }
 
 /// How a request can have ended.

@@ -1,7 +1,5 @@
 //! Events about requests: decide, look, extend, undo.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -146,8 +144,8 @@ pub(super) struct Status {
     expires_at: Option<String>,
 }
 
-impl From<Arc<Request>> for Status {
-    fn from(request: Arc<Request>) -> Self {
+impl From<&Request> for Status {
+    fn from(request: &Request) -> Self {
         Self {
             status: request.status.as_str(),
             expires_at: request.clock.ends_ms().map(convert::time),
@@ -162,7 +160,7 @@ pub(super) async fn focus(
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
     let focus = if payload.on { Focus::On } else { Focus::Off };
-    Ok(room.focus(id, connection.member.clone(), focus).await?.into())
+    Ok((&*room.focus(id, connection.member.clone(), focus).await?).into())
 }
 
 pub(super) async fn extend(
@@ -171,7 +169,7 @@ pub(super) async fn extend(
 ) -> Result<Status, Refusal> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
-    Ok(room.extend(id, connection.principal.clone()).await?.into())
+    Ok((&*room.extend(id, connection.principal.clone()).await?).into())
 }
 
 pub(super) async fn undo(
@@ -185,7 +183,9 @@ pub(super) async fn undo(
         hunks: payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
         force: payload.force.unwrap_or(false),
     };
-    Ok(room.undo(undo, connection.principal.clone()).await?.into())
+    let by = connection.principal.clone();
+    let undone = connection.door.agents.undo_in(&room, undo, by).await?;
+    Ok((&*undone).into())
 }
 
 /// What became of a wish to propose again.
@@ -193,6 +193,8 @@ pub(super) async fn undo(
 pub(super) struct Reopened {
     #[serde(flatten)]
     status: Status,
+    /// The request that is pending now; a call as a whole is proposed again by another one.
+    request_id: String,
     /// Changes whose words are no longer in the text.
     unplaced: Vec<String>,
 }
@@ -205,9 +207,11 @@ pub(super) async fn reopen(
     let room = room_of(connection, &id, Action::Decide).await?;
     let hunks = payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
     let reopen = Reopen { request: id, hunks: hunks.clone() };
-    let request = room.reopen(reopen, connection.principal.clone()).await?;
-    let unplaced = request.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
-    Ok(Reopened { status: request.into(), unplaced })
+    let (by, session) = (connection.principal.clone(), Some(connection.session.clone()));
+    let reopened = connection.door.agents.reopen_in(&room, reopen, by, session).await?;
+    let unplaced = reopened.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
+    let again = reopened.request();
+    Ok(Reopened { status: again.into(), request_id: again.id().to_string(), unplaced })
 }
 
 pub(super) async fn withdraw(
@@ -216,7 +220,7 @@ pub(super) async fn withdraw(
 ) -> Result<Status, Refusal> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Ask).await?;
-    Ok(room.withdraw(id, Some(connection.principal.clone())).await?.into())
+    Ok((&*room.withdraw(id, Some(connection.principal.clone())).await?).into())
 }
 
 /// The room that owns a request, if the person may do `action` there.

@@ -12,7 +12,7 @@ use super::records::{
 };
 use super::rows::int;
 use super::script::{Must, Refused, Script};
-use super::{Batch, Op, answers, audit, live, once, provenance, updates, webhooks};
+use super::{Batch, Op, answers, audit, live, once, provenance, undos, updates, webhooks};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -93,6 +93,8 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         Op::ClaimClient { document, client, user } => claim_client(script, document, client, user),
         Op::PutRequest(record) => put_request(script, record),
         Op::AppendDecision(record) => append_decision(script, record),
+        Op::BeginUndo(request) => undos::begin(script, request),
+        Op::EndUndo(request) => undos::end(script, request),
         Op::PutRule(record) => put_rule(script, record),
         Op::PutSession(record) => put_session(script, record),
         Op::AppendMessages { session, document, messages } => {

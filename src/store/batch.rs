@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version, WebhookId};
+use crate::ids::{
+    ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
+};
 
 use super::answers::AnswerRecord;
 use super::once::OnceRecord;
@@ -76,6 +78,10 @@ pub enum Op {
     PutRequest(RequestRecord),
     /// A decision or vote.
     AppendDecision(DecisionRecord),
+    /// What a request did to a file is being taken back.
+    BeginUndo(RequestId),
+    /// It is over, whatever came of it.
+    EndUndo(RequestId),
     /// A new rule, or its end.
     PutRule(RuleRecord),
     /// A new session, or its new state.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, Sqlite, Transaction};
 
-use crate::ids::{ClientId, DocumentId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
 use super::audit::{self, AuditFlaw};
 use super::records::{
@@ -109,6 +109,13 @@ impl Inspection {
             .await?;
         told.flaws = walk.end(head.as_deref());
         Ok(told)
+    }
+
+    /// Requests whose effect on a file is being taken back.
+    pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
+        let found: Vec<String> =
+            sqlx::query_scalar("SELECT request FROM undos").fetch_all(&mut *self.moment).await?;
+        Ok(found.into_iter().map(RequestId::from).collect())
     }
 
     /// All documents: deleted and private ones too.

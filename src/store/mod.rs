@@ -25,6 +25,7 @@ mod script;
 mod sqlite;
 #[cfg(test)]
 mod tests;
+mod undos;
 mod updates;
 mod webhooks;
 mod writer;

@@ -185,28 +185,36 @@ impl Store {
     }
 
     /// The newest `limit` requests of a document that have ended, or the newest before `before`, newest first; only those
-    /// with one of these statuses, if any are named (at most six). `None`: of every listed document, and of the desk.
+    /// with one of these statuses, if any are named (at most six). Of everything: without those of unlisted documents.
     pub async fn ended_requests(
         &self,
-        document: Option<&DocumentId>,
+        scope: Scope<'_>,
         statuses: &[&str],
         before: Option<&RequestId>,
         limit: u32,
     ) -> Result<Vec<RequestRecord>, StoreError> {
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let query = match document {
-            Some(_) => sqlx::query(
+        let query = match scope {
+            Scope::Document(_) => sqlx::query(
                 "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
                  AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
             ),
-            None => sqlx::query(
+            Scope::Desk => sqlx::query(
+                "SELECT * FROM requests WHERE $1 IS NULL AND document IS NULL AND id < $2
+                 AND NOT is_open
+                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
+            ),
+            Scope::Everything => sqlx::query(
                 "SELECT * FROM requests WHERE $1 IS NULL AND id < $2 AND NOT is_open
                  AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
                       AND unlisted_owner IS NULL AND deleted = FALSE))
                  AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
             ),
         };
-        let document = document.map(ToString::to_string);
+        let document = match scope {
+            Scope::Document(document) => Some(document.to_string()),
+            Scope::Desk | Scope::Everything => None,
+        };
         let mut query = query.bind(document).bind(before).bind(statuses.is_empty());
         for place in 0..6 {
             query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());

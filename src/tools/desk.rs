@@ -68,6 +68,7 @@ pub async fn ask(
         gate: if effect == Effect::Plans { Gate::People } else { context.gate },
         deadline_ms: context.deadline_ms,
         taken_up: context.taken_up,
+        again_of: context.again_of.clone(),
     };
     match room.propose(request).await? {
         Proposed::Waiting(_) => {

@@ -9,6 +9,7 @@ pub mod desk;
 pub mod elsewhere;
 pub mod hooks;
 pub mod registry;
+pub mod reversal;
 pub mod told;
 
 mod ahead;
@@ -302,6 +303,8 @@ pub struct Context {
     pub plan: PlanMode,
     /// Whether the call may have been made before a restart.
     pub taken_up: bool,
+    /// The request that a person proposes again with the call.
+    pub again_of: Option<RequestId>,
     /// Random; marks text of the document as data.
     pub tag: Arc<str>,
     /// What time it is.

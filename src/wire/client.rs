@@ -390,13 +390,13 @@ pub struct ListPendingApprovals {
     pub document_id: Option<String>,
 }
 
-/// `approval:list` (an addition): requests of a document that have ended, newest first.
+/// `approval:list` (an addition): requests that have ended, newest first.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListRequests {
-    /// The document.
-    pub document_id: String,
+    /// The document; missing or `desk`: those without one that are the person's business.
+    pub document_id: Option<String>,
     /// How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
     pub status: Option<Vec<String>>,
     /// Only those made before this request (the last one of the page before); missing: from the newest.

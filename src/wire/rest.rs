@@ -223,6 +223,9 @@ pub struct RequestState {
     /// With `reopen`: changes whose words are no longer in the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<Vec<String>>,
+    /// With `reopen`: the request that is pending now; a call as a whole is proposed again by another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// Several decisions, each on its own.

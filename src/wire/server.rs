@@ -7,10 +7,12 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+mod aftermath;
 mod presence;
 mod runs;
 mod tokens;
 
+pub use aftermath::{Aftermath, Undone, Warning};
 pub use presence::{Peer, PeerCaret, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
 pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
@@ -420,16 +422,10 @@ pub struct ToolApprovalRequest {
     pub feedback: Option<String>,
     /// What the model was told, or would be told were the request finished now.
     pub report: String,
-}
-
-/// A warning of a preview.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-pub struct Warning {
-    /// Stable, for programs.
-    pub code: String,
-    /// For people.
-    pub text: String,
+    /// What became of it besides, and what can be done about it; missing: nothing and nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub aftermath: Option<Aftermath>,
 }
 
 /// Votes.
@@ -494,9 +490,13 @@ pub struct ToolApprovalUpdate {
     /// The request anew, when it would do something else than people were shown: a file changed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Box<ToolApprovalRequest>>,
-    /// What the model was told, when an approved call that acts is over.
+    /// What the model was told, when an approved call that acts is over, or was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
+    /// As in the request, whenever it has changed although people's decision has not: the call is over, was undone, or was
+    /// proposed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aftermath: Option<Aftermath>,
 }
 
 /// A hunk's state.
@@ -543,6 +543,10 @@ pub struct ToolApprovalResolved {
     pub hunks: Vec<HunkState>,
     /// What the model was told.
     pub report: String,
+    /// As in the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub aftermath: Option<Aftermath>,
 }
 
 /// The ack of `tool_approval_response`.

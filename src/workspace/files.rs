@@ -132,6 +132,29 @@ impl Workspace {
         })
     }
 
+    /// Removes a file, durably, and only if its stamp is still `expected`. Folders stay.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Changed`] if it is not, or why the file cannot be removed; nothing has changed then.
+    pub fn remove(&self, path: &str, expected: &str) -> Result<(), WorkspaceError> {
+        check_guarded(path)?;
+        let _replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = || WorkspaceError::Changed { path: path.to_owned() };
+        let spot = self.spot(path, Missing::Refuse).map_err(|error| match error {
+            WorkspaceError::NotFound { .. } => changed(),
+            error => error,
+        })?;
+        match self.writable(&spot, path) {
+            Ok((file, _)) if file.stamp == expected => {}
+            Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed()),
+            Err(error) => return Err(error),
+        }
+        let Spot { folder, name } = &spot;
+        folder.remove_file(name).map_err(|error| unreadable(path, error))?;
+        folder.open(".").and_then(|folder| folder.sync_all()).ok();
+        Ok(())
+    }
+
     /// Reads a file that could be replaced without touching another name of it.
     fn writable(&self, spot: &Spot, path: &str) -> Result<(File, Permissions), WorkspaceError> {
         let (file, metadata) = self.read_at(spot, path)?;

@@ -356,3 +356,19 @@ fn patterns_that_cannot_be_read_are_refused() {
     }
     assert!(matches!(ground.workspace.glob("[", ".", shown), Err(WorkspaceError::Pattern { .. })));
 }
+
+#[test]
+fn a_file_is_removed_only_if_it_still_reads_as_it_was_seen() {
+    let ground = Ground::new();
+    fs::write(ground.inside("notes/a.txt"), "seen").unwrap();
+    let refused = ground.workspace.remove("notes/a.txt", &stamp("else"));
+    assert!(matches!(refused, Err(WorkspaceError::Changed { .. })), "{refused:?}");
+    ground.workspace.remove("notes/a.txt", &stamp("seen")).unwrap();
+    assert!(!ground.inside("notes/a.txt").exists() && ground.inside("notes").exists());
+    let gone = ground.workspace.remove("notes/a.txt", &stamp("seen"));
+    assert!(matches!(gone, Err(WorkspaceError::Changed { .. })), "{gone:?}");
+    let outside = ground.workspace.remove("../outside/secret.txt", &stamp(SECRET));
+    assert!(matches!(outside, Err(WorkspaceError::Outside { .. })), "{outside:?}");
+    let closed = ground.workspace.remove("settings.toml", &stamp("token = 'needle'"));
+    assert!(closed.is_err() && ground.inside("settings.toml").exists());
+}

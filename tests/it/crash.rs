@@ -392,6 +392,7 @@ fn every_failpoint_is_in_a_story() {
         .flat_map(|walk| walk.split(['>', ',']))
         // Other stories walk these (`tests/it/files.rs`, …).
         .chain(["store.grouped", "tools.begun", "tools.acted", "files.writing", "files.written"])
+        .chain(["tools.undoing", "tools.undone"])
         .collect();
     assert!(PLACES.iter().all(|place| walked.contains(place)), "{walked:?}");
 }

@@ -24,6 +24,7 @@ mod collab;
 mod converge;
 mod crash;
 mod desk_rules;
+mod desk_undo;
 mod documents;
 mod doors;
 mod durability;

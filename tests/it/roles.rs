@@ -46,6 +46,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("tool_approval_batch", r#"{"responses": [{"request_id": "$request", "approved": false}]}"#, "oer"),
     ("list_pending_approvals", r#"{"documentId": "$document"}"#, "oerv"),
     ("approval:list", r#"{"documentId": "$document"}"#, "oerv"),
+    ("approval:list", "{}", "oerv"),
     ("approval:told", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("approval:focus", r#"{"request_id": "$request", "on": true}"#, "oer"),
     ("approval:extend", r#"{"request_id": "$request"}"#, "oer"),
@@ -100,6 +101,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/files", "POST /api/v1/files", r#"{"path": "a.txt"}"#, "oe"),
     ("/api/v1/requests", "GET /api/v1/requests", "", "oervs"),
     ("/api/v1/requests", "GET /api/v1/requests?documentId=$document&state=ended", "", "oerv"),
+    ("/api/v1/requests", "GET /api/v1/requests?documentId=desk&state=ended", "", "oerv"),
+    ("/api/v1/requests", "GET /api/v1/requests?documentId=desk", "", "oerv"),
     // Answers for each of its decisions.
     ("/api/v1/requests/decisions", "POST /api/v1/requests/decisions", r#"{"responses": []}"#, "oervs"),
     ("/api/v1/requests/{id}", "GET /api/v1/requests/$request", "", "oerv"),

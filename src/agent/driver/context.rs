@@ -52,6 +52,7 @@ impl Driver<'_> {
             },
             plan: self.plan_mode(),
             taken_up: self.taken_up,
+            again_of: ask.outside().and_then(|outside| outside.again_of.clone()),
             tag: Arc::clone(&self.tag),
             clock: self.shared.clock.clone(),
         }

@@ -1,9 +1,12 @@
 //! What a run knows of decisions: whether its plan is approved, and what people did with earlier changes.
 
+use serde_json::Value;
+
+use crate::ids::RequestId;
 use crate::tools::PlanMode;
 use crate::wire::messages::ToolDefinition;
 
-use super::super::transcript;
+use super::super::transcript::{self, Decided};
 use super::super::{AskError, PermissionMode};
 use super::{Driver, Failure};
 
@@ -30,13 +33,54 @@ impl Driver<'_> {
     /// Decisions that were taken back, or taken at last, since the model was told of them.
     pub(super) async fn news(&self) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
-        for (change, what) in transcript::changes(&self.entries).take(NEWS_LIMIT) {
-            let now = self.shared.store.request(&change.request).await.map_err(AskError::from)?;
-            if let Some(now) = now.filter(|now| now.status != change.status) {
-                let (id, then, now) = (&change.request, &change.status, now.status);
-                lines.push(format!("- {id} ({what}) was {then} and is {now} now"));
+        for Decided { request, status, what } in transcript::decided(&self.entries).take(NEWS_LIMIT)
+        {
+            let Some(now) = self.standing(&request).await? else { continue };
+            let what = what.unwrap_or(&now.what);
+            if now.status != status {
+                lines.push(format!("- {request} ({what}) was {status} and is {} now", now.status));
+            }
+            if now.is_undone {
+                let file = now.file.as_deref().unwrap_or("the file");
+                lines.push(format!(
+                    "- {request} ({what}) was {status}, and people have undone it since: {file} reads as before"
+                ));
+            }
+            if let Some(again) = now.again_as
+                && let Some(newer) = self.standing(&again).await?
+            {
+                lines.push(format!(
+                    "- {request} ({what}) was {status}, and a person proposed it again as {again}, which is {} now",
+                    newer.status
+                ));
             }
         }
         Ok(lines)
     }
+
+    /// How a request stands.
+    async fn standing(&self, id: &RequestId) -> Result<Option<Standing>, Failure> {
+        let now = self.shared.store.request(id).await.map_err(AskError::from)?;
+        Ok(now.map(|record| {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let body = &record.body;
+            Standing {
+                status: record.status,
+                is_undone: !body["reversal"]["done_ms"].is_null(),
+                file: text(&body["preview"]["file_path"]),
+                what: text(&body["tool"]).unwrap_or_default(),
+                again_as: text(&body["again_as"]).map(RequestId::from),
+            }
+        }))
+    }
+}
+
+/// How a request stands, as far as it can be news.
+struct Standing {
+    status: String,
+    is_undone: bool,
+    file: Option<String>,
+    /// The tool, for calls that the model said nothing about.
+    what: String,
+    again_as: Option<RequestId>,
 }

@@ -248,7 +248,8 @@ impl ServerTools {
             document = None;
         }
         let base = self.read.filter(|_| document.is_some());
-        let outside = Outside { call, door: CallDoor::Messages, base, deadline_ms: None };
+        let door = CallDoor::Messages;
+        let outside = Outside { call, door, base, deadline_ms: None, again_of: None };
         let calling = Calling {
             session: self.session.clone(),
             principal: self.principal.clone(),

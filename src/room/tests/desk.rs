@@ -289,6 +289,7 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
         gate,
         deadline_ms: None,
         taken_up: true,
+        again_of: None,
     }
 }
 

@@ -43,6 +43,7 @@ pub async fn ask(
         gate: context.gate,
         deadline_ms: context.deadline_ms,
         taken_up: context.taken_up,
+        again_of: context.again_of.clone(),
     };
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose_after(context.take_preface(), request).await? {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{
-    self, DecisionError, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
+    self, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
     RequestStatus,
 };
 use crate::room::command::Sketch;
@@ -35,6 +35,7 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         touched: _,
         source,
         policy,
+        again_of: _,
     } = &request.proposal;
     let review::Preview {
         kind,
@@ -87,6 +88,7 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         unasked: unasked(request),
         feedback,
         report: request.report().text,
+        aftermath: remarkable(request),
     }
 }
 
@@ -120,6 +122,35 @@ fn rule(request: &Request) -> Option<String> {
 
 fn unasked(request: &Request) -> Option<String> {
     request.closed.as_ref()?.unasked.map(|why| why.as_str().to_owned())
+}
+
+/// What became of it besides its decision.
+fn aftermath(request: &Request) -> server::Aftermath {
+    server::Aftermath {
+        can_undo: request.can_be_undone(),
+        can_reopen: request.can_be_proposed_again(),
+        undone: request.undone().map(undone),
+        again_of: request.proposal.again_of.as_ref().map(ToString::to_string),
+        again_as: request.again_as.as_ref().map(ToString::to_string),
+    }
+}
+
+/// The same, if there is anything to say.
+fn remarkable(request: &Request) -> Option<server::Aftermath> {
+    let aftermath = aftermath(request);
+    let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } =
+        &aftermath;
+    let is_remarkable = *can_undo
+        || *can_reopen
+        || undone.is_some()
+        || again_of.is_some()
+        || again_as.is_some();
+    is_remarkable.then_some(aftermath)
+}
+
+fn undone(reversal: &review::Reversal) -> server::Undone {
+    let review::Reversal { by, at_ms, forced, found: _, done_ms: _ } = reversal;
+    server::Undone { by: person(by), at: time(*at_ms), forced: *forced }
 }
 
 fn feedback(request: &Request) -> Option<String> {
@@ -207,7 +238,14 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         run_id: None,
         author: None,
         fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
-        report: (*news == News::Result).then(|| request.report().text),
+        report: match news {
+            News::Result | News::Aftermath => Some(request.report().text),
+            News::Nothing | News::Preview => None,
+        },
+        aftermath: match news {
+            News::Result | News::Aftermath => Some(aftermath(request)),
+            News::Nothing | News::Preview => None,
+        },
     }
 }
 
@@ -247,6 +285,7 @@ pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolAp
         author: Some(person(author)),
         fresh: None,
         report: None,
+        aftermath: None,
     }
 }
 
@@ -278,6 +317,7 @@ pub fn resolved(request: &Request) -> server::ToolApprovalResolved {
         feedback: feedback(request),
         hunks: hunk_states(request),
         report: request.report().text,
+        aftermath: remarkable(request),
     }
 }
 
@@ -305,6 +345,16 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
         })),
         DecisionError::StalePreview { current } => Some(json!({ "preview_hash": current })),
         DecisionError::Conflicted { hunks } => Some(json!({ "hunks": hunks })),
+        DecisionError::FileChanged { file } => {
+            let FileNow { path, is_there, diff_lines, document } = &**file;
+            Some(json!({
+                "hunks": [],
+                "file_path": path,
+                "exists": is_there,
+                "diff_lines": diff_lines,
+                "document_id": document,
+            }))
+        }
     };
     server::WireError { code: error.code().to_owned(), message: error.to_string(), details }
 }

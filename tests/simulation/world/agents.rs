@@ -43,6 +43,7 @@ impl World {
             gate,
             deadline_ms: None,
             taken_up: true,
+            again_of: None,
         };
         self.calls.push(Call { new, state: CallState::Waiting, deniable: false });
         self.count(if back > 0 { "proposed late" } else { "proposed" });

@@ -422,9 +422,9 @@ documentId?: string, };
 
 export type ListRequests = { 
 /**
- * The document.
+ * The document; missing or `desk`: those without one that are the person's business.
  */
-documentId: string, 
+documentId?: string, 
 /**
  * How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
  */
@@ -1300,7 +1300,52 @@ feedback: string | null,
 /**
  * What the model was told, or would be told were the request finished now.
  */
-report: string, };
+report: string, 
+/**
+ * What became of it besides, and what can be done about it; missing: nothing and nothing.
+ */
+aftermath?: Aftermath, };
+
+export type Aftermath = { 
+/**
+ * Whether something of it could be undone now (`approval:undo`), by whoever may decide it.
+ */
+can_undo: boolean, 
+/**
+ * Whether something of it could be proposed again now (`approval:reopen`).
+ */
+can_reopen: boolean, 
+/**
+ * Why nobody was asked: `rule` (a remembered rule decided), `bypass` or `approvals_off`; missing: people decided, or
+ * nobody yet.
+ */
+automatic?: string, 
+/**
+ * Who took back what the call had done to a file; missing: nobody has.
+ */
+undone?: Undone, 
+/**
+ * The request that a person proposed again with this one.
+ */
+again_of?: string, 
+/**
+ * The request with which a person has proposed this one again.
+ */
+again_as?: string, };
+
+export type Undone = { 
+/**
+ * By whom.
+ */
+by: Person, 
+/**
+ * When, RFC 3339.
+ */
+at: string, 
+/**
+ * Although the file had been changed since.
+ */
+forced: boolean, };
 
 export type Warning = { 
 /**
@@ -1401,9 +1446,14 @@ author?: Person,
  */
 fresh?: ToolApprovalRequest, 
 /**
- * What the model was told, when an approved call that acts is over.
+ * What the model was told, when an approved call that acts is over, or was undone.
  */
-report?: string, };
+report?: string, 
+/**
+ * As in the request, whenever it has changed although people's decision has not: the call is over, was undone, or was
+ * proposed again.
+ */
+aftermath?: Aftermath, };
 
 export type HunkState = { 
 /**
@@ -1467,7 +1517,11 @@ hunks: Array<HunkState>,
 /**
  * What the model was told.
  */
-report: string, };
+report: string, 
+/**
+ * As in the request.
+ */
+aftermath?: Aftermath, };
 
 export type Decided = { 
 /**

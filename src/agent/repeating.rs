@@ -1,0 +1,143 @@
+//! A request without a document is proposed again, on what is there today.
+//!
+//! The run that wanted it is over, so it is a call without a model ([`super::call`]) of the person who proposes it: the same
+//! gate, hooks and policies, their rights, and people who decide, whatever rules or modes say. Each request is proposed again
+//! once; then the newer one can be.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::{HunkId, RequestId, SessionId};
+use crate::review::{DecisionError, Request};
+use crate::room::command::Reopen;
+use crate::room::{DESK, RoomError, RoomHandle};
+use crate::store::{Op, SessionRecord};
+use crate::tools::{Asking, Call};
+use crate::who::Principal;
+
+use super::call::{CallDoor, Calling, Heard, Outside};
+use super::session::Shared;
+use super::{Agents, AskError, Ongoing};
+
+/// What came of proposing a request again.
+#[derive(Clone, Debug)]
+pub enum Reopened {
+    /// Its changes are open again.
+    Same(Arc<Request>),
+    /// It is another request now.
+    Another(Box<Request>),
+}
+
+impl Reopened {
+    /// The request that is open now.
+    pub fn request(&self) -> &Request {
+        match self {
+            Self::Same(request) => request,
+            Self::Another(request) => request,
+        }
+    }
+
+    /// Changes that were wanted again and found no place.
+    pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
+        match self {
+            Self::Same(request) => request.unplaced(only),
+            Self::Another(_) => Vec::new(),
+        }
+    }
+}
+
+impl Agents {
+    /// Proposes again what was refused, ran out of time or was undone: changes of a text in the room that owns the request, a
+    /// call as a whole by a request of the person's. `session`: the person's; a new one if they have none.
+    ///
+    /// # Errors
+    /// Whatever the call would be refused for, and what cannot be proposed again.
+    pub async fn reopen_in(
+        &self,
+        room: &RoomHandle,
+        wish: Reopen,
+        by: Principal,
+        session: Option<SessionId>,
+    ) -> Result<Reopened, AskError> {
+        if room.document().as_str() != DESK {
+            return Ok(Reopened::Same(room.reopen(wish, by).await?));
+        }
+        if wish.hunks.is_some() {
+            let reason = "this request has no single changes to propose again";
+            return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
+        }
+        // Two people at once are one after the other.
+        let _passed = self.shared.repeating.lock().await;
+        let old = self.shared.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
+        old.check_repeatable(&by).map_err(RoomError::from)?;
+        // A crash may have come between the newer request and what is kept of it here.
+        let open = room.requests().await?;
+        if open.iter().any(|request| request.proposal.again_of.as_ref() == Some(old.id())) {
+            let reason = "it was proposed again already, and waits for people";
+            return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
+        }
+        let session = match session {
+            Some(session) => session,
+            None => self.shared.begin_session(&by).await?,
+        };
+        let calling = repeat(&old, by.clone(), session);
+        let again = asked(self.call(calling, &CancellationToken::new()).await?).await?;
+        room.repeated(old.id().clone(), again.clone(), by).await?;
+        let record = self.shared.store.request(&again).await?.ok_or(RoomError::NoRequest)?;
+        Ok(Reopened::Another(Box::new(serde_json::from_value(record.body)?)))
+    }
+}
+
+impl Shared {
+    async fn begin_session(&self, by: &Principal) -> Result<SessionId, AskError> {
+        let session = SessionRecord::begin(by.user.clone(), self.clock.now_ms());
+        let id = session.id.clone();
+        self.store.commit(Op::PutSession(session)).await?;
+        Ok(id)
+    }
+}
+
+/// The call of a request, made by somebody who wants it again: as it was carried out, or would have been.
+fn repeat(old: &Request, by: Principal, session: SessionId) -> Calling {
+    let proposal = &old.proposal;
+    let input = old.edited_input.clone().unwrap_or_else(|| proposal.input.clone());
+    let call = Call { id: format!("again_{}", proposal.id), name: proposal.tool.clone(), input };
+    let prompt = match proposal.prompt.trim() {
+        "" => format!("{} again", proposal.tool),
+        prompt => prompt.to_owned(),
+    };
+    Calling {
+        session,
+        principal: by,
+        document: None,
+        prompt,
+        outside: Outside {
+            call,
+            door: CallDoor::Desk,
+            base: None,
+            deadline_ms: None,
+            again_of: Some(proposal.id.clone()),
+        },
+        mark: None,
+    }
+}
+
+/// Waits until people are asked; from then on nobody else is needed for it.
+async fn asked(mut ongoing: Ongoing) -> Result<RequestId, AskError> {
+    match ongoing.next().await {
+        Heard::Asking(Asking::Waits(request) | Asking::Resolved(request)) => {
+            ongoing.let_go();
+            Ok(request)
+        }
+        Heard::Parked => Err(AskError::Closed),
+        Heard::Over(called) => {
+            let request = called.outcome.about.get("request_id").and_then(|it| it.as_str());
+            // People may have been faster than this.
+            request.map(RequestId::from).ok_or_else(|| {
+                RoomError::Input(format!("it cannot be proposed again: {}", called.outcome.text))
+                    .into()
+            })
+        }
+    }
+}

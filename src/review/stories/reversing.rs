@@ -1,0 +1,139 @@
+//! What calls did to files is taken back, and calls are proposed again.
+
+use super::*;
+
+/// A file that was written: `old` to `new`, as people approved it.
+fn written(old: Option<&str>, new: &str) -> Desk {
+    let preview = Preview::diff("a.txt", old, new, &DiffLimits::default());
+    let mut desk = Desk::asking("Write", preview);
+    desk.request.proposal.document = None;
+    desk.request.proposal.touched = Some("before".to_owned());
+    desk.request.announced = desk.request.preview_hash();
+    desk.decide(&Decision::plain(Verdict::Approve)).unwrap();
+    desk.request.begin(1).unwrap();
+    desk.request.done(Report { text: "Wrote it".into(), is_error: false }, 2);
+    desk
+}
+
+fn ended(verdict: Verdict) -> Desk {
+    let preview = Preview::diff("a.txt", Some("old"), "new", &DiffLimits::default());
+    let mut desk = Desk::asking("Write", preview);
+    desk.decide(&Decision::plain(verdict)).unwrap();
+    desk
+}
+
+fn begin(desk: &mut Desk, who: &Principal) -> Result<(), DecisionError> {
+    desk.request.begin_reversal(who, "after".to_owned(), false, 5)
+}
+
+fn reason(refused: Result<(), DecisionError>) -> &'static str {
+    match refused {
+        Err(DecisionError::InvalidDecision { reason }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_call_wrote_is_known_with_what_was_there_before() {
+    let desk = written(Some("old\r\n"), "new\r\n");
+    let found = desk.request.written().unwrap();
+    assert_eq!((found.path, found.before, found.after), ("a.txt", Some("old\r\n"), "new\r\n"));
+    assert_eq!(written(None, "new").request.written().unwrap().before, None);
+    assert_eq!(written(Some(""), "new").request.written().unwrap().before, Some(""));
+}
+
+#[test]
+fn it_is_taken_back_once_by_somebody_who_may_decide() {
+    let mut desk = written(Some("old"), "new");
+    let viewer = person("vic", Role::Viewer);
+    assert_eq!(begin(&mut desk, &viewer).unwrap_err().code(), "not_allowed");
+    begin(&mut desk, &bob()).unwrap();
+    assert_eq!(reason(begin(&mut desk, &ann())), "it is being undone");
+    assert!(desk.request.is_being_undone() && desk.request.undone().is_none());
+    assert!(desk.request.end_reversal(&Reversed::Done, 6));
+    assert!(!desk.request.end_reversal(&Reversed::Done, 7), "it is no news");
+    assert_eq!(reason(begin(&mut desk, &ann())), "it was undone already");
+    let undone = desk.request.undone().unwrap();
+    assert_eq!((&undone.by, undone.at_ms, undone.done_ms), (&Person::from(&bob()), 5, Some(6)));
+    assert_eq!(desk.request.contradictions(), [""; 0]);
+    let told = desk.request.report().text;
+    assert_eq!(told, "Wrote it\nBOB has undone this since: a.txt is as it was before.");
+}
+
+#[test]
+fn what_came_to_nothing_can_be_tried_again() {
+    let mut desk = written(Some("old"), "new");
+    begin(&mut desk, &bob()).unwrap();
+    assert!(desk.request.end_reversal(&Reversed::Not("the disk is full".into()), 6));
+    assert!(desk.request.can_be_undone());
+    assert_eq!(desk.request.report().text, "Wrote it");
+    begin(&mut desk, &bob()).unwrap();
+}
+
+#[test]
+fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
+    let nothing = "nothing was done, so there is nothing to undo";
+    assert_eq!(reason(begin(&mut ended(Verdict::Reject), &bob())), nothing);
+    let mut approved = ended(Verdict::Approve);
+    assert_eq!(reason(begin(&mut approved, &bob())), nothing);
+    approved.request.begin(1).unwrap();
+    assert_eq!(reason(begin(&mut approved, &bob())), "it is not over yet");
+    approved.request.done(Report { text: "Error".into(), is_error: true }, 2);
+    assert_eq!(reason(begin(&mut approved, &bob())), nothing);
+
+    let mut command = written(Some("old"), "new");
+    command.request.proposal.preview = Preview::command("rm -r .", Vec::new());
+    let owner = person("olga", Role::Owner);
+    assert!(reason(begin(&mut command, &owner)).starts_with("a command cannot be undone"));
+    let mut document = written(None, "new");
+    document.request.proposal.touched = None;
+    assert!(reason(begin(&mut document, &bob())).starts_with("this changed no file"));
+}
+
+#[test]
+fn what_came_to_nothing_can_be_proposed_again_by_whoever_could_ask_for_it() {
+    let desk = ended(Verdict::Reject);
+    assert!(desk.request.can_be_proposed_again());
+    desk.request.check_repeatable(&bob()).unwrap();
+    for role in [Role::Reviewer, Role::Viewer] {
+        let refused = desk.request.check_repeatable(&person("rex", role));
+        assert_eq!(refused.unwrap_err().code(), "not_allowed");
+    }
+}
+
+#[test]
+fn a_command_is_proposed_again_by_an_owner_or_whoever_had_asked_for_it() {
+    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
+    desk.request.expire(START_MS + 300_000).unwrap();
+    desk.request.check_repeatable(&ann()).unwrap();
+    desk.request.check_repeatable(&person("olga", Role::Owner)).unwrap();
+    let refused = desk.request.check_repeatable(&bob()).unwrap_err();
+    assert_eq!(refused.code(), "not_allowed");
+}
+
+#[test]
+fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
+    let check = |desk: &Desk| reason(desk.request.check_repeatable(&bob()));
+    let open = Desk::asking("Write", Preview::diff("a", None, "b", &DiffLimits::default()));
+    assert_eq!(check(&open), "it still waits for people");
+    let mut done = written(Some("old"), "new");
+    assert_eq!(check(&done), "it was done; it can be proposed again once it is undone");
+    begin(&mut done, &bob()).unwrap();
+    done.request.end_reversal(&Reversed::Done, 6);
+    done.request.check_repeatable(&bob()).unwrap();
+    done.request.repeated_as("req_2".into());
+    assert_eq!(check(&done), "it was proposed again already; the newer request can be");
+    let mut plan = Desk::asking("ExitPlanMode", Preview::generic());
+    plan.decide(&Decision::plain(Verdict::Reject)).unwrap();
+    assert_eq!(check(&plan), "this cannot be proposed again: the run that wanted it is over");
+    assert!(!plan.request.can_be_proposed_again());
+}
+
+#[test]
+fn a_request_that_was_undone_and_not_done_contradicts_itself() {
+    let mut desk = written(Some("old"), "new");
+    begin(&mut desk, &bob()).unwrap();
+    desk.request.execution = None;
+    let found = desk.request.contradictions();
+    assert_eq!(found, ["it was undone, and nothing says that it was done"]);
+}

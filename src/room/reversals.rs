@@ -1,0 +1,90 @@
+//! What calls did to files is taken back, and calls are proposed again: what the desk keeps and tells of it. Pure.
+//!
+//! The file itself is none of the room's business: whoever writes it begins here, durably, and says here what came of it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::failpoint;
+use crate::ids::RequestId;
+use crate::review::{Request, Reversed};
+use crate::store::Op;
+use crate::who::Principal;
+
+use super::RoomError;
+use super::command::Undoing;
+use super::desk::retell;
+use super::event::News;
+use super::state::{Now, RoomState};
+use super::step::Step;
+
+/// What a call did to a file begins to be taken back, by the policy of today; everybody sees that nobody else can.
+pub(super) fn begin(
+    state: &mut RoomState,
+    undoing: Undoing,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let Undoing { request: id, found, force } = undoing;
+    let mut request = current(state, &id, now)?;
+    let detail =
+        json!({ "file": request.proposal.preview.file_path, "found": found, "force": force });
+    request.begin_reversal(by, found, force, now.ms)?;
+    step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
+    let request = retell(state, request, News::Aftermath, step);
+    step.keep(Op::BeginUndo(id));
+    Ok(request)
+}
+
+/// It is over, and everybody is told.
+pub(super) fn end(
+    state: &mut RoomState,
+    id: &RequestId,
+    reversed: &Reversed,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    let Some(reversal) = request.reversal.clone() else { return Ok(Arc::new(request)) };
+    if !request.end_reversal(reversed, now.ms) {
+        return Ok(Arc::new(request));
+    }
+    let file = &request.proposal.preview.file_path;
+    let (action, actor, detail) = match reversed {
+        Reversed::Done => {
+            let detail = json!({ "file": file, "force": reversal.forced });
+            ("request.undo", reversal.by.user.as_str(), detail)
+        }
+        Reversed::Not(why) => ("request.undo.fail", "server", json!({ "file": file, "why": why })),
+    };
+    step.keep(state.audit(action, actor, Some(id), detail, now));
+    step.keep(Op::EndUndo(id.clone()));
+    failpoint::pass("room.undone");
+    Ok(retell(state, request, News::Aftermath, step))
+}
+
+/// A person has proposed a request again: whoever looks at it is led to the newer one.
+pub(super) fn repeated(
+    state: &mut RoomState,
+    id: &RequestId,
+    again: RequestId,
+    by: &Principal,
+    now: &Now,
+    step: &mut Step,
+) -> Result<Arc<Request>, RoomError> {
+    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    let detail = json!({ "again": again });
+    request.repeated_as(again);
+    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    Ok(retell(state, request, News::Aftermath, step))
+}
+
+/// The request, decided by the policy of today.
+fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, RoomError> {
+    state.exists()?;
+    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    request.proposal.policy = state.in_force(now).policy_of(&request);
+    Ok(request)
+}
