@@ -12,7 +12,7 @@ mod presence;
 mod runs;
 mod tokens;
 
-pub use aftermath::{Aftermath, Undone, Warning};
+pub use aftermath::{Aftermath, Approvals, Undone, Warning};
 pub use presence::{Peer, PeerCaret, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
 pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
@@ -426,16 +426,6 @@ pub struct ToolApprovalRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
-}
-
-/// Votes.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-pub struct Approvals {
-    /// People who said yes.
-    pub have: u32,
-    /// People needed.
-    pub need: u32,
 }
 
 /// `tool_approval_update`: a pending request changed.

@@ -1,4 +1,4 @@
-//! What can be known of a request besides its decision: whether anybody was asked, and what was done about it since.
+//! What goes with a request: votes, warnings, whether anybody was asked, and what was done about it since.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,4 +46,14 @@ pub struct Warning {
     pub code: String,
     /// For people.
     pub text: String,
+}
+
+/// Votes.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct Approvals {
+    /// People who said yes.
+    pub have: u32,
+    /// People needed.
+    pub need: u32,
 }
