@@ -262,9 +262,9 @@ fn an_undo_that_a_power_cut_interrupts_is_found_out_and_not_repeated() {
         );
         let ack = owner.emit("approval:undo", &named(&request));
         if is_undone {
-            drop(ack.refused_with("invalid_decision"))
+            drop(ack.refused_with("invalid_decision"));
         } else {
-            drop(ack.ok())
+            drop(ack.ok());
         }
         assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
     }
