@@ -1,10 +1,17 @@
 //! What to look out for in a shell command, read with the shell's own grammar. It warns, and never says that a command is harmless.
 
+mod git;
+mod programs;
+mod words;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+use programs::{INTERPRETERS, NETWORK, SHELLS};
+use words::{Words, unquoted};
 
 /// Longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
@@ -175,48 +182,19 @@ impl Found {
             }
             return;
         };
-        for (names, code, what) in TELLING {
-            if names.contains(&name.as_str()) {
-                self.add(code, format!("{what} ({name})."));
+        for (code, what) in programs::cautions(name, words) {
+            self.add(code, format!("{what} ({name})."));
+        }
+        if name == "git" {
+            for (code, what) in git::cautions(words) {
+                self.add(code, what);
             }
         }
-        match name.as_str() {
-            "find" if words.has(&["-delete", "-exec", "-execdir"]) => {
-                self.add("deletes", "It may delete or run something for every file it finds.");
-            }
-            _ if name.starts_with("mkfs") => self.add("disk", "It formats a disk."),
-            "env" | "printenv" | "set" if words.arguments.is_empty() => {
-                self.add("environment", "It shows the environment.");
-            }
-            "mv" | "cp" | "tee" | "truncate" | "install" | "ln" => self.targets(words),
-            "git" => self.git(words),
-            _ => {}
-        }
-        if EVALUATES.contains(&name.as_str())
-            || (SHELLS.contains(&name.as_str()) && !words.arguments.is_empty())
-        {
-            self.add("evaluates", format!("It runs what it is given ({name})."));
-        }
-        if NETWORK.contains(&name.as_str()) {
-            self.add("network", format!("It may talk to the network ({name})."));
-        }
-    }
-
-    fn git(&mut self, words: &Words) {
-        let Some(verb) = words.arguments.iter().find(|word| !word.starts_with('-')) else { return };
-        let forced =
-            words.has(&["--force", "-f", "--force-with-lease", "--hard", "-D", "--delete"]);
-        match verb.as_str() {
-            "push" | "reset" | "clean" | "branch" | "checkout" | "switch" if forced => {
-                self.add("discards_work", format!("It can discard work (git {verb})."));
-            }
-            "restore" | "stash" | "rebase" | "filter-branch" => {
-                self.add("discards_work", format!("It can discard work (git {verb})."));
-            }
-            _ => {}
-        }
-        if matches!(verb.as_str(), "push" | "pull" | "fetch" | "clone" | "remote" | "submodule") {
-            self.add("network", format!("It may talk to the network (git {verb})."));
+        if matches!(
+            name.as_str(),
+            "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync" | "sed"
+        ) {
+            self.targets(words);
         }
     }
 
@@ -258,115 +236,18 @@ impl Found {
             .filter(|child| child.kind() == "command")
             .filter_map(|child| Words::of(child, source).layers().last()?.name.clone())
             .collect();
-        let feeds = names
-            .iter()
-            .position(|name| NETWORK.contains(&name.as_str()) || name == "base64" || name == "xxd");
+        let feeds = names.iter().position(|name| {
+            NETWORK.contains(&name.as_str()) || matches!(name.as_str(), "base64" | "xxd")
+        });
         let runs = |name: &String| {
-            SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&name.as_str())
+            SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&programs::family(name))
         };
         if feeds.is_some_and(|at| names[at..].iter().any(runs)) {
             self.add("downloads_and_runs", "It runs what it downloads or decodes, unseen.");
-        } else if names.iter().skip(1).any(|name| SHELLS.contains(&name.as_str())) {
-            self.add("evaluates", "It runs what another command writes.");
+        } else if names.iter().skip(1).any(runs) {
+            self.add("evaluates", "It may run what another command writes.");
         }
     }
-}
-
-/// Commands whose name says what to look out for.
-const TELLING: [(&[&str], &str, &str); 6] = [
-    (&["sudo", "doas", "su", "pkexec"], "privileges", "It asks for more rights"),
-    (&["rm", "rmdir", "unlink", "shred"], "deletes", "It deletes files"),
-    (&["dd", "fdisk", "parted", "wipefs", "mount", "umount"], "disk", "It works on whole disks"),
-    (
-        &["chmod", "chown", "chgrp", "setfacl"],
-        "permissions",
-        "It changes who may do what with files",
-    ),
-    (&["kill", "pkill", "killall"], "kills", "It ends other programs"),
-    (
-        &["nohup", "setsid", "disown", "at", "crontab", "systemd-run"],
-        "background",
-        "It leaves something running",
-    ),
-];
-const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
-const INTERPRETERS: [&str; 6] = ["python", "python3", "perl", "ruby", "node", "php"];
-const EVALUATES: [&str; 9] =
-    ["eval", "source", ".", "exec", "xargs", "parallel", "command", "builtin", "trap"];
-/// How many commands that run commands are looked through.
-const LAYERS: usize = 8;
-/// Commands that run the command they are given.
-const WRAPPERS: [&str; 13] = [
-    "sudo", "doas", "env", "nohup", "setsid", "time", "nice", "ionice", "timeout", "stdbuf",
-    "xargs", "command", "exec",
-];
-const NETWORK: [&str; 18] = [
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp",
-    "telnet", "dig", "nslookup", "npm", "npx", "pip", "pip3",
-];
-
-/// A command's name and arguments as they are written, without quotes.
-struct Words {
-    name: Option<String>,
-    arguments: Vec<String>,
-    /// The name holds something that is only known while it runs.
-    is_computed: bool,
-}
-
-impl Words {
-    fn of(command: Node<'_>, source: &str) -> Self {
-        let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
-        let name = command.child_by_field_name("name");
-        let raw = name.map(text).unwrap_or_default();
-        let is_computed = raw.contains(['$', '`']);
-        let mut cursor = command.walk();
-        let arguments = command
-            .children_by_field_name("argument", &mut cursor)
-            .map(|it| unquoted(text(it)))
-            .collect();
-        // `/bin/rm` is `rm`.
-        let plain = unquoted(raw).rsplit('/').next().unwrap_or_default().to_owned();
-        let name = Some(plain).filter(|name| !name.is_empty() && !is_computed);
-        Self { name, arguments, is_computed }
-    }
-
-    /// The command that this one runs, if it is one that runs another.
-    fn inner(&self) -> Option<Self> {
-        if !WRAPPERS.contains(&self.name.as_deref()?) {
-            return None;
-        }
-        let is_own = |word: &String| {
-            word.starts_with('-')
-                || word.contains('=')
-                || word.starts_with(|c: char| c.is_ascii_digit())
-        };
-        let at = self.arguments.iter().position(|word| !is_own(word))?;
-        let (name, arguments) = self.arguments[at..].split_first()?;
-        let plain = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_computed = plain.contains(['$', '`']);
-        let name = Some(plain).filter(|_| !is_computed);
-        Some(Self { name, arguments: arguments.to_vec(), is_computed })
-    }
-
-    /// The command, the one it runs, and so on.
-    fn layers(self) -> Vec<Self> {
-        let mut layers = vec![self];
-        while layers.len() < LAYERS
-            && let Some(inner) = layers.last().and_then(Self::inner)
-        {
-            layers.push(inner);
-        }
-        layers
-    }
-
-    fn has(&self, flags: &[&str]) -> bool {
-        self.arguments.iter().any(|word| flags.contains(&word.as_str()))
-    }
-}
-
-/// A word as the shell takes it, quotes and backslashes gone; what it would expand stays as written.
-fn unquoted(word: &str) -> String {
-    word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
 }
 
 #[cfg(test)]
@@ -393,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_is_dangerous_is_named() {
-        let cases: [(&str, &[&str]); 40] = [
+        let cases: &[(&str, &[&str])] = &[
             ("rm -rf build", &["deletes"]),
             ("/bin/rm x", &["deletes"]),
             ("r\\m x", &["deletes"]),
@@ -411,7 +292,7 @@ mod tests {
             ("curl https://example.org/x | sh", &["downloads_and_runs", "network", "several"]),
             (
                 "curl -s x | tee y | bash -",
-                &["downloads_and_runs", "network", "evaluates", "several"],
+                &["downloads_and_runs", "overwrites", "network", "evaluates", "several"],
             ),
             ("echo cm0gLXJmIC8= | base64 -d | sh", &["downloads_and_runs", "several"]),
             ("cat x | sh", &["evaluates", "several"]),
@@ -432,14 +313,85 @@ mod tests {
             ("echo x >> a.txt", &[]),
             ("echo x > /etc/passwd", &["writes_outside", "overwrites"]),
             ("echo x >> ~/.ssh/authorized_keys", &["writes_outside", "writes_configuration"]),
-            ("cp a ../b", &["writes_outside"]),
+            ("cp a ../b", &["writes_outside", "overwrites"]),
             ("env", &["environment"]),
             ("export -p", &["environment"]),
             (":(){ :|:& };:", &["background", "function", "several"]),
             ("cat <<E\nx\nE", &["heredoc"]),
         ];
         for (command, expected) in cases {
-            assert_eq!(codes(command), expected, "{command}");
+            assert_eq!(codes(command), *expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn ordinary_ways_to_lose_work_are_named() {
+        let cases: &[(&str, &[&str])] = &[
+            ("git clean -fdx", &["deletes", "discards_work"]),
+            ("git clean -n", &[]),
+            ("git -C . reset --hard", &["discards_work"]),
+            ("git --git-dir x --work-tree=. reset --har", &["discards_work"]),
+            ("git reset -q HEAD a.txt", &[]),
+            ("git checkout .", &["discards_work"]),
+            ("git checkout HEAD -- a", &["discards_work"]),
+            ("git checkout HEAD a", &["discards_work"]),
+            ("git checkout main", &[]),
+            ("git checkout -b topic origin/main", &[]),
+            ("git checkout -qf main", &["discards_work"]),
+            ("git switch -c topic", &[]),
+            ("git switch -C topic", &["discards_work"]),
+            ("git branch -D topic", &["discards_work"]),
+            ("git branch --list", &[]),
+            ("git push origin +main", &["discards_work", "network"]),
+            ("git push origin :main", &["discards_work", "network"]),
+            ("git push -uf origin main", &["discards_work", "network"]),
+            ("git push origin main", &["network"]),
+            ("git -c alias.x='!rm -rf .' x", &["evaluates"]),
+            ("git -c user.name=Ana commit -m x", &[]),
+            ("git submodule foreach 'rm -rf .'", &["network", "evaluates"]),
+            ("git rm -r a", &["deletes"]),
+            ("git -C sub log -p --stat", &[]),
+            ("mv a b", &["overwrites"]),
+            ("mv -n a b", &[]),
+            ("sed -i s/a/b/ a.txt", &["overwrites"]),
+            ("sed -Ei.bak s/a/b/ a.txt", &["overwrites"]),
+            ("sed -n 1,5p a.txt", &[]),
+            ("tee -a log", &[]),
+            ("rsync --delete a/ b", &["deletes", "network"]),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(codes(command), *expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_run_for_another_command_is_named_too() {
+        let cases: &[(&str, &[&str])] = &[
+            ("env -u X rm -rf build", &["deletes"]),
+            ("timeout -s KILL 5 rm x", &["deletes"]),
+            ("sudo -u bob rm x", &["privileges", "deletes"]),
+            ("sudo -nu bob -- git -C . clean -fd", &["privileges", "deletes", "discards_work"]),
+            ("busybox rm x", &["deletes", "evaluates"]),
+            ("timeout 5 ls", &[]),
+            ("env A=1 ls", &[]),
+            ("env -S 'rm x'", &["evaluates"]),
+            ("command -v rm", &["evaluates"]),
+            ("python3 -c 'import os; os.remove(\"a\")'", &["evaluates"]),
+            ("python3.12 -c 'import os'", &["evaluates"]),
+            ("python3 --version", &[]),
+            ("perl -e 'unlink \"a\"'", &["evaluates"]),
+            ("perl -pi -e s/a/b/ a", &["overwrites", "evaluates"]),
+            ("ruby -e 'File.delete(1)'", &["evaluates"]),
+            ("node --eval 'x'", &["evaluates"]),
+            ("awk 'BEGIN{system(\"rm a\")}'", &["evaluates"]),
+            ("awk '{print $1}' a.txt", &[]),
+            ("make", &["evaluates"]),
+            ("./configure", &["evaluates"]),
+            ("cat x | python3 -", &["evaluates", "several"]),
+            ("curl x | python3.12", &["downloads_and_runs", "network", "several"]),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(codes(command), *expected, "{command}");
         }
     }
 

@@ -1,0 +1,137 @@
+//! What to look out for when git is called: options of its own stand before what it is to do.
+
+use super::words::{Words, has, has_long, has_short};
+
+/// Options before the verb whose value may be the next word.
+const TAKES: [&str; 10] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--config-env",
+    "--attr-source",
+    "--exec-path",
+    "--list-cmds",
+];
+/// Beginnings of settings that name programs which git runs.
+const RUNS: [&str; 11] = [
+    "alias.",
+    "core.",
+    "credential.",
+    "diff.",
+    "difftool.",
+    "filter.",
+    "gpg.",
+    "merge",
+    "pager.",
+    "protocol.",
+    "sequence.",
+];
+
+/// Codes and words, for every kind of thing that such a call may do.
+pub(super) fn cautions(words: &Words) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.arguments.get(at).filter(|it| it.starts_with('-')) {
+        let value = words.arguments.get(at + 1);
+        let settings = match word.as_str() {
+            "-c" | "--config-env" => value.map(String::as_str),
+            _ => word.strip_prefix("--config-env=").or_else(|| word.strip_prefix("-c")),
+        };
+        let is_program = |it: &str| {
+            it.contains('!') || RUNS.iter().any(|begin| it.to_lowercase().starts_with(begin))
+        };
+        if settings.is_some_and(is_program) {
+            found.push(("evaluates", "It gives git settings that may run programs.".to_owned()));
+        }
+        // `--exec-path` alone only asks; a path would follow after `=`.
+        at += 1 + usize::from(TAKES.contains(&word.as_str()) && word != "--exec-path");
+    }
+    let Some((verb, rest)) = words.arguments.get(at..).and_then(<[String]>::split_first) else {
+        return found;
+    };
+    let verb = verb.as_str();
+    if discards(verb, rest) {
+        found.push(("discards_work", format!("It can discard work (git {verb}).")));
+    }
+    if deletes(verb, rest) {
+        found.push(("deletes", format!("It deletes files (git {verb}).")));
+    }
+    if runs(verb, rest) {
+        found.push(("evaluates", format!("It runs what it is given (git {verb}).")));
+    }
+    let verbs =
+        ["push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"];
+    if verbs.contains(&verb) {
+        found.push(("network", format!("It may talk to the network (git {verb}).")));
+    }
+    found
+}
+
+/// Whether what is not committed, or what is on no branch afterwards, may be lost.
+fn discards(verb: &str, rest: &[String]) -> bool {
+    let short = |letters: &[char]| has_short(rest, letters);
+    let long = |names: &[&str]| has_long(rest, names);
+    let first = rest.iter().map(String::as_str).find(|word| !word.starts_with('-'));
+    match verb {
+        "restore" | "stash" | "rebase" | "filter-branch" | "filter-repo" | "read-tree" => true,
+        "clean" => deletes(verb, rest),
+        "reset" => long(&["hard", "merge", "keep"]),
+        "checkout" => short(&['f', 'B', 'p']) || long(&["force", "patch"]) || is_of_files(rest),
+        "checkout-index" => short(&['f']) || long(&["force"]),
+        "switch" => short(&['f', 'C']) || long(&["force", "force-create", "discard-changes"]),
+        "branch" => short(&['f', 'd', 'D', 'M', 'C']) || long(&["force", "delete"]),
+        "tag" => short(&['f', 'd']) || long(&["force", "delete"]),
+        "push" => {
+            short(&['f', 'd'])
+                || long(&["force", "force-with-lease", "delete", "mirror", "prune"])
+                // `+main` overwrites, `:main` deletes.
+                || rest.iter().any(|word| word.starts_with(['+', ':']))
+        }
+        "fetch" | "pull" => {
+            short(&['f']) || long(&["force", "rebase"]) || rest.iter().any(|it| it.starts_with('+'))
+        }
+        "commit" => long(&["amend"]),
+        "update-ref" => short(&['d']),
+        "reflog" => matches!(first, Some("expire" | "delete")),
+        "worktree" => first == Some("remove"),
+        "submodule" => first == Some("deinit") || short(&['f']) || long(&["force"]),
+        "gc" | "prune" => verb == "prune" || long(&["prune"]),
+        "rm" => short(&['f']) || long(&["force"]),
+        _ => false,
+    }
+}
+
+/// Whether a checkout is of files rather than of a branch, as far as the words tell.
+fn is_of_files(rest: &[String]) -> bool {
+    let makes_branch = has_short(rest, &['b', 't']) || has_long(rest, &["orphan", "track"]);
+    let names = || rest.iter().filter(|word| !word.starts_with('-'));
+    let is_path = |word: &String| {
+        word.starts_with(['.', ':']) || word.contains(['*', '?', '.']) || word.ends_with('/')
+    };
+    has(rest, &["--"]) || names().any(is_path) || (!makes_branch && names().count() > 1)
+}
+
+/// Whether files go.
+fn deletes(verb: &str, rest: &[String]) -> bool {
+    match verb {
+        "clean" => !has_short(rest, &['n']) && !has_long(rest, &["dry-run"]),
+        "rm" => !has_long(rest, &["cached"]),
+        _ => false,
+    }
+}
+
+/// Whether it runs a command that it is given.
+fn runs(verb: &str, rest: &[String]) -> bool {
+    let first = rest.iter().map(String::as_str).find(|word| !word.starts_with('-'));
+    match verb {
+        "submodule" => first == Some("foreach"),
+        "bisect" => first == Some("run"),
+        "rebase" => has_short(rest, &['x']) || has_long(rest, &["exec"]),
+        "difftool" => has_short(rest, &['x']) || has_long(rest, &["extcmd"]),
+        "filter-branch" => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,285 @@
+//! A command as words: its name and what it is given, through the commands that run another one.
+
+use tree_sitter::Node;
+
+/// How many commands that run commands are looked through.
+const LAYERS: usize = 8;
+
+/// A command that runs the command it is given.
+struct Wrapper {
+    name: &'static str,
+    /// Its options of one letter whose value may be the next word.
+    short: &'static str,
+    /// Its long options whose value may be the next word, without dashes.
+    long: &'static [&'static str],
+    /// Words of its own before the command.
+    operands: usize,
+    /// Whether `NAME=VALUE` may stand before the command.
+    assigns: bool,
+}
+
+const fn wrapper(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+) -> Wrapper {
+    Wrapper { name, short, long, operands: 0, assigns: false }
+}
+
+const WRAPPERS: [Wrapper; 27] = [
+    Wrapper {
+        assigns: true,
+        ..wrapper(
+            "sudo",
+            "ugpCDRTrthaUc",
+            &[
+                "user",
+                "group",
+                "prompt",
+                "close-from",
+                "chdir",
+                "chroot",
+                "command-timeout",
+                "role",
+                "type",
+                "host",
+                "other-user",
+                "auth-type",
+                "login-class",
+            ],
+        )
+    },
+    wrapper("doas", "uCa", &[]),
+    wrapper("pkexec", "", &["user"]),
+    wrapper("runuser", "ugG", &["user", "group", "supp-group"]),
+    Wrapper {
+        assigns: true,
+        ..wrapper("env", "uCSa", &["unset", "chdir", "split-string", "argv0"])
+    },
+    wrapper("nohup", "", &[]),
+    wrapper("setsid", "", &[]),
+    wrapper("time", "fo", &["format", "output"]),
+    wrapper("nice", "n", &["adjustment"]),
+    wrapper("ionice", "cnpPu", &["class", "classdata"]),
+    Wrapper { operands: 1, ..wrapper("timeout", "sk", &["signal", "kill-after"]) },
+    wrapper("stdbuf", "ioe", &["input", "output", "error"]),
+    wrapper(
+        "xargs",
+        "adEILnPs",
+        &["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
+    ),
+    wrapper("command", "", &[]),
+    wrapper("builtin", "", &[]),
+    wrapper("exec", "a", &[]),
+    wrapper("busybox", "", &[]),
+    Wrapper { operands: 1, ..wrapper("chroot", "", &["groups", "userspec"]) },
+    Wrapper { operands: 1, ..wrapper("flock", "wEc", &["timeout", "wait", "conflict-exit-code"]) },
+    Wrapper { operands: 1, ..wrapper("chrt", "TPD", &[]) },
+    Wrapper { operands: 1, ..wrapper("taskset", "", &[]) },
+    wrapper("unshare", "SGRw", &["setuid", "setgid", "root", "wd"]),
+    wrapper("nsenter", "tSG", &["target", "setuid", "setgid"]),
+    wrapper("setpriv", "", &["reuid", "regid", "groups", "pdeathsig"]),
+    wrapper("watch", "nq", &["interval", "equexit"]),
+    wrapper("strace", "oepsuEabIOPSX", &["output", "trace", "attach", "user", "env"]),
+    wrapper(
+        "systemd-run",
+        "pMHuE",
+        &["unit", "property", "machine", "host", "setenv", "slice", "uid"],
+    ),
+];
+
+/// A command's name and arguments as they are written, without quotes.
+pub(super) struct Words {
+    pub(super) name: Option<String>,
+    pub(super) arguments: Vec<String>,
+    /// The name holds something that is only known while it runs.
+    pub(super) is_computed: bool,
+    /// The name is a path, and not to where the system keeps its programs.
+    pub(super) is_local: bool,
+}
+
+impl Words {
+    pub(super) fn of(command: Node<'_>, source: &str) -> Self {
+        let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
+        let raw = command.child_by_field_name("name").map(text).unwrap_or_default();
+        let mut cursor = command.walk();
+        let arguments = command
+            .children_by_field_name("argument", &mut cursor)
+            .map(|it| unquoted(text(it)))
+            .collect();
+        Self::named(raw, arguments)
+    }
+
+    fn named(raw: &str, arguments: Vec<String>) -> Self {
+        let is_computed = raw.contains(['$', '`']);
+        // `/bin/rm` is `rm`.
+        let path = unquoted(raw);
+        let (folder, plain) = path.rsplit_once('/').unwrap_or(("", &path));
+        let is_local = path.contains('/')
+            && !["/bin", "/sbin"]
+                .iter()
+                .any(|end| folder.starts_with('/') && folder.ends_with(end));
+        let name = Some(plain.to_owned()).filter(|name| !name.is_empty() && !is_computed);
+        Self { name, arguments, is_computed, is_local }
+    }
+
+    /// The command that this one runs, if it is one that runs another.
+    fn inner(&self) -> Option<Self> {
+        let name = self.name.as_deref()?;
+        let wrapper = WRAPPERS.iter().find(|it| it.name == name)?;
+        // It only says where the command is.
+        if name == "command" && self.has_short(&['v', 'V']) {
+            return None;
+        }
+        let (name, arguments) = wrapper.rest(&self.arguments).split_first()?;
+        Some(Self::named(name, arguments.to_vec()))
+    }
+
+    /// The command, the one it runs, and so on.
+    pub(super) fn layers(self) -> Vec<Self> {
+        let mut layers = vec![self];
+        while layers.len() < LAYERS
+            && let Some(inner) = layers.last().and_then(Self::inner)
+        {
+            layers.push(inner);
+        }
+        layers
+    }
+
+    /// Whether one of these words is an argument.
+    pub(super) fn has(&self, words: &[&str]) -> bool {
+        has(&self.arguments, words)
+    }
+
+    /// Whether one of these letters is among its options, alone or with others, as in `-fdx`.
+    pub(super) fn has_short(&self, letters: &[char]) -> bool {
+        has_short(&self.arguments, letters)
+    }
+
+    /// Whether one of these long options is there, whole, cut short or with a value.
+    pub(super) fn has_long(&self, names: &[&str]) -> bool {
+        has_long(&self.arguments, names)
+    }
+}
+
+impl Wrapper {
+    /// The words after its own.
+    fn rest<'a>(&self, words: &'a [String]) -> &'a [String] {
+        let mut at = 0;
+        let mut operands = self.operands;
+        while let Some(word) = words.get(at) {
+            if word == "--" {
+                // What is left of its own stands after it.
+                at += 1 + operands;
+                break;
+            } else if let Some(long) = word.strip_prefix("--") {
+                // A value after `=` belongs to the same word.
+                let takes = !long.contains('=') && self.long.iter().any(|it| it.starts_with(long));
+                at += 1 + usize::from(takes);
+            } else if let Some(letters) = word.strip_prefix('-').filter(|it| !it.is_empty()) {
+                // The first that takes a value has the rest of the word, or the next one.
+                let takes = letters.find(|letter| self.short.contains(letter));
+                let is_last = takes.is_some_and(|it| letters[it..].chars().nth(1).is_none());
+                at += 1 + usize::from(is_last);
+            } else if self.assigns && is_assignment(word) {
+                at += 1;
+            } else if operands > 0 {
+                operands -= 1;
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        words.get(at..).unwrap_or_default()
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
+}
+
+pub(super) fn has(arguments: &[String], words: &[&str]) -> bool {
+    arguments.iter().any(|word| words.contains(&word.as_str()))
+}
+
+pub(super) fn has_short(arguments: &[String], letters: &[char]) -> bool {
+    let options = arguments.iter().take_while(|word| *word != "--");
+    let of_letters = options.filter(|word| word.starts_with('-') && !word.starts_with("--"));
+    of_letters.into_iter().any(|word| word.contains(letters))
+}
+
+pub(super) fn has_long(arguments: &[String], names: &[&str]) -> bool {
+    let options = arguments.iter().take_while(|word| *word != "--");
+    options.filter_map(|word| word.strip_prefix("--")).any(|word| {
+        let name = word.split('=').next().unwrap_or_default();
+        // Two letters may be short for anything.
+        names.iter().any(|it| *it == name || (name.len() > 2 && it.starts_with(name)))
+    })
+}
+
+/// A word as the shell takes it, quotes and backslashes gone; what it would expand stays as written.
+pub(super) fn unquoted(word: &str) -> String {
+    word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn innermost(words: &str) -> (String, Vec<String>) {
+        let mut words = words.split(' ').map(str::to_owned);
+        let name = words.next().unwrap_or_default();
+        let last = Words::named(&name, words.collect()).layers().pop().unwrap();
+        (last.name.unwrap_or_default(), last.arguments)
+    }
+
+    #[test]
+    fn the_command_that_is_run_is_found_behind_what_its_runners_are_given() {
+        for words in [
+            "sudo rm x",
+            "sudo -u bob rm x",
+            "sudo -nu bob rm x",
+            "sudo -ubob rm x",
+            "sudo --user bob rm x",
+            "sudo --user=bob -E A=1 rm x",
+            "sudo -u bob -- rm x",
+            "env -u X rm x",
+            "env -i -u X -C /tmp A=1 B= rm x",
+            "env --unset X rm x",
+            "env --uns X rm x",
+            "timeout 5 rm x",
+            "timeout -s KILL 5 rm x",
+            "timeout -sKILL -k 1 5 rm x",
+            "timeout --signal KILL -- 5 rm x",
+            "nice -n 5 ionice -c 3 rm x",
+            "nice -5 rm x",
+            "nohup setsid time -f %e rm x",
+            "xargs -0 -n 1 rm x",
+            "stdbuf -oL rm x",
+            "exec -a other rm x",
+            "flock -w 5 lock rm x",
+            "chroot --userspec=a:b /new rm x",
+            "busybox rm x",
+            "sudo -u bob env -u X timeout -s KILL 5 /bin/rm x",
+        ] {
+            assert_eq!(innermost(words), ("rm".into(), vec!["x".into()]), "{words}");
+        }
+        assert_eq!(innermost("command -v rm").0, "command");
+        assert_eq!(innermost("sudo -l").0, "sudo");
+        assert_eq!(innermost("timeout 5").0, "timeout");
+    }
+
+    #[test]
+    fn options_are_found_alone_together_and_cut_short() {
+        let has = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            (has_short(&words, &['f']), has_long(&words, &["force"]))
+        };
+        assert_eq!(has("-f"), (true, false));
+        assert_eq!(has("-dfx"), (true, false));
+        assert_eq!(has("--force"), (false, true));
+        assert_eq!(has("--for --x=f"), (false, true));
+        assert_eq!(has("--force=yes"), (false, true));
+        assert_eq!(has("--fo -x f -- -f --force"), (false, false));
+    }
+}
