@@ -24,6 +24,9 @@ pub struct Input {
     /// How many lines to read; all if missing.
     #[serde(default)]
     limit: Option<usize>,
+    /// The first character to read of the first line, counted from 1; for lines that are too long for one answer.
+    #[serde(default)]
+    column: Option<usize>,
 }
 
 impl Tool for Read {
@@ -41,51 +44,121 @@ impl Tool for Read {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
-        let Input { file_path, offset, limit } = input;
-        let (first, limit) = (offset.unwrap_or(1).max(1), limit.unwrap_or(usize::MAX));
+        let Input { file_path, offset, limit, column } = input;
+        let from = Place { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
+        // Not one line would be no step.
+        let limit = limit.unwrap_or(usize::MAX).max(1);
         if context.live.is_some() {
             let now = context.read_now().await?;
-            let text = part(&now.text.to_string(), first, limit);
+            let text = part(&now.text.to_string(), from, limit);
             return Ok(Prepared::Answer(Answer { text, now: Some(now), ..Answer::default() }));
         }
         let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
-        let text = part(&file.text, first, limit);
+        let text = part(&file.text, from, limit);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
 
-/// So many lines from line `first` on, as they stand; what is left out is said.
-fn part(text: &str, first: usize, limit: usize) -> String {
-    let mut part: String = text.split_inclusive('\n').skip(first - 1).take(limit).collect();
+/// Where reading begins, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+/// So many lines from a place on, as they stand: whole lines, if at least one is short enough for an answer. What is left out is
+/// said, and where to read on, which is always further on.
+fn part(text: &str, from: Place, limit: usize) -> String {
+    let begins: usize = text.split_inclusive('\n').take(from.line - 1).map(str::len).sum();
+    let line = text[begins..].split_inclusive('\n').next().unwrap_or_default();
+    let rest = match line.char_indices().nth(from.column - 1) {
+        Some((at, _)) => &text[begins + at..],
+        None if line.is_empty() => "",
+        // The line is shorter.
+        None => return part(text, Place { line: from.line + 1, column: 1 }, limit),
+    };
+    let wanted: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
+    let mut part = &rest[..wanted];
     if let Some((end, _)) = part.char_indices().nth(ANSWER_CHARS) {
-        part.truncate(end);
+        part = &part[..part[..end].rfind('\n').map_or(end, |at| at + 1)];
     }
-    let begins: usize = text.split_inclusive('\n').take(first - 1).map(str::len).sum();
-    let left = &text[begins + part.len()..];
+    let left = &rest[part.len()..];
     if left.is_empty() {
-        return part;
+        return part.to_owned();
     }
-    let next = first + part.matches('\n').count();
+    let next = from.line + part.matches('\n').count();
     let lines = left.split_inclusive('\n').count();
-    format!("{part}\n[{lines} more lines; read on with offset {next}]")
+    if part.is_empty() || part.ends_with('\n') {
+        return format!("{part}\n[{lines} more lines; read on with offset {next}]");
+    }
+    // Nothing of this line stands before the place but what was skipped.
+    let column = from.column + part.chars().count();
+    let after = match lines - 1 {
+        0 => String::new(),
+        lines => format!(", and {lines} more lines follow"),
+    };
+    format!("{part}\n[line {next} goes on{after}; read on with offset {next} and column {column}]")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn lines(text: &str, line: usize, limit: usize) -> String {
+        part(text, Place { line, column: 1 }, limit)
+    }
+
     #[test]
     fn a_file_is_read_as_it_is() {
-        assert_eq!(part("one\r\ntwo", 1, usize::MAX), "one\r\ntwo");
-        assert_eq!(part("", 1, usize::MAX), "");
+        assert_eq!(lines("one\r\ntwo", 1, usize::MAX), "one\r\ntwo");
+        assert_eq!(lines("", 1, usize::MAX), "");
+        assert_eq!(part("one\ntwo\n", Place { line: 1, column: 3 }, 2), "e\ntwo\n");
+        assert_eq!(part("one\ntwo", Place { line: 2, column: 9 }, 1), "");
+        let after = part("one\ntwo\nthree", Place { line: 1, column: 9 }, 1);
+        assert_eq!(after, "two\n\n[1 more lines; read on with offset 3]");
     }
 
     #[test]
     fn what_is_left_out_is_said() {
         let text = "1\n2\n3\n4\n";
-        assert_eq!(part(text, 2, 2), "2\n3\n\n[1 more lines; read on with offset 4]");
-        assert_eq!(part(text, 9, 2), "");
+        assert_eq!(lines(text, 2, 2), "2\n3\n\n[1 more lines; read on with offset 4]");
+        assert_eq!(lines(text, 9, 2), "");
         let long = "é".repeat(ANSWER_CHARS + 5);
-        assert!(part(&long, 1, 1).ends_with("[1 more lines; read on with offset 1]"));
+        let on =
+            format!("\n[line 1 goes on; read on with offset 1 and column {}]", ANSWER_CHARS + 1);
+        assert!(lines(&long, 1, 1).ends_with(&on));
+        let more = lines(&format!("{long}\nb\nc"), 1, 9);
+        assert!(
+            more.contains("[line 1 goes on, and 2 more lines follow; read on"),
+            "{}",
+            &more[200_000..]
+        );
+    }
+
+    #[test]
+    fn reading_on_as_told_reads_everything_and_nothing_twice() {
+        let long = "xé".repeat(ANSWER_CHARS);
+        for text in [
+            format!("a\n{long}\nb\n{long}"),
+            "line\n".repeat(ANSWER_CHARS),
+            format!("{}\n{long}", "y".repeat(ANSWER_CHARS)),
+        ] {
+            let (mut read, mut from) = (String::new(), Place { line: 1, column: 1 });
+            loop {
+                let answer = part(&text, from, usize::MAX);
+                let Some((words, on)) = answer.rsplit_once("\n[") else {
+                    read.push_str(&answer);
+                    break;
+                };
+                read.push_str(words);
+                let (_, on) = on.split_once("offset ").expect("it says where to read on");
+                let on = on.trim_end_matches(']');
+                let (line, column) = on.split_once(" and column ").unwrap_or((on, "1"));
+                let next = Place { line: line.parse().unwrap(), column: column.parse().unwrap() };
+                assert!((next.line, next.column) > (from.line, from.column), "{next:?}");
+                from = next;
+            }
+            assert!(read == text);
+        }
     }
 }
