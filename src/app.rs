@@ -7,6 +7,7 @@ mod models;
 mod remote;
 mod settings;
 mod tokens;
+mod workspace;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -38,9 +39,7 @@ use crate::room::event::{Announcement, Event};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
-use crate::tools::Registry;
 use crate::webhook::{Courier, Reach};
-use crate::workspace::Workspace;
 use crate::{failpoint, http, mcp, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
@@ -75,6 +74,7 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::Watch(args)) => return remote::watch(args).await,
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
+        Some(Command::Supervise(args)) => workspace::supervise(&args)?,
         Some(Command::Check(args)) => return check::run(args).await,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
@@ -208,7 +208,7 @@ impl House {
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
         let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
-        let mut tools = tools(config)?;
+        let mut tools = workspace::tools(config)?;
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
             let started = Files::start(store.clone(), rooms.clone(), workspace).await?;
@@ -345,25 +345,6 @@ async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
             }
         }
     }
-}
-
-/// The tools of this server: those for the workspace only if there is one.
-fn tools(config: &Config) -> Result<Registry> {
-    let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
-    // The server's own data and settings may lie in it.
-    let workspace = Workspace::open(folder, &[&config.data, &config.file])
-        .context("cannot use the workspace")?;
-    let tools = Registry::default().in_workspace(workspace);
-    if !config.enable_bash {
-        return Ok(tools);
-    }
-    tracing::warn!(
-        "--enable-bash: the agent may propose shell commands; an owner decides about each"
-    );
-    #[cfg(unix)]
-    return Ok(tools.with_commands());
-    #[cfg(not(unix))]
-    bail!("--enable-bash works on Unix only");
 }
 
 /// Says on standard output where the server is: the two lines a script waits for.

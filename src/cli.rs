@@ -1,5 +1,6 @@
 //! The command line: subcommands and flags, each also a `COPYDESK_*` variable.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -47,6 +48,9 @@ pub enum Command {
     /// What the Claude CLI starts to reach its tools; of no use to people.
     #[command(hide = true)]
     ClaudeTools(ClaudeToolsArgs),
+    /// What the server starts to run a command and to end all that comes of it; of no use to people.
+    #[command(hide = true)]
+    Supervise(SuperviseArgs),
     /// Look through everything that is kept and say what is wrong; also while a server runs.
     ///
     /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
@@ -102,6 +106,17 @@ pub struct ServeArgs {
     /// Read settings from this file [default: copydesk.toml, if it is there]
     #[arg(long, env = "COPYDESK_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What `copydesk supervise` is told, besides what standard input says by closing.
+#[derive(Clone, Debug, Args)]
+pub struct SuperviseArgs {
+    /// A variable that the command and all that comes of it carry in their environment
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub mark: String,
+    /// The command
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
 }
 
 /// What `copydesk claude-tools` is told, by its environment only: it is nobody else's business.

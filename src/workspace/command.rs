@@ -1,22 +1,31 @@
 //! A shell command in the workspace: a process group of its own, a clean environment, no input, limits, and nothing left behind.
+//!
+//! On Linux the server starts a supervisor of its own, which starts the shell and ends everything that comes of it. Elsewhere,
+//! and where there is no program to supervise with, the shell's group and the mark are what is ended.
 
+mod output;
+
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
-use tokio::time::sleep;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::processes::{self, Leftovers};
 
+use output::Kept;
+
 /// The shell, by a name that no folder on a path can take over.
 const SHELL: &str = "/bin/bash";
-/// Characters of what a command writes that are kept.
-const OUTPUT_CHARS: usize = 30_000;
 /// How long what was stopped may go on holding its output.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a supervisor may take to end everything; it gives up before.
+const PATIENCE: Duration = Duration::from_secs(6);
 /// Marks every process of a command, also one that has left its group.
 const MARK: &str = "COPYDESK_REQUEST";
 
@@ -51,72 +60,148 @@ pub struct Ran {
     pub output: String,
 }
 
-/// Runs a command in `folder`. When this returns, or is dropped, none of its processes is left.
+/// A command that was started.
+struct Started {
+    child: Child,
+    /// To its supervisor, which ends everything when this closes.
+    line: Option<UnixStream>,
+    leftovers: Leftovers,
+}
+
+/// How the command itself ended, and whether what it left could be ended.
+struct End {
+    code: Option<i32>,
+    is_clean: bool,
+}
+
+/// Runs a command in `folder`, under `supervisor` if there is one. When this returns, none of its processes is left; when it
+/// is dropped, they end.
 pub(super) async fn run(
     folder: &Path,
+    supervisor: Option<&Path>,
     wanted: &Wanted,
     cancel: &CancellationToken,
 ) -> std::io::Result<Ran> {
-    let mut child = Command::new(SHELL)
-        .args(["-c", &wanted.command])
-        .current_dir(folder)
-        .env_clear()
-        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
-        .env("HOME", folder)
-        .env(MARK, &wanted.mark)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()?;
-    let leftovers = Leftovers::new(child.id(), mark(&wanted.mark));
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut started = start(folder, supervisor, wanted)?;
+    let (stdout, stderr) = (started.child.stdout.take(), started.child.stderr.take());
+    let (mut out, mut err) = (Kept::default(), Kept::default());
     let over = CancellationToken::new();
     let working = async {
         let ended = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(Ended::Stopped),
-            () = sleep(wanted.limit) => Ok(Ended::TooLong),
-            status = child.wait() => status.map(|status| Ended::Itself(status.code())),
+            () = cancel.cancelled() => Ok((Ended::Stopped, true)),
+            () = sleep(wanted.limit) => Ok((Ended::TooLong, true)),
+            end = started.ends() => end.map(|end| (Ended::Itself(end.code), end.is_clean)),
         };
-        // Looking for them takes a moment, so not on a thread that serves others.
-        tokio::task::spawn_blocking(move || drop(leftovers)).await.ok();
-        child.wait().await.ok();
+        started.is_over().await;
         over.cancel();
         ended
     };
     let reading = async {
         tokio::select! {
-            _ = async { tokio::join!(read(stdout, &mut out), read(stderr, &mut err)) } => {}
+            _ = async { tokio::join!(out.read(stdout), err.read(stderr)) } => {}
             // Nobody should be left to hold the other end; if somebody is, they are not waited for.
             () = async { over.cancelled().await; sleep(GRACE).await } => {}
         }
     };
     let (ended, ()) = tokio::join!(working, reading);
-    Ok(Ran { ended: ended?, output: output(&out, &err) })
+    let (ended, is_clean) = ended?;
+    let mut output = output::told(&out, &err);
+    if !is_clean {
+        let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+        output.push_str(end);
+        output.push_str("[not everything that it started may have ended]");
+    }
+    Ok(Ran { ended, output })
 }
 
-/// Reads to the end, and keeps the beginning.
-async fn read(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
-    let Some(mut from) = from else { return };
-    let mut piece = vec![0; 8 * 1024];
-    while let Ok(count @ 1..) = from.read(&mut piece).await {
-        let room = (4 * OUTPUT_CHARS).saturating_sub(kept.len());
-        kept.extend_from_slice(&piece[..count.min(room)]);
+/// Starts the shell in a group of its own; what is to see its environment sees nothing of the server's.
+fn start(folder: &Path, supervisor: Option<&Path>, wanted: &Wanted) -> std::io::Result<Started> {
+    let mark = mark(&wanted.mark);
+    let shell = [OsStr::new(SHELL), OsStr::new("-c"), OsStr::new(&wanted.command)];
+    let (mut command, line) = match supervisor {
+        Some(program) => {
+            let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+            ours.set_nonblocking(true)?;
+            let mut command = Command::new(program);
+            // The supervisor does not carry the mark: after a crash it ends the rest, and must not be ended before it has.
+            let marked = format!("{}={}", mark.name, mark.value);
+            command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
+            command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
+            (command, Some(UnixStream::from_std(ours)?))
+        }
+        None => {
+            let mut command = Command::new(shell[0]);
+            command.args(&shell[1..]).stdin(Stdio::null());
+            (command, None)
+        }
+    };
+    command
+        .current_dir(folder)
+        .env_clear()
+        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
+        .env("HOME", folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    if line.is_none() {
+        command.env(mark.name, &mark.value);
+    }
+    let child = command.spawn()?;
+    // The group of a supervisor is its own: it is the last to end.
+    let leader = if line.is_none() { child.id() } else { None };
+    Ok(Started { leftovers: Leftovers::new(leader, mark), child, line })
+}
+
+impl Started {
+    /// Waits for the command to end by itself.
+    async fn ends(&mut self) -> std::io::Result<End> {
+        let Some(line) = &mut self.line else {
+            let status = self.child.wait().await?;
+            return Ok(End { code: status.code(), is_clean: true });
+        };
+        let mut report = String::new();
+        line.take(64).read_to_string(&mut report).await.ok();
+        match reported(&report) {
+            Some(end) => Ok(end),
+            None => unreported(self.child.wait().await?),
+        }
+    }
+
+    /// Sees to it that nothing of it is left.
+    async fn is_over(self) {
+        let Self { mut child, line, leftovers } = self;
+        if let Some(line) = line {
+            drop(line);
+            if timeout(PATIENCE, child.wait()).await.is_err() {
+                child.start_kill().ok();
+            }
+        }
+        // Looking for them takes a moment, so not on a thread that serves others.
+        tokio::task::spawn_blocking(move || drop(leftovers)).await.ok();
+        child.wait().await.ok();
     }
 }
 
-/// What was written, then what was complained of; cut if it is long.
-fn output(out: &[u8], err: &[u8]) -> String {
-    let (out, err) = (String::from_utf8_lossy(out), String::from_utf8_lossy(err));
-    let between = if out.is_empty() || err.is_empty() || out.ends_with('\n') { "" } else { "\n" };
-    let mut output = format!("{out}{between}{err}");
-    if let Some((end, _)) = output.char_indices().nth(OUTPUT_CHARS) {
-        output.truncate(end);
-        output.push_str("\n[the rest of the output was cut]");
+#[cfg(target_os = "linux")]
+fn reported(line: &str) -> Option<End> {
+    let processes::supervisor::Report { code, is_clean } =
+        processes::supervisor::Report::read(line)?;
+    Some(End { code, is_clean })
+}
+
+/// There is no supervisor.
+#[cfg(not(target_os = "linux"))]
+fn reported(_: &str) -> Option<End> {
+    None
+}
+
+/// A supervisor that ended without a word was ended, by its command or somebody else, or could not start it.
+fn unreported(status: ExitStatus) -> std::io::Result<End> {
+    match status.code() {
+        None => Ok(End { code: None, is_clean: false }),
+        Some(code) => Err(std::io::Error::other(format!("its supervisor ended with {code}"))),
     }
-    output
 }
 
 /// Ends every process of the command that was marked so, wherever it has moved to.

@@ -2,18 +2,18 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::sync::PoisonError;
 use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{
     FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
 };
-use cap_std::fs::{Dir, OpenOptions, Permissions};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 
 use super::path::{Missing, Spot, check_guarded};
-use super::{Workspace, WorkspaceError, unreadable};
+use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// Bytes of the largest file that tools read or write.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
@@ -118,14 +118,14 @@ impl Workspace {
         let missing = if expected == ABSENT { Missing::Make } else { Missing::Refuse };
         let spot = self.spot(path, missing)?;
         let old = match self.writable(&spot, path) {
-            Ok((file, permissions)) if file.stamp == expected => Some(permissions),
+            Ok((file, metadata)) if file.stamp == expected => Some(metadata),
             Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => None,
             Ok(_) | Err(WorkspaceError::NotFound { .. }) => {
                 return Err(WorkspaceError::Changed { path: path.to_owned() });
             }
             Err(error) => return Err(error),
         };
-        replace(&spot, content, old).map_err(|error| match error.kind() {
+        beside::put(&spot, content, old.as_ref()).map_err(|error| match error.kind() {
             // Somebody made the file a moment ago.
             ErrorKind::AlreadyExists => WorkspaceError::Changed { path: path.to_owned() },
             _ => unreadable(path, error),
@@ -156,19 +156,16 @@ impl Workspace {
     }
 
     /// Reads a file that could be replaced without touching another name of it.
-    fn writable(&self, spot: &Spot, path: &str) -> Result<(File, Permissions), WorkspaceError> {
+    fn writable(&self, spot: &Spot, path: &str) -> Result<(File, Metadata), WorkspaceError> {
         let (file, metadata) = self.read_at(spot, path)?;
-        if metadata.nlink() > 1 {
+        // A second name may be what we left beside it when the power went.
+        if metadata.nlink() > 1 && !beside::removed_second(spot, &metadata) {
             return Err(WorkspaceError::Linked { path: path.to_owned() });
         }
-        Ok((file, metadata.permissions()))
+        Ok((file, metadata))
     }
 
-    fn read_at(
-        &self,
-        spot: &Spot,
-        path: &str,
-    ) -> Result<(File, cap_std::fs::Metadata), WorkspaceError> {
+    fn read_at(&self, spot: &Spot, path: &str) -> Result<(File, Metadata), WorkspaceError> {
         let failed = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
             _ => unreadable(path, error),
@@ -215,7 +212,7 @@ pub(super) fn open(folder: &Dir, name: &OsStr) -> std::io::Result<cap_std::fs::F
     folder.open_with(name, &options)
 }
 
-fn check_kind(metadata: &cap_std::fs::Metadata, path: &str) -> Result<(), WorkspaceError> {
+fn check_kind(metadata: &Metadata, path: &str) -> Result<(), WorkspaceError> {
     let path = path.to_owned();
     if metadata.is_symlink() {
         Err(WorkspaceError::Link { path })
@@ -226,43 +223,4 @@ fn check_kind(metadata: &cap_std::fs::Metadata, path: &str) -> Result<(), Worksp
     } else {
         Ok(())
     }
-}
-
-/// Writes beside the file, then puts that in its place. `old`: what the file before was allowed.
-fn replace(spot: &Spot, content: &str, old: Option<Permissions>) -> std::io::Result<()> {
-    let Spot { folder, name } = spot;
-    let beside = format!(".copydesk-{}", uuid::Uuid::new_v4().simple());
-    let is_new = old.is_none();
-    let written = write_beside(folder, &beside, content, old).and_then(|()| {
-        // A link, unlike a rename, never takes the place of a file that came into being meanwhile.
-        if is_new {
-            folder.hard_link(&beside, folder, name)
-        } else {
-            folder.rename(&beside, folder, name)
-        }
-    });
-    if is_new || written.is_err() {
-        // The name beside is no longer needed; if it is not there, so much the better.
-        folder.remove_file(&beside).ok();
-    }
-    written?;
-    // The file is in its place; its name survives a power cut as soon as the file system lets it.
-    folder.open(".").and_then(|folder| folder.sync_all()).ok();
-    Ok(())
-}
-
-fn write_beside(
-    folder: &Dir,
-    name: &str,
-    content: &str,
-    permissions: Option<Permissions>,
-) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).follow(FollowSymlinks::No);
-    let mut file = folder.open_with(name, &options)?;
-    file.write_all(content.as_bytes())?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    file.sync_all()
 }

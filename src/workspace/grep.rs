@@ -2,6 +2,8 @@
 
 use std::io::Read as _;
 
+use cap_std::fs::Metadata;
+use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::sinks::Lossy;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
@@ -14,7 +16,7 @@ const MOST_LINES: usize = 250;
 /// Characters of a line that are repeated.
 const LINE_CHARS: usize = 300;
 /// Bytes of a file that are searched.
-const SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
+pub const SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes a compiled pattern may take.
 const PATTERN_BYTES: usize = 1024 * 1024;
 
@@ -38,6 +40,8 @@ pub struct Grepped {
     pub lines: Vec<String>,
     /// There is more than was looked at or is answered.
     pub is_cut: bool,
+    /// Files of which only the first [`SEARCHED_BYTES`] were looked at.
+    pub partly: Vec<String>,
 }
 
 impl Workspace {
@@ -50,13 +54,17 @@ impl Workspace {
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(wanted.ignore_case)
             .size_limit(PATTERN_BYTES)
-            .line_terminator(Some(b'\n'))
+            // A line ends with `\n` or `\r\n`, and `$` stands before either.
+            .crlf(true)
+            .multi_line(true)
             .build(&wanted.pattern)
             .map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })?;
         let only = wanted.glob.as_deref().map(glob::matcher).transpose()?;
-        let mut searcher =
-            SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).build();
-        let mut lines = Vec::new();
+        let mut searcher = SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .line_terminator(LineTerminator::crlf())
+            .build();
+        let (mut lines, mut partly) = (Vec::new(), Vec::new());
         let mut visit = |entry: &Entry<'_>| {
             let name = entry.name.to_string_lossy();
             let is_meant = |only: &globset::GlobMatcher| {
@@ -67,21 +75,24 @@ impl Workspace {
             }
             // A file that cannot be read has no lines.
             let Ok(file) = files::open(entry.folder, entry.name) else { return Flow::Go };
-            let is_open = |it: &cap_std::fs::Metadata| it.is_file() && !self.is_closed(it);
-            if !file.metadata().is_ok_and(|metadata| is_open(&metadata)) {
-                return Flow::Go;
-            }
+            let is_open = |it: &Metadata| it.is_file() && !self.is_closed(it);
+            let Some(metadata) = file.metadata().ok().filter(is_open) else { return Flow::Go };
+            let mut beginning = file.take(SEARCHED_BYTES);
             let add = |number: u64, line: &str| {
                 lines.push(format!("{}:{number}:{}", entry.path, short(line)));
                 Ok(lines.len() <= MOST_LINES)
             };
-            searcher.search_reader(&matcher, file.take(SEARCHED_BYTES), Lossy(add)).ok();
+            searcher.search_reader(&matcher, &mut beginning, Lossy(add)).ok();
+            // A binary file is not read so far.
+            if beginning.limit() == 0 && metadata.len() > SEARCHED_BYTES {
+                partly.push(entry.path.to_owned());
+            }
             if lines.len() > MOST_LINES { Flow::Stop } else { Flow::Go }
         };
         let end = self.search(&wanted.from, &mut visit)?;
         let is_cut = end == End::Cut || lines.len() > MOST_LINES;
         lines.truncate(MOST_LINES);
-        Ok(Grepped { lines, is_cut })
+        Ok(Grepped { lines, is_cut, partly })
     }
 
     /// Every file below a folder, or the one file.

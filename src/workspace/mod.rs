@@ -2,9 +2,11 @@
 //!
 //! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
 //! in the folder before it without following links ([`path`]), so `..`, absolute paths and links cannot lead outside, not
-//! even if somebody moves folders about meanwhile. [`files`] reads and replaces one file, [`walk`], [`glob`] and [`grep`]
+//! even if somebody moves folders about meanwhile. [`files`] reads and replaces one file
+//! (written [`beside`] it first), [`walk`], [`glob`] and [`grep`]
 //! search. `command` runs a shell command there, and [`shell`] says what to look out for in one.
 
+mod beside;
 #[cfg(unix)]
 mod command;
 mod files;
@@ -18,6 +20,8 @@ mod texts;
 mod walk;
 
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex};
 
 use cap_fs_ext::MetadataExt as _;
@@ -30,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
-pub use grep::{Grep, Grepped};
+pub use grep::{Grep, Grepped, SEARCHED_BYTES};
 pub use path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
@@ -45,6 +49,9 @@ struct Shared {
     path: PathBuf,
     /// Folders and files inside that tools may not even read: the server's own data and settings.
     closed: Vec<Identity>,
+    /// The program that commands run under, if there is one.
+    #[cfg(unix)]
+    supervisor: OnceLock<PathBuf>,
     /// Held from comparing a file until it is replaced, so that two calls never both find it unchanged.
     replacing: Mutex<()>,
 }
@@ -82,10 +89,25 @@ impl Workspace {
             Some(Identity::from(&metadata.ok()?))
         });
         let closed = identities.collect();
-        Ok(Self(Arc::new(Shared { root: dir, path, closed, replacing: Mutex::default() })))
+        Ok(Self(Arc::new(Shared {
+            root: dir,
+            path,
+            closed,
+            #[cfg(unix)]
+            supervisor: OnceLock::new(),
+            replacing: Mutex::default(),
+        })))
     }
 
-    /// Runs a shell command in the workspace. When this returns, or is dropped, none of its processes is left.
+    /// From now on commands run under this program, as `program supervise --mark NAME=VALUE -- COMMAND`: then nothing that comes
+    /// of one gets away (`processes::supervisor`). Linux only.
+    #[cfg(unix)]
+    pub fn supervise_by(&self, program: PathBuf) {
+        // The first one stays.
+        self.0.supervisor.set(program).ok();
+    }
+
+    /// Runs a shell command in the workspace. When this returns none of its processes is left; when it is dropped, they end.
     ///
     /// # Errors
     /// [`WorkspaceError::Unreadable`] when the shell cannot be started.
@@ -95,7 +117,13 @@ impl Workspace {
         wanted: &Wanted,
         cancel: &CancellationToken,
     ) -> Result<Ran, WorkspaceError> {
-        let ran = command::run(&self.0.path, wanted, cancel).await;
+        let ran = command::run(
+            &self.0.path,
+            self.0.supervisor.get().map(PathBuf::as_path),
+            wanted,
+            cancel,
+        )
+        .await;
         ran.map_err(|source| unreadable("the shell", source))
     }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
-use super::{Workspace, WorkspaceError, unreadable};
+use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// What happens to a folder that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,11 @@ pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
 
 /// Refuses paths that tools may not write to.
 pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
-    let is_guarded = |name: &&OsStr| GUARDED.contains(&plain(&name.to_string_lossy()).as_str());
+    let is_guarded = |name: &&OsStr| {
+        let name = plain(&name.to_string_lossy());
+        // What is called like a file on its way may be taken for one that was left, and removed.
+        GUARDED.contains(&name.as_str()) || beside::is_ours(&name)
+    };
     if names(path)?.iter().any(is_guarded) {
         return Err(WorkspaceError::Guarded { path: path.to_owned() });
     }

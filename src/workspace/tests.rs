@@ -97,6 +97,23 @@ fn a_file_keeps_what_it_was_allowed() {
 }
 
 #[test]
+fn a_file_keeps_its_owner_where_that_is_permitted() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+    let ground = Ground::new();
+    ground.has("a.txt", "old");
+    let path = ground.inside("a.txt");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+    // Only root may give a file away; for others it stays their own.
+    chown(&path, Some(1_234), Some(2_345)).ok();
+    let before = fs::metadata(&path).unwrap();
+    ground.writes("a.txt", "new").unwrap();
+    let after = fs::metadata(&path).unwrap();
+    assert_ne!(after.ino(), before.ino(), "it was replaced");
+    let owned = |it: &fs::Metadata| (it.uid(), it.gid(), it.mode() & 0o7777);
+    assert_eq!(owned(&after), owned(&before));
+}
+
+#[test]
 fn a_file_that_changed_is_not_written() {
     let ground = Ground::new();
     ground.has("a.txt", "old");
@@ -371,4 +388,55 @@ fn a_file_is_removed_only_if_it_still_reads_as_it_was_seen() {
     assert!(matches!(outside, Err(WorkspaceError::Outside { .. })), "{outside:?}");
     let closed = ground.workspace.remove("settings.toml", &stamp("token = 'needle'"));
     assert!(closed.is_err() && ground.inside("settings.toml").exists());
+}
+
+#[test]
+fn a_search_that_begins_at_a_pipe_or_a_device_finds_nothing_and_waits_for_nothing() {
+    let ground = Ground::new();
+    let pipe = ground.inside("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let device = ground.inside("device");
+    std::process::Command::new("mknod").arg(&device).args(["c", "1", "5"]).status().ok();
+    assert_eq!(found(&ground, "pipe"), [""; 0]);
+    if device.symlink_metadata().is_ok() {
+        assert_eq!(found(&ground, "device"), [""; 0], "an endless file is not read");
+    }
+    let paths = ground.workspace.glob("**", ".", shown).unwrap().paths;
+    assert_eq!(paths, ["settings.toml"], "nor are they files to be found");
+}
+
+#[test]
+fn of_a_huge_file_the_beginning_is_searched_and_that_is_said() {
+    let ground = Ground::new();
+    let grep = |pattern: &str| {
+        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        ground.workspace.grep(&wanted, shown).unwrap()
+    };
+    let bytes = usize::try_from(super::SEARCHED_BYTES).unwrap();
+    ground.has("huge.log", &format!("first\n{}last\n", "hay hay\n".repeat(bytes / 8)));
+    // A hole of a gigabyte is binary, and left at once.
+    fs::File::create(ground.inside("hole")).unwrap().set_len(1 << 30).unwrap();
+    let last = grep("last");
+    assert_eq!((last.lines, last.partly), (Vec::new(), vec!["huge.log".to_owned()]));
+    assert_eq!(grep("first").lines, ["huge.log:1:first"]);
+    let hidden = |path: &str| path == "huge.log";
+    let wanted = Grep { pattern: "last".into(), from: ".".into(), ..Grep::default() };
+    assert_eq!(ground.workspace.grep(&wanted, hidden).unwrap().partly, [""; 0]);
+}
+
+#[test]
+fn lines_end_as_they_do_on_any_system() {
+    let ground = Ground::new();
+    ground.has("crlf.txt", "a foo\r\nbar\r\nfoo b\r\n\r\n");
+    ground.has("lf.txt", "a foo\nbar\nfoo b\n\n");
+    let grep = |pattern: &str| {
+        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        let lines = ground.workspace.grep(&wanted, shown).unwrap().lines;
+        lines.into_iter().filter(|it| !it.starts_with("settings")).collect::<Vec<_>>()
+    };
+    assert_eq!(grep("foo$"), ["crlf.txt:1:a foo", "lf.txt:1:a foo"]);
+    assert_eq!(grep("^bar$"), ["crlf.txt:2:bar", "lf.txt:2:bar"]);
+    assert_eq!(grep("^foo"), ["crlf.txt:3:foo b", "lf.txt:3:foo b"]);
+    assert_eq!(grep("^$"), ["crlf.txt:4:", "lf.txt:4:"]);
+    assert_eq!(grep(r"foo\s*bar"), [""; 0], "a match never leaves its line");
 }

@@ -1,5 +1,7 @@
 //! Work without a document: `run`, and a desk that everybody who may decide sees.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::support::{Desk, Person, Request, Role, Script};
@@ -246,6 +248,84 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
     }
     assert!(!alive(), "{pid}");
     assert_eq!(desk.file("pids").as_deref(), Some(pid.as_str()));
+}
+
+/// Waits until the workspace has a file that ends with a line end; its lines.
+fn lines_of(desk: &Desk, file: &str, count: usize) -> Vec<String> {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let text = desk.file(file).unwrap_or_default();
+        if text.ends_with('\n') && text.lines().count() >= count {
+            return text.lines().map(str::to_owned).collect();
+        }
+        assert!(Instant::now() < until, "{file}: {text:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process is there, also as a zombie.
+#[cfg(target_os = "linux")]
+fn is_there(pid: &str) -> bool {
+    std::path::Path::new("/proc").join(pid).exists()
+}
+
+#[cfg(target_os = "linux")]
+fn are_gone(pids: &[String]) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while pids.iter().any(|pid| is_there(pid)) {
+        assert!(Instant::now() < until, "{pids:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Leaves three processes behind: in a session of its own without the mark, that of a parent that is gone, and one that
+/// cannot be asked to end. Their numbers are in `pids`.
+#[cfg(target_os = "linux")]
+const ESCAPES: &str = "cat > escape.sh <<'E'\ntrap '' TERM HUP INT\necho $$ >> pids\nexec sleep 1000\nE\n\
+    setsid env -u COPYDESK_REQUEST bash escape.sh >/dev/null 2>&1 &\n\
+    (setsid env -i /bin/bash -c 'setsid env -i /bin/bash escape.sh & exit' >/dev/null 2>&1 &)\n\
+    env -u COPYDESK_REQUEST bash escape.sh &\n\
+    until [ \"$(cat pids 2>/dev/null | wc -l)\" = 3 ]; do sleep 0.05; done\n";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_a_command_starts_outlives_it_whatever_it_takes_off() {
+    let desk = commanding(&format!("{ESCAPES}echo done; exit 3"));
+    let owner = desk.owner();
+    // Of the server's user, and none of its command's.
+    let mut other = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    owner.decides(&request, json!({"approved": true})).ok();
+    ends(&owner, &run);
+    let told = owner.told(&run).remove(0);
+    assert_eq!(told["content"], "Exit code 3\ndone");
+    let pids = lines_of(&desk, "pids", 3);
+    assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}, nor is one a zombie");
+    assert!(other.try_wait().expect("a child").is_none(), "nobody else's was ended");
+    other.kill().and_then(|()| other.wait()).expect("it ends");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_a_command_starts_outlives_a_cancelled_run_or_the_server() {
+    let mut desk = commanding(&format!("{ESCAPES}sleep 1000"));
+    let owner = desk.owner();
+    let run = runs(&owner);
+    let request = owner.sees_request_of(&run);
+    owner.decides(&request, json!({"approved": true})).ok();
+    let pids = lines_of(&desk, "pids", 3);
+    owner.emit("cancel", &json!({"requestId": run})).ok();
+    ends(&owner, &run);
+    assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}");
+
+    std::fs::remove_file(desk.folder().join("pids")).expect("there is one");
+    let request = owner.sees_request_of(&runs(&owner));
+    owner.decides(&request, json!({"approved": true})).ok();
+    let pids = lines_of(&desk, "pids", 3);
+    // The server can do nothing any more; what watches its command sees that it is gone.
+    desk.is_killed_and_restarted();
+    are_gone(&pids);
 }
 
 #[test]

@@ -177,9 +177,12 @@ async fn what_a_command_leaves_in_the_background_ends_with_it() {
 }
 
 #[tokio::test]
-async fn output_without_end_is_cut() {
-    let (text, is_error) = runs(json!({"command": "yes | head -c 5000000"})).await;
-    assert!(!is_error && text.ends_with("\n[the rest of the output was cut]"));
+async fn of_output_without_end_both_ends_are_told() {
+    let command = "echo first; yes | head -c 5000000; echo last; echo error: it failed >&2";
+    let (text, is_error) = runs(json!({"command": command})).await;
+    assert!(!is_error && text.starts_with("first\ny\n"));
+    assert!(text.ends_with("y\nlast\nerror: it failed\n"));
+    assert!(text.contains(" bytes of the output were left out here]\n"));
     assert!(text.len() < 31_000, "{}", text.len());
 }
 

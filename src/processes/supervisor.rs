@@ -1,0 +1,154 @@
+//! `copydesk supervise`: a small process between the server and a command, which everything that comes of the command belongs to.
+//!
+//! The kernel gives it every orphan below it (it is their *subreaper*), whatever they did with their session, their group or
+//! their environment. So it is done only when it has no child left, and by then there is nothing left to be found. When
+//! the server goes, however suddenly, the line to it closes, and everything ends.
+
+use std::ffi::OsString;
+use std::io::{Error, Read as _, Result, Write as _, stdin};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+
+use super::family;
+
+/// How long everything that a command has left may take to end. What runs as another user cannot be ended.
+pub const PATIENCE: Duration = Duration::from_secs(4);
+/// Between two rounds of ending.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What is told to the server, at the end, as one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The exit code of the command; `None`: a signal ended it.
+    pub code: Option<i32>,
+    /// Whether nothing of it is left.
+    pub is_clean: bool,
+}
+
+impl Report {
+    /// As one line.
+    fn line(self) -> String {
+        let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
+        format!("{code} {}\n", if self.is_clean { "clean" } else { "left" })
+    }
+
+    /// From a line; `None`: the supervisor did not come to its end.
+    pub fn read(line: &str) -> Option<Self> {
+        let (code, end) = line.trim_end().split_once(' ')?;
+        let code = if code == "signal" { None } else { Some(code.parse().ok()?) };
+        Some(Self { code, is_clean: end == "clean" })
+    }
+}
+
+/// What happens to a supervisor.
+enum Event {
+    /// A child has ended, its own or one it was given.
+    Ended(Pid, WaitStatus),
+    /// There is no child any more.
+    Alone,
+    /// The server wants it to end, or is gone.
+    Stop,
+}
+
+/// Runs a command, with `mark` in its environment, until it ends or the line on standard input closes; then ends everything
+/// that came of it, and reports on the line. Blocks until then.
+///
+/// # Errors
+/// Why the command could not be started; nothing is running then.
+pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
+    let (program, arguments) = command.split_first().ok_or_else(|| Error::other("no command"))?;
+    let mut line = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
+    set_child_subreaper(Some(getpid()))?;
+    let child = Command::new(program)
+        .args(arguments)
+        .envs(mark.split_once('='))
+        .stdin(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let (events, happening) = channel();
+    let closes = events.clone();
+    let mut server = line.try_clone()?;
+    // Both end with the process.
+    thread::spawn(move || reap(&events));
+    thread::spawn(move || {
+        while let Ok(1..) = server.read(&mut [0; 64]) {}
+        closes.send(Event::Stop).ok();
+    });
+    let report = watch(child.id(), &happening);
+    // Nobody may be there to hear it.
+    line.write_all(report.line().as_bytes()).ok();
+    Ok(())
+}
+
+/// Takes leave of every child, so that none stays as a zombie.
+fn reap(events: &Sender<Event>) {
+    loop {
+        let event = match wait(WaitOptions::empty()) {
+            Ok(Some((process, status))) => Event::Ended(process, status),
+            Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => Event::Alone,
+        };
+        let is_last = matches!(event, Event::Alone);
+        if events.send(event).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn watch(command: u32, happening: &Receiver<Event>) -> Report {
+    let mut code = None;
+    let is_command = |process: Pid| u32::try_from(process.as_raw_pid()) == Ok(command);
+    for event in happening {
+        match event {
+            Event::Ended(process, status) if is_command(process) => {
+                code = status.exit_status();
+                break;
+            }
+            Event::Ended(..) => {}
+            Event::Alone => return Report { code, is_clean: true },
+            Event::Stop => break,
+        }
+    }
+    let (until, mut next) = (Instant::now() + PATIENCE, Instant::now());
+    loop {
+        match happening.recv_timeout(PAUSE) {
+            Ok(Event::Alone) | Err(RecvTimeoutError::Disconnected) => {
+                return Report { code, is_clean: true };
+            }
+            Ok(Event::Ended(process, status)) if is_command(process) => {
+                code = status.exit_status();
+            }
+            Ok(Event::Ended(..) | Event::Stop) | Err(RecvTimeoutError::Timeout) => {}
+        }
+        if Instant::now() > until {
+            return Report { code, is_clean: false };
+        }
+        if Instant::now() >= next {
+            family::end_all();
+            next = Instant::now() + PAUSE;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_as_it_was_told() {
+        for code in [None, Some(0), Some(255)] {
+            for is_clean in [true, false] {
+                let report = Report { code, is_clean };
+                assert_eq!(Report::read(&report.line()), Some(report));
+            }
+        }
+        assert_eq!((Report::read(""), Report::read("x clean\n")), (None, None));
+    }
+}
