@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::event::{Said, Saying};
-use crate::store::{AuditEntry, Batch, MessageRecord, Op, RunRecord};
+use crate::store::{AuditEntry, Batch, MessageRecord, Op, RunRecord, SaidAt};
 use crate::who::{Action, Principal};
 
 use super::queue::{Key, Seized, Worker};
@@ -46,6 +46,28 @@ pub struct Fork {
 }
 
 impl Agents {
+    /// Part of what [`Self::conversation`] and [`Self::transcript`] answer: at most so many entries from a place on, each with
+    /// its own. One that cannot be read any more is none.
+    pub async fn said_from(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        from: &SaidAt,
+        limit: u32,
+    ) -> Result<Vec<(SaidAt, Option<Entry>)>, AskError> {
+        let store = &self.shared.store;
+        let said = match document {
+            Some(document) => store.conversations_from(document, from, limit).await?,
+            None => store.messages_from(session, None, from, limit).await?,
+        };
+        let read = |(place, it): (SaidAt, MessageRecord)| {
+            let session = SessionId::from(place.session.clone());
+            let entry = record::entry(&session, it.at_ms, it.body);
+            (place, entry)
+        };
+        Ok(said.into_iter().map(read).collect())
+    }
+
     /// The session's conversation about a document, or about none, begins anew: the model forgets it, the record stays.
     ///
     /// # Errors

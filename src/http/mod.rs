@@ -19,6 +19,7 @@ mod reading;
 mod requests;
 mod runs;
 mod tokens;
+mod transcripts;
 mod way_in;
 mod webhooks;
 
@@ -137,7 +138,7 @@ fn api(door: &Door) -> Router<Door> {
         .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
         .route("/api/v1/sessions", get(runs::sessions))
         .route("/api/v1/sessions/{session}/cancel", post(runs::cancel_all))
-        .route("/api/v1/sessions/{session}/transcript", get(runs::transcript))
+        .route("/api/v1/sessions/{session}/transcript", get(transcripts::transcript))
         .route("/api/v1/sessions/{session}/transcript/clear", post(runs::clear))
         .route("/api/v1/sessions/{session}/transcript/fork", post(runs::fork))
         .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))

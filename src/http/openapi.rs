@@ -13,7 +13,7 @@ use axum::response::IntoResponse;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{documents, export, files, house, page, past, requests, runs};
+use super::{documents, export, files, house, page, past, requests, transcripts};
 use crate::wire::client::{
     ChangeSettings, ClearTranscript, CreateDocument, ForkTranscript, IssueToken, SetSettings,
     ToolApprovalResponse, UseServerTools,
@@ -81,7 +81,7 @@ fn operations() -> Vec<Operation> {
         post("/api/v1/runs", "startRun", "Ask the agent").body::<StartRun>().accepts::<StartedRun>(),
         get("/api/v1/sessions", "listSessions", "Your own sessions, newest first").query::<page::Part>().gives::<SessionPage>(),
         post("/api/v1/sessions/{session}/cancel", "cancelRuns", "Stop every run of a session").body::<Empty>(),
-        get("/api/v1/sessions/{session}/transcript", "getTranscript", "What was said in a session").query::<runs::About>().gives::<Transcript>(),
+        get("/api/v1/sessions/{session}/transcript", "getTranscript", "What was said in a session, oldest first").query::<transcripts::About>().gives::<Transcript>(),
         post("/api/v1/sessions/{session}/transcript/clear", "clearTranscript", "Begin a conversation anew; what was said stays on record").body_about::<ClearTranscript>("sessionId"),
         post("/api/v1/sessions/{session}/transcript/fork", "forkTranscript", "Go on from where an earlier run ended").body_about::<ForkTranscript>("sessionId"),
         get("/api/v1/sessions/{session}/runs/{run}", "getRun", "A run; with `wait`, once it has ended").query::<page::Waiting>().gives::<RunState>(),

@@ -6,8 +6,6 @@ use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts as _, OriginalUri, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::Door;
 use super::body;
@@ -20,9 +18,7 @@ use crate::store::{Op, SessionRecord};
 use crate::who::Action;
 use crate::wire::client::{ClearTranscript, ForkTranscript};
 use crate::wire::convert;
-use crate::wire::rest::{
-    Empty, RunState, SessionLine, SessionPage, StartRun, StartedRun, Transcript,
-};
+use crate::wire::rest::{Empty, RunState, SessionLine, SessionPage, StartRun, StartedRun};
 
 /// Asks the agent. Answered as soon as the question is kept; the run's own address says what becomes of it.
 pub(super) async fn start(
@@ -96,7 +92,11 @@ async fn begin_session(door: &Door, caller: &Caller) -> Result<SessionId, Proble
 }
 
 /// The person's own session of this name.
-async fn own_session(door: &Door, caller: &Caller, name: &str) -> Result<SessionId, Problem> {
+pub(super) async fn own_session(
+    door: &Door,
+    caller: &Caller,
+    name: &str,
+) -> Result<SessionId, Problem> {
     let id = SessionId::from(name);
     match door.store.session(&id).await? {
         Some(session) if session.user == caller.principal.user => Ok(id),
@@ -179,37 +179,6 @@ pub(super) async fn sessions(
         seen_at: convert::time(session.seen_ms),
     };
     Ok(Json(SessionPage { sessions: found.into_iter().map(line).collect(), next }))
-}
-
-/// Which conversation of a session.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct About {
-    /// The document it is about, with what everybody said there; missing: the work without a document.
-    document_id: Option<String>,
-}
-
-/// What was asked, answered, called and decided.
-pub(super) async fn transcript(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(session): Named<String>,
-    Asked(About { document_id }): Asked<About>,
-) -> Result<Json<Transcript>, Problem> {
-    let session = own_session(&door, &caller, &session).await?;
-    let document = document_id.map(DocumentId::from);
-    let entries = if let Some(id) = &document {
-        // Everybody in a document sees the same conversation.
-        caller.room(&door, id.as_str(), Action::Read).await?;
-        door.agents.conversation(id).await?
-    } else {
-        caller.must(Action::Read)?;
-        door.agents.transcript(&session, None).await?
-    };
-    let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
-    let requests = door.agents.decided(&session, document.as_ref()).await?;
-    let requests = requests.iter().map(convert::request).collect();
-    Ok(Json(Transcript { entries: entries.collect(), requests }))
 }
 
 /// What is done to the conversations of a session of one's own.

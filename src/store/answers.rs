@@ -69,6 +69,11 @@ pub(super) fn put(script: &mut Script<'_>, record: &AnswerRecord) {
         .bind(body);
 }
 
+/// What is kept under a key goes.
+pub(super) fn drop(script: &mut Script<'_>, user: &UserId, key: &str) {
+    script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2").bind(user.as_str()).bind(key);
+}
+
 /// The conversation that these answers belong to went on.
 pub(super) fn touch(script: &mut Script<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     for key in keys {

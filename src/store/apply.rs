@@ -111,6 +111,7 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         Op::ForgetOnce { user, key } => once::forget(script, user, key),
         Op::ForgetOldOnces { before_ms } => once::forget_old(script, *before_ms),
         Op::PutAnswer(record) => answers::put(script, record),
+        Op::DropAnswer { user, key } => answers::drop(script, user, key),
         Op::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),
         Op::ForgetAnswers { user, before_ms, most_bytes } => {
             answers::forget(script, user, *before_ms, *most_bytes);

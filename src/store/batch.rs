@@ -142,6 +142,13 @@ pub enum Op {
     },
     /// An answer to a program that was not shown everything.
     PutAnswer(AnswerRecord),
+    /// What was kept under a key is of no use any more.
+    DropAnswer {
+        /// Whose program was answered.
+        user: UserId,
+        /// The key.
+        key: String,
+    },
     /// The conversation of such answers went on.
     UseAnswers {
         /// Whose program it is.

@@ -21,6 +21,7 @@ mod provenance;
 mod read;
 mod records;
 mod rows;
+mod said;
 mod script;
 mod sqlite;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use records::{
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     TokenRecord, UpdateRecord,
 };
+pub use said::SaidAt;
 pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 

@@ -12,6 +12,7 @@ use super::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
+use super::said::SaidAt;
 
 type Read<T> = Result<T, StoreError>;
 
@@ -110,6 +111,11 @@ pub(super) fn message(row: &SqliteRow) -> Read<MessageRecord> {
 
 pub(super) fn said(row: &SqliteRow) -> Read<(SessionId, MessageRecord)> {
     Ok((text(row, "session")?.into(), message(row)?))
+}
+
+pub(super) fn placed(row: &SqliteRow) -> Read<(SaidAt, MessageRecord)> {
+    let (at_ms, session, seq) = (number(row, "at_ms")?, text(row, "session")?, number(row, "seq")?);
+    Ok((SaidAt { at_ms, session, seq }, message(row)?))
 }
 
 pub(super) fn run(row: &SqliteRow) -> Read<RunRecord> {

@@ -355,8 +355,11 @@ pub struct SessionPage {
 pub struct Transcript {
     /// What was asked, answered and called, in order.
     pub entries: Vec<super::server::AgentEvent>,
-    /// What was asked for in it and has ended.
+    /// What was asked for in it and has ended; only on the first page.
     pub requests: Vec<ToolApprovalRequest>,
+    /// Where what was said later is; missing: nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// Wants to be told of requests.

@@ -208,6 +208,52 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
 }
 
 #[test]
+fn what_was_said_is_read_page_by_page_and_nothing_twice() {
+    let desk = Desk::scripted(Script::default().closing("Hello."));
+    let (desk, ana, document) = with_document_at(desk);
+    let ben = Hand::new(&desk, &desk.token("Ben", Role::Editor, &[]));
+    let ask = |hand: &Hand, session: &Value, about: &Value| {
+        let wish = json!({"prompt": "Hello there", "sessionId": session, "context": about, "continue": true});
+        let run = hand.posts("runs", &wish).ok();
+        let url = text(&run["url"]).strip_prefix("/api/v1/").unwrap().to_owned();
+        hand.gets(&format!("{url}?wait=30")).ok();
+        run["sessionId"].clone()
+    };
+    let about = json!({"documentId": document});
+    let mut session = Value::Null;
+    for _ in 0..3 {
+        session = ask(&ana, &session, &about);
+        ask(&ben, &Value::Null, &about);
+        ask(&ana, &session, &json!({}));
+    }
+    for about in [format!("documentId={document}&"), String::new()] {
+        let here = format!("sessions/{}/transcript?{about}", text(&session));
+        let whole = ana.gets(&format!("{here}limit=200")).ok();
+        assert_eq!(whole.get("next"), None);
+        let expected = whole["entries"].as_array().unwrap().clone();
+        assert!(expected.len() >= 6, "{whole}");
+        for limit in [1, 2, 5] {
+            let mut path = Some(format!("{here}limit={limit}"));
+            let mut entries = Vec::new();
+            while let Some(this) = path {
+                let page = ana.gets(&this).ok();
+                let found = page["entries"].as_array().unwrap();
+                assert!((1..=limit).contains(&found.len()), "{page}");
+                assert!(entries.is_empty() || page["requests"] == json!([]));
+                entries.extend(found.iter().cloned());
+                let next = page["next"].as_str();
+                path = next.map(|next| next.strip_prefix("/api/v1/").unwrap().to_owned());
+            }
+            assert_eq!(entries, expected, "{limit} at once");
+        }
+        for wrong in ["limit=0", "limit=201", "limit=x", "cursor=x", "cursor=e30"] {
+            ana.gets(&format!("{here}{wrong}")).refused_with(400, "invalid_request");
+        }
+        assert!(whole["requests"].is_array());
+    }
+}
+
+#[test]
 fn what_has_ended_elsewhere_is_listed_for_those_whose_business_it_is() {
     let write = json!({"file_path": "a.txt", "content": "Hello."});
     let desk = Desk::plan().script(Script::calling("Write", &write)).workspace(&[]).start();

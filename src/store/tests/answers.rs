@@ -29,6 +29,10 @@ async fn an_answer_is_its_persons_own() {
     );
     assert!(store.answers(&"ana".into(), &[], 0).await.expect("readable").is_empty());
     assert!(kept(&store, "ana", 6).await.is_empty(), "too long ago");
+    let (user, key) = ("ana".into(), "k1".to_owned());
+    store.commit(Op::DropAnswer { user, key }).await.expect("dropped");
+    assert_eq!(kept(&store, "ana", 0).await, ["k1100"]);
+    assert_eq!(kept(&store, "ben", 0).await, ["k1"]);
 }
 
 #[tokio::test]
