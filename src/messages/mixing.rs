@@ -6,8 +6,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::llm::AssistantMessage;
-use crate::wire::messages::{ContentBlock, Message, StopReason, ToolChoice, Usage};
+use crate::wire::messages::{ContentBlock, Message, Role, StopReason, ToolChoice, Usage};
 
 use super::memory::Hidden;
 
@@ -28,6 +30,30 @@ pub struct Turn {
     external: Vec<ContentBlock>,
     rounds: usize,
     usage: Usage,
+}
+
+/// How far an answer was when tools that run here were about to: all it takes to go on from there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Paused {
+    /// What was said since the client's last message; the last of it has the calls.
+    said: Vec<Message>,
+    /// Those calls of it that run here, as the model named them.
+    internal: Vec<String>,
+    rounds: usize,
+    usage: Usage,
+}
+
+impl Paused {
+    /// What the model said until then, answer by answer.
+    pub fn answers(&self) -> impl Iterator<Item = &[ContentBlock]> {
+        let answers = self.said.iter().filter(|message| message.role == Role::Assistant);
+        answers.map(|message| message.content.as_slice())
+    }
+
+    /// How often the model was asked.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
 }
 
 /// What is to be done now.
@@ -70,6 +96,25 @@ impl Turn {
             rounds: 0,
             usage: Usage::default(),
         }
+    }
+
+    /// How far the answer is, while our tools run.
+    pub fn paused(&self) -> Paused {
+        let Self { said, waiting, rounds, usage, .. } = self;
+        Paused { said: said.clone(), internal: names(waiting), rounds: *rounds, usage: *usage }
+    }
+
+    /// Goes on where another process was, if the same tools run here now: the calls to be run.
+    pub fn resume(&mut self, paused: Paused) -> Option<Vec<ContentBlock>> {
+        let Paused { said, internal, rounds, usage } = paused;
+        let calls = said.last()?.content.iter().filter(|block| is_call(block)).cloned();
+        let (waiting, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
+        if waiting.is_empty() || names(&waiting) != internal {
+            return None;
+        }
+        (self.said, self.waiting, self.external) = (said, waiting, external);
+        (self.rounds, self.usage) = (rounds, usage);
+        Some(self.waiting.clone())
     }
 
     /// What was said since the client's last message, to be sent after that.
@@ -186,6 +231,15 @@ impl Turn {
     }
 }
 
+/// How the model named each of these calls.
+fn names(calls: &[ContentBlock]) -> Vec<String> {
+    let name = |block: &ContentBlock| match block {
+        ContentBlock::ToolUse { id, .. } => Some(id.clone()),
+        _ => None,
+    };
+    calls.iter().filter_map(name).collect()
+}
+
 fn is_call(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolUse { .. })
 }
@@ -211,7 +265,7 @@ pub fn unfold(messages: &[Message], known: impl Fn(usize) -> Option<Arc<Hidden>>
             continue;
         }
         let mut message = message.clone();
-        if message.role == crate::wire::messages::Role::User && !held.is_empty() {
+        if message.role == Role::User && !held.is_empty() {
             let brought = std::mem::replace(&mut message.content, std::mem::take(&mut held));
             message.content.extend(brought);
         }
@@ -379,6 +433,26 @@ mod tests {
         turn.answered(answer(vec![call("1", "ours")]));
         turn.ran(vec![ContentBlock::tool_result("1", "Done")]);
         assert_eq!(turn.choice(), Some(ToolChoice::Auto { disable_parallel_tool_use: true }));
+    }
+
+    #[test]
+    fn an_answer_goes_on_where_another_process_was() {
+        let mut first = turn(None);
+        first.answered(answer(vec![ContentBlock::text("Let me see."), call("1", "ours")]));
+        first.ran(vec![ContentBlock::tool_result("1", "Done")]);
+        let calls = vec![call("2", "theirs"), call("3", "ours")];
+        let next = first.answered(answer(calls));
+        let kept = serde_json::to_string(&first.paused()).expect("plain values");
+        let paused: Paused = serde_json::from_str(&kept).expect("the same");
+        assert_eq!((paused.answers().count(), paused.rounds()), (2, 2));
+        let mut second = turn(None);
+        let ours = second.resume(paused.clone());
+        assert_eq!(Next::Run(ours.expect("the same tools")), next);
+        let results = || vec![ContentBlock::tool_result("3", "Done")];
+        assert_eq!(second.ran(results()), first.ran(results()));
+        // Tools that run somewhere else now make it another answer.
+        let mut other = Turn::new(HashSet::new(), None);
+        assert_eq!(other.resume(paused), None);
     }
 
     #[test]

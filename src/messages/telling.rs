@@ -64,6 +64,19 @@ impl Telling {
         }
     }
 
+    /// What the model had said already, once more: whoever is told now has not heard it.
+    pub fn repeat(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
+        let said = answer.iter().filter_map(|block| match block {
+            // Calls are told at the end, if they are the client's.
+            ContentBlock::ToolUse { .. } => None,
+            ContentBlock::Text { text, .. } => Some(Delta::Text(text.clone())),
+            block => Some(Delta::Block(block.clone())),
+        });
+        let mut events: Vec<_> = said.flat_map(|delta| self.hear(delta)).collect();
+        events.extend(self.pause());
+        events
+    }
+
     /// The model begins its answer anew. What a streaming client has read cannot be taken back.
     pub fn begin_again(&mut self, streamed: bool) -> Result<(), Failure> {
         if self.content.len() == self.before {

@@ -280,6 +280,65 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
 }
 
 #[test]
+fn a_request_that_is_sent_again_after_a_power_cut_asks_nobody_twice() {
+    for decided in ["before it is sent again", "after"] {
+        let script = Script::default()
+            .answering("Both", "read_document", &json!({}))
+            .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [
+                text("Now both."), call("weather", &json!({"city": "Paris"})), call("update_full_document", &full("It was dark.\n"))]}))
+            .told("(?s)^Applied.*Rain$", "Done both.")
+            .closing("?");
+        let (mut desk, ana, program) = with_document(script, &[]);
+        let more = json!({"tools": [tool("weather")]});
+        let asked = json!([user("Both")]);
+        let mut stream = program.streams(&asked, &more);
+        assert_eq!(stream.next().expect("an event")["type"], "message_start");
+        let request = ana.sees_request();
+        desk.is_killed_and_restarted();
+        drop(stream);
+        let ana = ana.comes_back(&desk);
+        ana.opens_again();
+        assert_eq!(ana.pending()[0].id(), request.id());
+        if decided != "after" {
+            ana.accepts_all(&request);
+            ana.comes_to_read("It was dark.\n");
+        }
+        let program =
+            Program::with(&desk, &ana.token).header("x-copydesk-document", &ana.document());
+        // Somebody else may say the same; it is not theirs.
+        let other = Program::with(&desk, &desk.token("Ben", Role::Editor, &[]));
+        assert!(!words(&other.asks(&json!([user("Else")]), &json!({})).ok()).is_empty());
+        let mut stream = program.streams(&asked, &more);
+        assert_eq!(stream.next().expect("an event")["type"], "message_start");
+        if decided == "after" {
+            // What the model had said is told again, and nobody is asked again.
+            while stream.next().expect("an event")["type"] != "content_block_stop" {}
+            assert_eq!(ana.pending().len(), 1);
+            ana.accepts_all(&request);
+        }
+        let events = stream.rest();
+        let start = |event: &&Value| event["content_block"]["type"] == "tool_use";
+        let made: Vec<_> =
+            events.iter().filter(start).map(|event| event["content_block"].clone()).collect();
+        assert_eq!(made.len(), 1, "only the program's own: {events:?}");
+        ana.comes_to_read("It was dark.\n");
+        assert_eq!((ana.pending().len(), ana.version()), (0, 1), "it was done once");
+        let said = json!([
+            user("Both"),
+            {"role": "assistant", "content": [text("Now both."), {"type": "tool_use", "id": made[0]["id"], "name": "weather", "input": {"city": "Paris"}}]},
+            user(json!([result(&made[0], "Rain")])),
+        ]);
+        assert_eq!(words(&program.asks(&said, &more).ok()), "Done both.");
+        // Once it has its answer, the same request is another one.
+        ana.overwrites("dark", "bright");
+        let mut stream = program.streams(&asked, &more);
+        assert_eq!(stream.next().expect("an event")["type"], "message_start");
+        let is_another = |it: &Value| it["request_id"] != request.id();
+        ana.sees_where("tool_approval_request", is_another);
+    }
+}
+
+#[test]
 fn a_result_for_a_call_that_was_not_shown_is_refused() {
     let script = Script::default()
         .turn(json!({"content": [call("weather", &json!({})), {"type": "tool_use", "id": "toolu_ours", "name": "read_document", "input": {}}]}))

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
+
 use crate::auth::{AuthError, Secret};
 use crate::ids::UserId;
 use crate::messages::canonical::{Conversation, Key};
@@ -25,6 +27,8 @@ pub struct Conversations(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     store: Store,
+    /// Names this process: what an earlier one began, nobody works on any more.
+    life: String,
     secret: Secret,
     bounds: Bounds,
     memory: Mutex<Memory>,
@@ -52,7 +56,8 @@ impl Conversations {
         };
         let bounds = Bounds::default();
         let memory = Mutex::new(Memory::new(bounds));
-        Ok(Self(Arc::new(Inner { store, secret, bounds, memory, limits: Limits::new() })))
+        let (life, limits) = (uuid::Uuid::new_v4().to_string(), Limits::new());
+        Ok(Self(Arc::new(Inner { store, life, secret, bounds, memory, limits })))
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -62,6 +67,26 @@ impl Conversations {
     /// A conversation about everything in `scope`.
     pub(super) fn begin(&self, scope: &[&str]) -> Option<Conversation> {
         Conversation::begin(self.0.secret.expose().as_bytes(), scope)
+    }
+
+    pub(super) fn life(&self) -> &str {
+        &self.0.life
+    }
+
+    /// What the store has under a key of this person, if it is not too old.
+    pub(super) async fn find(
+        &self,
+        user: &UserId,
+        key: &str,
+        now_ms: u64,
+    ) -> Result<Option<Value>, Failure> {
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        let found = self.0.store.answers(user, &[key.to_owned()], since_ms).await;
+        Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
+    }
+
+    pub(super) async fn commit(&self, op: Op) -> Result<(), StoreError> {
+        self.0.store.commit(op).await
     }
 
     /// What is known of a person's conversation up to each of these answers.

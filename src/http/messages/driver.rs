@@ -16,7 +16,7 @@ use crate::llm::{self, AssistantMessage, Delta, ModelError};
 use crate::messages::canonical::{Conversation, Key};
 use crate::messages::failure::Failure;
 use crate::messages::memory::{Hidden, Known};
-use crate::messages::mixing::{End, Next, Turn, unfold};
+use crate::messages::mixing::{End, Next, Paused, Turn, unfold};
 use crate::messages::request::Asked;
 use crate::messages::telling::Telling;
 use crate::room::clock::Clock;
@@ -26,6 +26,7 @@ use crate::wire::messages::{ContentBlock, Message, Role, StopReason, StreamEvent
 use super::conversations::{Conversations, Durable};
 use super::entry::Entered;
 use super::limits::Permit;
+use super::resuming::Resumable;
 use super::server_tools::ServerTools;
 
 /// Bytes of one answer of the model.
@@ -47,6 +48,10 @@ pub(super) struct Work {
     /// The conversation as it really was.
     messages: Vec<Message>,
     tools: Option<ServerTools>,
+    /// Where tools of this server may run: what is kept of this answer until the client has it.
+    resumable: Option<Resumable>,
+    /// How far an earlier process came with it.
+    left: Option<Paused>,
     _permit: Permit,
 }
 
@@ -89,9 +94,17 @@ impl Work {
             let words = "this model does not support assistant message prefill: the conversation must end with a user message";
             return Err(Failure::invalid(format!("messages: {words}")));
         }
-        let read: Option<Version> = latest.as_ref().and_then(|known| known.read);
-        let session = latest.map_or_else(SessionId::generate, |known| known.session);
+        let mut read: Option<Version> = latest.as_ref().and_then(|known| known.read);
+        let mut session = latest.map_or_else(SessionId::generate, |known| known.session);
+        let (mut resumable, mut left) = (None, None);
         if let Some(tools) = &mut tools {
+            let (user, key) = (&principal.user, conversation.key());
+            let (opened, found) =
+                Resumable::open(&conversations, user, key, &asked, now_ms).await?;
+            resumable = Some(opened);
+            if let Some(found) = found {
+                (session, read, left) = (found.session, found.read, Some(found.paused));
+            }
             tools.take_up(session.clone(), read);
         }
         Ok(Self {
@@ -106,6 +119,8 @@ impl Work {
             session,
             messages,
             tools,
+            resumable,
+            left,
             _permit: permit,
         })
     }
@@ -128,21 +143,44 @@ impl Work {
         let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default();
         let mut turn =
             Turn::new(ours.into_iter().collect::<HashSet<_>>(), self.asked.choice.clone());
+        let mut next = self.go_on(&mut turn, &mut telling, told.as_ref()).await;
         loop {
-            let answer = self.ask_model(&turn, &mut telling, told.as_ref()).await?;
-            let mut next = turn.answered(answer);
-            if let Next::Run(calls) = next {
-                tell(told.as_ref(), telling.pause()).await;
-                next = turn.ran(self.run(&calls).await?);
-            }
-            if let Next::End(end) = next {
-                let events = telling.end(&end);
-                // First remembered, then told: the client may go on at once.
-                self.remember(telling.content(), end.hidden.clone()).await;
-                tell(told.as_ref(), events).await;
-                return Ok(telling.message(&end));
-            }
+            next = match next {
+                Next::Ask => {
+                    turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
+                }
+                Next::Run(calls) => {
+                    tell(told.as_ref(), telling.pause()).await;
+                    let paused = turn.paused();
+                    turn.ran(self.run(&calls, paused).await?)
+                }
+                Next::End(end) => {
+                    let events = telling.end(&end);
+                    // First remembered, then told: the client may go on at once.
+                    self.remember(telling.content(), end.hidden.clone()).await;
+                    tell(told.as_ref(), events).await;
+                    if let Some(resumable) = self.resumable.take() {
+                        resumable.over().await;
+                    }
+                    return Ok(telling.message(&end));
+                }
+            };
         }
+    }
+
+    /// Where the answer begins: with the model, or where an earlier process was.
+    async fn go_on(
+        &mut self,
+        turn: &mut Turn,
+        telling: &mut Telling,
+        told: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> Next {
+        let Some(paused) = self.left.take() else { return Next::Ask };
+        let Some(calls) = turn.resume(paused.clone()) else { return Next::Ask };
+        for answer in paused.answers() {
+            tell(told, telling.repeat(answer)).await;
+        }
+        Next::Run(calls)
     }
 
     async fn ask_model(
@@ -186,12 +224,21 @@ impl Work {
         Err(Failure::of_model(&ModelError::CutOff))
     }
 
-    /// Runs our tools, one after the other as the model called them.
-    async fn run(&mut self, calls: &[ContentBlock]) -> Result<Vec<ContentBlock>, Failure> {
-        let mut results = Vec::with_capacity(calls.len());
-        for call in calls {
+    /// Runs our tools, one after the other as the model called them. How far the answer is, is kept before.
+    async fn run(
+        &mut self,
+        calls: &[ContentBlock],
+        paused: Paused,
+    ) -> Result<Vec<ContentBlock>, Failure> {
+        let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        if let Some(resumable) = &mut self.resumable {
+            resumable.keep(&self.session, read, paused, self.clock.now_ms()).await;
+        }
+        for (place, call) in calls.iter().enumerate() {
             if let Some(tools) = &mut self.tools {
-                results.push(tools.call(call).await?);
+                let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
+                results.push(tools.call(call, mark).await?);
                 tools.check_asker().await?;
             }
         }

@@ -8,6 +8,7 @@ mod driver;
 mod entry;
 mod limits;
 mod models;
+mod resuming;
 mod server_tools;
 mod stream;
 

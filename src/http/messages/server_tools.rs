@@ -232,8 +232,13 @@ impl ServerTools {
         }
     }
 
-    /// Makes a call and waits for what comes of it, for people if need be.
-    pub(super) async fn call(&mut self, block: &ContentBlock) -> Result<ContentBlock, Failure> {
+    /// Makes a call and waits for what comes of it, for people if need be. `mark` is what it is known by if it was made
+    /// before.
+    pub(super) async fn call(
+        &mut self,
+        block: &ContentBlock,
+        mark: Option<String>,
+    ) -> Result<ContentBlock, Failure> {
         let Some(mut call) = Call::of(block) else { return Err(Failure::new(500, "not a call")) };
         self.store_session().await?;
         let id = call.id.clone();
@@ -256,7 +261,7 @@ impl ServerTools {
             document,
             prompt: self.prompt.clone(),
             outside,
-            mark: None,
+            mark,
         };
         let mut ongoing = match self.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,
