@@ -203,6 +203,34 @@ fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came
 }
 
 #[test]
+fn a_conversation_of_which_a_power_cut_left_the_name_alone_is_told_under_another() {
+    let cli = correcting();
+    let mut desk = cli.desk();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(BEFORE);
+    let run = ana.asks("Fix the spelling");
+    let request = ana.sees_request_of(&run);
+    desk.is_killed_and_restarted();
+    cli.is_gone();
+    cli.loses_every_word();
+    let ana = ana.comes_back(&desk);
+    ana.opens(&document);
+    ana.accepts_all(&request);
+    let answer = ana.answer(&run);
+    assert_eq!(answer["conversationMessage"], "Let me see.\nCorrected.");
+    assert!(answer["error"].is_null(), "{answer}");
+    ana.comes_to_read(AFTER);
+    let told = cli.noted("prompt").pop().unwrap();
+    let args = told["args"].to_string();
+    assert!(!args.contains("--resume") && !args.contains("--session-id"), "{args}");
+    let prompt = told["prompt"].as_str().unwrap();
+    assert!(
+        prompt.contains("You: Let me see.") && prompt.contains("You were interrupted"),
+        "{prompt}"
+    );
+}
+
+#[test]
 fn a_cli_that_dies_while_people_decide_is_replaced() {
     let cli = correcting();
     let desk = cli.desk();

@@ -126,6 +126,41 @@ fn as_a_model() {
 }
 
 #[test]
+fn the_real_cli_is_told_after_a_power_cut_what_people_decided_and_says_its_last_sentence() {
+    cut_off("after_a_power_cut");
+}
+
+#[test]
+#[ignore = "played in a network of its own by the story above"]
+fn after_a_power_cut() {
+    let provider = Provider::answering(vec![
+        says("It is fine."),
+        rewrites("toolu_1"),
+        says("Corrected again."),
+    ]);
+    let (_folder, program) = installed(&provider.url, "sk-story");
+    let program = program.display().to_string();
+    let plan = Desk::plan().flags(&["--claude-binary", &program]).model("claude-cli");
+    let mut desk = plan.start();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(BEFORE);
+    // A conversation that the next run goes on from.
+    assert_eq!(ana.answer(&ana.asks("Is it fine?"))["conversationMessage"], "It is fine.");
+    let run = ana.asks("Once more");
+    let request = ana.sees_request_of(&run);
+    desk.is_killed_and_restarted();
+    let ana = ana.comes_back(&desk);
+    ana.opens(&document);
+    ana.accepts_all(&request);
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected again.");
+    ana.comes_to_read(AFTER);
+    // The process that was left behind may have heard that its connection is closed, and asked on.
+    let all = provider.all_asked();
+    let told = all.last().expect("it was asked")["messages"].to_string();
+    assert!(told.contains("You were interrupted") && told.contains("accepted"), "{told}");
+}
+
+#[test]
 fn the_real_cli_talks_to_this_server_and_its_call_is_decided_by_people() {
     cut_off("as_a_program");
 }

@@ -263,12 +263,12 @@ impl Drop for Wanted<'_> {
 }
 
 /// How to begin, and how else if the CLI sees it differently: a crash may have come before it kept anything, or before we
-/// did, and it forgets what is old.
+/// did, it forgets what is old, and it may have kept the name of a conversation without a word of it.
 fn ways(thread: Option<&Thread>) -> &'static [Way] {
     match thread {
-        Some(Thread { begun: true, .. }) => &[Way::Resume, Way::Begin],
-        Some(Thread { from: Some(_), .. }) => &[Way::Fork, Way::Resume, Way::Begin],
-        _ => &[Way::Begin, Way::Resume],
+        Some(Thread { begun: true, .. }) => &[Way::Resume, Way::Begin, Way::Anew],
+        Some(Thread { from: Some(_), .. }) => &[Way::Fork, Way::Resume, Way::Begin, Way::Anew],
+        _ => &[Way::Begin, Way::Resume, Way::Anew],
     }
 }
 

@@ -32,6 +32,19 @@ pub(super) enum Way {
     Fork,
     /// It hears of it for the first time.
     Begin,
+    /// The same, under a name of its own: of one that was killed at the wrong moment it has kept something that it can neither
+    /// go on with nor begin anew.
+    Anew,
+}
+
+impl Way {
+    /// Whether it knows what was said before.
+    pub(super) fn knows(self) -> bool {
+        match self {
+            Self::Resume | Self::Fork => true,
+            Self::Begin | Self::Anew => false,
+        }
+    }
 }
 
 /// A running CLI. Dropping it ends it, and whatever it has started.
@@ -65,7 +78,7 @@ impl Process {
         let (Some(mut input), Some(output), Some(mut errors)) = (input, output, errors) else {
             return Err(failed("The Claude CLI has no output"));
         };
-        let prompt = words::prompt(request, way != Way::Begin);
+        let prompt = words::prompt(request, way.knows());
         tasks.spawn(async move {
             // A CLI that does not read to the end says why by itself.
             input.write_all(prompt.as_bytes()).await.ok();
@@ -143,6 +156,7 @@ fn command(settings: &Settings, request: &Request, way: Way, folder: &Folder) ->
                 command.args(["--resume", from, "--fork-session", "--session-id", &thread.id])
             }
             (Way::Begin, _) | (Way::Fork, None) => command.args(["--session-id", &thread.id]),
+            (Way::Anew, _) => &mut command,
         };
     }
     let (patience, of_server) = (words::PATIENCE_MS.to_string(), settings.mark());
@@ -298,6 +312,8 @@ mod tests {
         let resumed = line(Way::Resume, "");
         assert_eq!(value(&resumed, "--resume").as_deref(), Some("uuid"));
         assert!(value(&resumed, "--session-id").is_none() && value(&resumed, "--model").is_none());
+        let anew = line(Way::Anew, "");
+        assert!(value(&anew, "--session-id").is_none() && value(&anew, "--resume").is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //   {loggedIn, native: [tool…], child: true, plays: [{when: regex, turns: [{content, stop?, hang?, die?}…]}…]}
 // Everything it was told goes to `told.jsonl` there.
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,7 +18,7 @@ const prompt = readFileSync(0, 'utf8')
 note({ args, prompt, cwd: process.cwd(), env: Object.keys(process.env), pid: process.pid })
 
 const resumed = value('--resume')
-const session = value('--session-id') ?? resumed
+const session = value('--session-id') ?? resumed ?? randomUUID()
 const kept = (name) => join(home, 'conversations', `${name}.json`)
 const file = kept(session)
 mkdirSync(join(home, 'conversations'), { recursive: true })
@@ -25,7 +26,9 @@ if (value('--session-id') !== undefined && existsSync(file)) {
   console.error(`Error: Session ID ${session} is already in use.`)
   process.exit(1)
 }
-if (resumed !== undefined && !existsSync(kept(resumed))) {
+// A power cut may have left the name of a conversation, and nothing of it.
+const isLost = (name) => !existsSync(kept(name)) || readFileSync(kept(name), 'utf8') === ''
+if (resumed !== undefined && isLost(resumed)) {
   const errors = [`No conversation found with session ID: ${resumed}`]
   say({ type: 'result', subtype: 'error_during_execution', is_error: true, errors })
   process.exit(1)
@@ -34,7 +37,7 @@ const conversation = resumed === undefined ? { prompts: [], used: 0 } : JSON.par
 const interrupted = prompt.startsWith('You were interrupted')
 if (!interrupted) {
   conversation.play = play.plays.findIndex(({ when }) => new RegExp(when).test(prompt.split('User Request:').at(-1).split('Available Tools:')[0]))
-  conversation.used = 0
+  conversation.used = prompt.includes('You were interrupted') ? 1 : 0
 }
 conversation.prompts.push(prompt)
 note({ conversation: session, prompts: conversation.prompts.length })

@@ -49,6 +49,14 @@ impl Cli {
         std::fs::remove_dir_all(kept).expect("there were conversations");
     }
 
+    /// Of every conversation only the name is left, as after a power cut.
+    pub fn loses_every_word(&self) {
+        let kept = self.folder.path().join("conversations");
+        for file in std::fs::read_dir(kept).expect("there were conversations") {
+            std::fs::write(file.expect("a file").path(), "").expect("there is room");
+        }
+    }
+
     /// The binary.
     pub fn program(&self) -> PathBuf {
         self.folder.path().join("claude")
