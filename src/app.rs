@@ -187,6 +187,7 @@ impl Outlet for Outlets {
 
     fn announce(&self, news: &Announcement) {
         self.0.announce(news);
+        self.1.announce(news);
     }
 }
 

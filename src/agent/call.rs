@@ -14,7 +14,7 @@ use crate::room::RoomError;
 use crate::room::command::Gate;
 use crate::tools::registry::Offer;
 use crate::tools::{
-    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools,
+    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools, desk,
 };
 use crate::who::{Action, Principal};
 
@@ -132,15 +132,16 @@ impl Agents {
         self.shared.tools.offers()
     }
 
-    /// Makes a call. A tool that only reads answers at once; one that proposes or acts is kept first, and people decide:
-    /// [`Ongoing`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
+    /// Makes a call. A tool that only reads answers at once, unless a rule speaks of the call; one that proposes or acts is
+    /// kept first, and people decide: [`Ongoing`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
     /// joined, or answered as it was.
     pub async fn call(
         &self,
         calling: Calling,
         caller: &CancellationToken,
     ) -> Result<Ongoing, AskError> {
-        if self.shared.tools.effect(&calling.outside.call.name).is_none_or(Effect::only_reads) {
+        let effect = self.shared.tools.effect(&calling.outside.call.name);
+        if effect.is_none_or(Effect::only_reads) && !self.is_ruled(effect, &calling).await? {
             let finished = self.read_for(&calling, caller).await?;
             let read = finished.read.map(|(document, now)| (document, now.version));
             let over = Called { outcome: finished.outcome, read };
@@ -173,6 +174,14 @@ impl Agents {
             Some(mark) => self.call_again(ask, &mark, caller).await,
             None => self.call_once(ask, caller).await,
         }
+    }
+
+    /// Whether a rule speaks of a call that only reads the workspace: then people may be asked, for as long as they like.
+    async fn is_ruled(&self, effect: Option<Effect>, calling: &Calling) -> Result<bool, AskError> {
+        if effect != Some(Effect::Reads) || self.shared.tools.workspace().is_none() {
+            return Ok(false);
+        }
+        Ok(desk::rules_speak_of(&self.shared.desk().await?, &calling.outside.call).await?)
     }
 
     /// Makes a call of a name that no other has.

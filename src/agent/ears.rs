@@ -190,3 +190,27 @@ fn name(ask: &Ask) -> Name {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The other side of a call that nobody has made, for tests of those who wait.
+#[cfg(test)]
+pub struct Staged {
+    /// How people are asked.
+    pub asking: watch::Sender<Option<Asking>>,
+    /// What came of it.
+    pub over: watch::Sender<Option<Called>>,
+}
+
+#[cfg(test)]
+impl Staged {
+    pub fn call() -> (Self, Ongoing) {
+        let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
+        let ongoing = Ongoing {
+            asking: asking.subscribe(),
+            over: over.subscribe(),
+            stop: CancellationToken::new(),
+            caller: CancellationToken::new(),
+            claim: None,
+        };
+        (Self { asking, over }, ongoing)
+    }
+}

@@ -65,6 +65,8 @@ pub use crate::tools::SafeTools;
 pub use call::{CallDoor, Called, Calling, Heard, Outside};
 pub use conversations::Fork;
 pub use ears::Ongoing;
+#[cfg(test)]
+pub use ears::Staged;
 pub use looking::Seen;
 pub use models::{Chosen, Models};
 pub use repeating::Reopened;

@@ -27,6 +27,8 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// When whoever started the bridge gives up a call, in milliseconds.
 const TIMEOUT: &str = "copydesk-timeout-ms";
+/// Tells this bridge from others: whoever started it is one program, with or without a session.
+const BRIDGE: &str = "copydesk-bridge";
 /// How long to wait before the server is asked again for what it has to say by itself.
 const PAUSE: Duration = Duration::from_secs(2);
 /// How long saying goodbye may take.
@@ -49,6 +51,7 @@ struct State {
 pub struct Bridge {
     client: Client,
     url: Url,
+    name: String,
     timeout_ms: Option<u64>,
     state: Mutex<State>,
     out: mpsc::UnboundedSender<String>,
@@ -65,7 +68,8 @@ impl Bridge {
     ) -> Result<Arc<Self>, ClientError> {
         let url = client.below(&["mcp"])?;
         let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
-        Ok(Arc::new(Self { client, url, timeout_ms, state, out, tasks, stop }))
+        let name = uuid::Uuid::new_v4().to_string();
+        Ok(Arc::new(Self { client, url, name, timeout_ms, state, out, tasks, stop }))
     }
 
     /// Whether the server is there and the token good: so that somebody is told at once, not at the first call.
@@ -294,6 +298,9 @@ impl Bridge {
                 headers.insert(name, value);
             }
         }
+        if let Ok(name) = HeaderValue::try_from(&self.name) {
+            headers.insert(BRIDGE, name);
+        }
         if let Some(timeout_ms) = self.timeout_ms {
             headers.insert(TIMEOUT, timeout_ms.into());
         }
@@ -366,7 +373,64 @@ fn failure(id: &Value, code: i32, message: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    /// Far beyond the five minutes after which programs of the seeds gave up, in steps of ten seconds.
+    const STEPS: u64 = 250;
+
+    /// A server whose people take long to decide.
+    async fn decides_slowly(listener: TcpListener) {
+        let (mut stream, _) = listener.accept().await.expect("somebody comes");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.expect("a head"));
+        }
+        let head = String::from_utf8_lossy(&head).to_lowercase();
+        assert!(head.contains("\r\ncopydesk-bridge: "), "{head}");
+        let begin =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+        stream.write_all(begin.as_bytes()).await.expect("it listens");
+        for step in 1..=STEPS {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            let said = json!({"progressToken": 1, "progress": step});
+            let said =
+                json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": said});
+            stream.write_all(format!("data: {said}\n\n").as_bytes()).await.expect("it listens");
+        }
+        let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {}});
+        stream.write_all(format!("data: {answer}\n\n").as_bytes()).await.expect("it listens");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_for_people_is_told_so_for_as_long_as_they_take() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = tokio::spawn(decides_slowly(listener));
+        let client = Client::patient(&address, Some("secret")).expect("a client");
+        let (out, mut lines) = mpsc::unbounded_channel();
+        let bridge = Bridge::new(client, None, out).expect("a bridge");
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let params = json!({"name": "atlas_write", "_meta": meta});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let began = tokio::time::Instant::now();
+        bridge.carry(&call.to_string()).await;
+        let mut heard = 0;
+        loop {
+            let line = lines.recv().await.expect("an end");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message["id"] == 7 {
+                assert_eq!(message["result"], json!({}), "{message}");
+                break;
+            }
+            heard += 1;
+        }
+        assert_eq!(heard, STEPS);
+        assert!(began.elapsed() >= Duration::from_secs(10 * STEPS));
+        server.await.expect("all was said");
+    }
 
     #[test]
     fn a_message_that_stands_for_itself_says_so_in_its_headers() {

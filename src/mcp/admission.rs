@@ -1,83 +1,106 @@
 //! Who comes in: a token for every request, and sessions that nobody else can use.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::json;
 
 use crate::auth::{Auth, AuthError, Pass};
-use crate::ids::UserId;
 
-use super::Door;
+use super::Desk;
+use super::early::{self, is_stream};
+use super::reads::Reader;
+use super::sessions::{Full, Use};
 
 /// Names a session of the protocol.
 const SESSION: &str = "mcp-session-id";
-/// Sessions there may be at once.
-const MOST_SESSIONS: usize = 1_000;
+/// What a request that stands for itself asks for.
+const METHOD: &str = "mcp-method";
+/// Names a bridge that belongs to one program, whatever sessions it has.
+const BRIDGE: &str = "copydesk-bridge";
+/// Longest name of a bridge, in bytes.
+const LONGEST_BRIDGE: usize = 64;
 /// How often a session is looked at that may have ended by itself.
 const LOOK: Duration = Duration::from_secs(30);
+/// Seconds after which somebody whose sessions are all in use may try again.
+const LATER_S: &str = "30";
 
 /// Lets people in.
 pub(super) struct Gate {
-    door: Door,
-    sessions: Arc<LocalSessionManager>,
-    /// Whose each session is.
-    owners: Mutex<HashMap<String, UserId>>,
+    desk: Arc<Desk>,
+    manager: Arc<LocalSessionManager>,
 }
 
 impl Gate {
-    pub(super) fn new(door: Door, sessions: Arc<LocalSessionManager>) -> Self {
-        Self { door, sessions, owners: Mutex::default() }
+    pub(super) fn new(desk: Arc<Desk>, manager: Arc<LocalSessionManager>) -> Self {
+        Self { desk, manager }
     }
 
     async fn pass(&self, headers: &HeaderMap) -> Result<Pass, AuthError> {
-        if let Some(everyone) = &self.door.everyone {
+        let door = &self.desk.door;
+        if let Some(everyone) = &door.everyone {
             return Ok(Auth::everyone(everyone.clone()));
         }
         let secret = bearer(headers).ok_or(AuthError::Unknown)?;
-        self.door.auth.admit(secret, self.door.clock.now_ms()).await
+        door.auth.admit(secret, door.clock.now_ms()).await
     }
 
-    fn owners(&self) -> MutexGuard<'_, HashMap<String, UserId>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    async fn close(&self, session: &str) {
+        if let Err(error) = self.manager.close_session(&session.into()).await {
+            tracing::warn!(%error, "an MCP session could not be closed");
+        }
     }
 
-    /// Remembers whose a new session is, and ends it with their token.
-    fn watch(self: &Arc<Self>, session: &HeaderValue, pass: Pass) {
-        let Ok(session) = session.to_str().map(str::to_owned) else { return };
-        self.owners().insert(session.clone(), pass.principal().user.clone());
-        let gate = Arc::clone(self);
-        self.door.tasks.spawn(async move {
-            let id = session.as_str().into();
-            loop {
-                tokio::select! {
-                    () = gate.door.stop.cancelled() => break,
-                    _ = pass.ended() => {
-                        if let Err(error) = gate.sessions.close_session(&id).await {
-                            tracing::warn!(%error, "an MCP session could not be closed");
-                        }
-                        break;
-                    }
-                    () = tokio::time::sleep(LOOK) => {
-                        if !gate.sessions.has_session(&id).await.unwrap_or(false) {
-                            break;
-                        }
+    /// A session has begun, if there is room for it: makes some, remembers whose it is, and ends it with their token.
+    async fn begin(self: &Arc<Self>, session: &str, pass: Pass) -> Result<(), Full> {
+        let sessions = &self.desk.sessions;
+        match sessions.begin(session, &pass.principal().user) {
+            Ok(ended) => {
+                for session in ended {
+                    tracing::info!(session, "an MCP session that nobody used made room");
+                    self.close(&session).await;
+                }
+            }
+            Err(full) => {
+                self.close(session).await;
+                return Err(full);
+            }
+        }
+        let (gate, session) = (Arc::clone(self), session.to_owned());
+        self.desk.door.tasks.spawn(async move {
+            gate.watch(&session, &pass).await;
+            gate.desk.sessions.end(&session);
+            gate.desk.reads.forget(&pass.principal().user, &session);
+        });
+        Ok(())
+    }
+
+    /// Waits until a session is over.
+    async fn watch(&self, session: &str, pass: &Pass) {
+        let id = session.into();
+        loop {
+            tokio::select! {
+                () = self.desk.door.stop.cancelled() => return,
+                _ = pass.ended() => return self.close(session).await,
+                () = tokio::time::sleep(LOOK) => {
+                    if !self.manager.has_session(&id).await.unwrap_or(false) {
+                        return;
                     }
                 }
             }
-            gate.owners().remove(&session);
-        });
+        }
     }
 }
 
-/// Lets a request through with the pass of whoever makes it, or answers 401, 404 or 503.
+/// Lets a request through with the pass of whoever makes it, or answers 401, 404, 429 or 503.
 pub(super) async fn admit(
     State(gate): State<Arc<Gate>>,
     mut request: Request,
@@ -87,28 +110,77 @@ pub(super) async fn admit(
         Ok(pass) => pass,
         Err(error) => return refusal(&error),
     };
-    let session = request.headers().get(SESSION).and_then(|it| it.to_str().ok()).map(str::to_owned);
-    match &session {
-        Some(session) => {
-            let owner = gate.owners().get(session).cloned();
-            if owner.is_some_and(|owner| owner != pass.principal().user) {
-                // As if it were not there.
-                return problem(StatusCode::NOT_FOUND, "not_found", "there is no such session");
-            }
-        }
-        None if gate.owners().len() >= MOST_SESSIONS => {
-            let detail = "too many MCP sessions are open; close some first";
-            return problem(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail);
-        }
-        None => {}
+    let session = named(request.headers(), SESSION).map(str::to_owned);
+    let sessions = &gate.desk.sessions;
+    let owner = session.as_deref().and_then(|session| sessions.owner(session));
+    if owner.as_ref().is_some_and(|owner| *owner != pass.principal().user) {
+        // As if it were not there.
+        return problem(StatusCode::NOT_FOUND, "not_found", "there is no such session");
+    }
+    let inside = session.filter(|_| owner.is_some());
+    if let Some(reader) = reader(request.headers(), inside.as_deref()) {
+        request.extensions_mut().insert(reader);
     }
     request.extensions_mut().insert(pass.clone());
-    let response = next.run(request).await;
-    if session.is_none()
-        && let Some(begun) = response.headers().get(SESSION)
+    let holding = inside.as_deref().and_then(|session| sessions.hold(session));
+    let leaves = request.method() == Method::DELETE;
+    // In a session the answer begins at once by itself.
+    let response = if inside.is_none() && named(request.headers(), METHOD) == Some("tools/call") {
+        early::answer(next.run(request)).await
+    } else {
+        next.run(request).await
+    };
+    if let Some(session) = inside {
+        if leaves && response.status().is_success() {
+            sessions.end(&session);
+        }
+    } else if let Some(begun) = named(response.headers(), SESSION)
+        && let Err(full) = gate.begin(begun, pass).await
     {
-        gate.watch(begun, pass);
+        return crowded(full);
     }
+    held(response, holding)
+}
+
+/// Which program asks, if that can be known.
+fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<Reader> {
+    let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
+    let bridge = bridge.map(|name| Reader::Bridge(name.to_owned()));
+    bridge.or_else(|| session.map(|name| Reader::Session(name.to_owned())))
+}
+
+fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// A session is in use for as long as its answer is read.
+fn held(response: Response, holding: Option<Use>) -> Response {
+    let (Some(holding), true) = (holding, is_stream(&response)) else { return response };
+    response.map(|body| {
+        let pieces = body.into_data_stream().map(move |piece| {
+            let _ = &holding;
+            piece
+        });
+        Body::from_stream(pieces)
+    })
+}
+
+/// Why no session can begin.
+fn crowded(full: Full) -> Response {
+    let (status, code, detail) = match full {
+        Full::Person => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limited",
+            "you have as many MCP sessions as one person may have, and all are in use; end one (DELETE /mcp) first",
+        ),
+        Full::All => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "there are as many MCP sessions as this server takes, and all are in use; try again later",
+        ),
+    };
+    let mut response = problem(status, code, detail);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(LATER_S));
     response
 }
 

@@ -1,25 +1,19 @@
-//! One `tools/call`: made, waited for, answered. While people decide, the caller hears every few seconds that they do.
-
-use std::time::Duration;
+//! One `tools/call`: made, waited for, answered.
 
 use rmcp::RoleServer;
-use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, ProgressToken,
-};
-use rmcp::service::{Peer, RequestContext};
-use tokio::time::{MissedTickBehavior, interval};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::service::RequestContext;
 
-use crate::agent::{CallDoor, Calling, Heard, Ongoing, Outside};
-use crate::ids::SessionId;
-use crate::tools::{Asking, Call};
+use crate::agent::{CallDoor, Calling, Ongoing, Outside};
+use crate::tools::Call;
 
 use super::Desk;
 use super::handler::Caller;
-use super::tools::{About, Listed, Target, target};
+use super::reads::Reader;
+use super::tools::{Listed, Target, target};
+use super::waiting::{self, Progress, Waited};
 use super::words;
 
-/// How often a caller hears that people are still deciding: well within the idle limits of known clients.
-const PULSE: Duration = Duration::from_secs(10);
 /// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
 const MARGIN_MS: u64 = 2_000;
 /// A call as its own client names it.
@@ -51,9 +45,19 @@ pub(super) async fn call(
             return refused("The call could not be stored; nothing was asked".to_owned());
         }
     };
-    let base = base.or_else(|| desk.read_by(&session, document.as_ref()?));
+    let user = &caller.principal.user;
+    let reader = caller.reader.as_ref();
+    let base = base.or_else(|| desk.reads.by(user, reader, document.as_ref()?));
+    if document.is_some() && base.is_none() && reader.is_none() {
+        return refused(words::denied(words::SAY_WHICH_VERSION));
+    }
+    // A session whose people are being asked is not one that nobody uses.
+    let _in_use = match reader {
+        Some(Reader::Session(name)) => desk.sessions.hold(name),
+        Some(Reader::Bridge(_)) | None => None,
+    };
     let calling = Calling {
-        session: session.clone(),
+        session,
         principal: caller.principal.clone(),
         document,
         prompt: format!("{} calls {} over MCP", caller.client, listed.tool.name),
@@ -70,12 +74,12 @@ pub(super) async fn call(
         mark,
     };
     let mut progress = Progress::of(context);
-    if listed.about != About::Reading {
+    if listed.about.asks() {
         // At once: a client may give up on an answer that does not begin.
         progress.say("Asking the people who decide").await;
     }
     match desk.door.agents.call(calling, &context.ct).await {
-        Ok(ongoing) => wait(desk, caller, listed, &session, ongoing, progress).await,
+        Ok(ongoing) => wait(desk, caller, listed, ongoing, progress).await,
         Err(error) => refused(words::refused(&error)),
     }
 }
@@ -84,44 +88,30 @@ async fn wait(
     desk: &Desk,
     caller: &Caller,
     listed: &Listed,
-    session: &SessionId,
     mut ongoing: Ongoing,
     mut progress: Progress,
 ) -> CallToolResult {
-    let mut pulse = interval(PULSE);
-    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    pulse.reset();
-    let mut now = "Working on it".to_owned();
-    loop {
-        tokio::select! {
-            biased;
-            heard = ongoing.next() => match heard {
-                Heard::Asking(asking) => {
-                    now = match asking {
-                        Asking::Waits(request) => format!("Request {request} waits for people to decide"),
-                        // Somebody may be told this for as long as a command runs.
-                        Asking::Resolved(request) => format!("Request {request} is resolved; working on it"),
-                    };
-                    progress.say(&now).await;
-                }
-                Heard::Over(done) => {
-                    if let Some((document, version)) = done.read.clone() {
-                        desk.note_read(session, document, version);
-                    }
-                    let (words, is_error) = words::told(listed.noun, &done);
-                    return result(words, is_error);
-                }
-                Heard::Parked => {
-                    let words = format!(
-                        "The server is stopping. {now}. What waits stays, and what people decide is carried out when the \
-                         server runs again. Nobody could tell you here; look before you try again."
-                    );
-                    return result(words, true);
-                }
-            },
-            // Dropping the call takes the request back: nobody would hear what came of it.
-            _ = caller.pass.ended() => return result(words::denied("your token is no longer good"), true),
-            _ = pulse.tick() => progress.say(&now).await,
+    // Dropping the call takes the request back: nobody would hear what came of it.
+    let waited = tokio::select! {
+        biased;
+        waited = waiting::wait(&mut ongoing, &mut progress) => waited,
+        _ = caller.pass.ended() => return result(words::denied("your token is no longer good"), true),
+    };
+    match waited {
+        Waited::Over(done) => {
+            if let Some((document, version)) = done.read.clone() {
+                let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+                desk.reads.note(user, reader, document, version);
+            }
+            let (words, is_error) = words::told(listed.noun, &done);
+            result(words, is_error)
+        }
+        Waited::Parked(now) => {
+            let words = format!(
+                "The server is stopping. {now}. What waits stays, and what people decide is carried out when the server \
+                 runs again. Nobody could tell you here; look before you try again."
+            );
+            result(words, true)
         }
     }
 }
@@ -151,29 +141,4 @@ fn mark(
 fn named(context: &RequestContext<RoleServer>) -> Option<&str> {
     let named = context.meta.0.0.get(TOOL_USE).and_then(|it| it.as_str());
     named.filter(|it| (1..=LONGEST_NAME).contains(&it.len()))
-}
-
-/// Tells a caller that asked for it how its call goes on.
-struct Progress {
-    peer: Peer<RoleServer>,
-    token: Option<ProgressToken>,
-    count: u32,
-}
-
-impl Progress {
-    fn of(context: &RequestContext<RoleServer>) -> Self {
-        let token = context.meta.get_progress_token();
-        Self { peer: context.peer.clone(), token, count: 0 }
-    }
-
-    async fn say(&mut self, words: &str) {
-        let Some(token) = &self.token else { return };
-        self.count += 1;
-        let said = ProgressNotificationParam::new(token.clone(), self.count.into())
-            .with_message(words.to_owned());
-        if let Err(error) = self.peer.notify_progress(said).await {
-            // Whoever is gone is told nothing; the call goes on until it is taken back.
-            tracing::debug!(%error, "an MCP client could not be told of progress");
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Which documents have changed, for whoever has subscribed to them.
+//! Which documents have changed, and whether there are others, for whoever has asked to be told.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{self, Receiver};
 
 use crate::ids::{DocumentId, MemberId};
 use crate::room::Outlet;
-use crate::room::event::{Change, Event};
+use crate::room::event::{Announcement, Change, Event};
 
 /// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
 const WAITING: usize = 1_024;
@@ -17,7 +17,17 @@ const TOGETHER: Duration = Duration::from_millis(500);
 
 /// Hears of every room's updates and passes on which documents changed.
 #[derive(Clone, Debug)]
-pub struct Changes(broadcast::Sender<DocumentId>);
+pub struct Changes(broadcast::Sender<Happened>);
+
+/// Something happened to a document.
+#[derive(Clone, Debug)]
+struct Happened {
+    document: DocumentId,
+    /// Whether it reads differently.
+    text: bool,
+    /// Whether a list of documents does: it came, went, or has another title.
+    list: bool,
+}
 
 impl Default for Changes {
     fn default() -> Self {
@@ -25,12 +35,25 @@ impl Default for Changes {
     }
 }
 
+impl Changes {
+    fn happened(&self, document: &DocumentId, text: bool, list: bool) {
+        // Nobody needs to listen.
+        self.0.send(Happened { document: document.clone(), text, list }).ok();
+    }
+}
+
 impl Outlet for Changes {
     fn tell(&self, document: &DocumentId, _: &[MemberId], event: &Event) {
-        let changed = match event {
-            Event::Updates { updates, .. } => !updates.is_empty(),
-            Event::Changed(change) => matches!(change, Change::Title(_) | Change::Deleted),
-            Event::Peers(_)
+        match event {
+            Event::Updates { updates, .. } if !updates.is_empty() => {
+                self.happened(document, true, false);
+            }
+            Event::Changed(Change::Title(_) | Change::Deleted) => {
+                self.happened(document, true, true);
+            }
+            Event::Updates { .. }
+            | Event::Changed(Change::Settings(..))
+            | Event::Peers(_)
             | Event::Caret(..)
             | Event::Requested(_)
             | Event::RequestUpdated(_)
@@ -39,36 +62,65 @@ impl Outlet for Changes {
             | Event::Sketched(_)
             | Event::Unsketched(_)
             | Event::File(_)
-            | Event::Said(_) => false,
-        };
-        if changed {
-            // Nobody needs to listen.
-            self.0.send(document.clone()).ok();
+            | Event::Said(_) => {}
+        }
+    }
+
+    fn announce(&self, news: &Announcement) {
+        match news {
+            Announcement::Created { id, .. } => self.happened(id, false, true),
+            Announcement::Settings(_) => {}
         }
     }
 }
 
-/// What changed since it was last told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Changed {
-    /// These.
-    Some(BTreeSet<DocumentId>),
-    /// Nobody knows which: too many.
-    Any,
+/// What a listener wants to hear of.
+pub(super) struct Wanted<T, L> {
+    /// The documents whose text matters.
+    pub(super) text: T,
+    /// The documents whose coming, going and names matter.
+    pub(super) list: L,
 }
 
-impl Changed {
-    /// Whether this document may be among them.
+/// What changed since it was last told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    /// Documents that read differently.
+    changed: BTreeSet<DocumentId>,
+    /// Too much happened to know which.
+    any: bool,
+    /// The list of documents is another one.
+    pub(super) list: bool,
+}
+
+impl News {
+    /// Whether this document may have changed.
     pub(super) fn has(&self, document: &DocumentId) -> bool {
-        match self {
-            Self::Some(changed) => changed.contains(document),
-            Self::Any => true,
+        self.any || self.changed.contains(document)
+    }
+
+    /// Notes what happened, if it is wanted; whether there can be more.
+    fn note<T, L>(&mut self, happened: Result<Happened, RecvError>, wanted: &Wanted<T, L>) -> bool
+    where
+        T: Fn(&DocumentId) -> bool,
+        L: Fn(&DocumentId) -> bool,
+    {
+        match happened {
+            Ok(Happened { document, text, list }) => {
+                self.list |= list && (wanted.list)(&document);
+                if text && (wanted.text)(&document) {
+                    self.changed.insert(document);
+                }
+            }
+            Err(RecvError::Lagged(_)) => (self.any, self.list) = (true, true),
+            Err(RecvError::Closed) => return false,
         }
+        true
     }
 }
 
 /// Listens for changes.
-pub(super) struct Listener(Receiver<DocumentId>);
+pub(super) struct Listener(Receiver<Happened>);
 
 impl Changes {
     pub(super) fn listen(&self) -> Listener {
@@ -77,30 +129,25 @@ impl Changes {
 }
 
 impl Listener {
-    /// Waits for a change among those `wanted`, then a little for more; `None`: the server stops.
-    pub(super) async fn next(&mut self, wanted: impl Fn(&DocumentId) -> bool) -> Option<Changed> {
-        let mut changed = loop {
-            match self.0.recv().await {
-                Ok(document) if wanted(&document) => {
-                    break Changed::Some(BTreeSet::from([document]));
-                }
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => break Changed::Any,
-                Err(RecvError::Closed) => return None,
-            }
-        };
-        let until = tokio::time::Instant::now() + TOGETHER;
-        while let Ok(more) = tokio::time::timeout_at(until, self.0.recv()).await {
-            match (more, &mut changed) {
-                (Ok(document), Changed::Some(all)) if wanted(&document) => {
-                    all.insert(document);
-                }
-                (Ok(_), _) => {}
-                (Err(RecvError::Lagged(_)), _) => changed = Changed::Any,
-                (Err(RecvError::Closed), _) => break,
+    /// Waits for a change that is wanted, then a little for more; `None`: the server stops.
+    pub(super) async fn next<T, L>(&mut self, wanted: &Wanted<T, L>) -> Option<News>
+    where
+        T: Fn(&DocumentId) -> bool,
+        L: Fn(&DocumentId) -> bool,
+    {
+        let mut news = News::default();
+        while news == News::default() {
+            if !news.note(self.0.recv().await, wanted) {
+                return None;
             }
         }
-        Some(changed)
+        let until = tokio::time::Instant::now() + TOGETHER;
+        while let Ok(happened) = tokio::time::timeout_at(until, self.0.recv()).await {
+            if !news.note(happened, wanted) {
+                break;
+            }
+        }
+        Some(news)
     }
 }
 
@@ -120,9 +167,31 @@ mod tests {
             renamed(&changes, document);
         }
         changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()));
-        let told = listener.next(|document| document.as_str() != "doc_3").await;
-        let expected = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
-        assert_eq!(told, Some(Changed::Some(expected)));
+        let other = |document: &DocumentId| document.as_str() != "doc_3";
+        let told = listener.next(&Wanted { text: other, list: |_: &DocumentId| false }).await;
+        let changed = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
+        assert_eq!(told, Some(News { changed, ..News::default() }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_is_another_one_when_a_document_in_it_came_went_or_was_renamed() {
+        let changes = Changes::default();
+        let mut listener = changes.listen();
+        let nobody = |_: &DocumentId| false;
+        let wanted = Wanted { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
+        let version = crate::ids::Version(0);
+        let made = |id: &str| Announcement::Created { id: id.into(), title: "A".into(), version };
+        let only = Some(News { list: true, ..News::default() });
+        changes.announce(&made("doc_3"));
+        changes.announce(&made("doc_1"));
+        assert_eq!(listener.next(&wanted).await, only);
+        renamed(&changes, "doc_1");
+        assert_eq!(listener.next(&wanted).await, only);
+        changes.tell(&"doc_1".into(), &[], &Event::Changed(Change::Deleted));
+        assert_eq!(listener.next(&wanted).await, only);
+        renamed(&changes, "doc_3");
+        drop(changes);
+        assert_eq!(listener.next(&wanted).await, None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -132,9 +201,10 @@ mod tests {
         for _ in 0..=WAITING {
             renamed(&changes, "doc_1");
         }
-        let told = listener.next(|_| true).await.unwrap();
-        assert!(told.has(&"doc_9".into()));
+        let all = Wanted { text: |_: &DocumentId| true, list: |_: &DocumentId| true };
+        let told = listener.next(&all).await.unwrap();
+        assert!(told.list && told.has(&"doc_9".into()));
         drop(changes);
-        assert_eq!(listener.next(|_| true).await, None);
+        assert_eq!(listener.next(&all).await, None);
     }
 }

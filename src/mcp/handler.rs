@@ -1,7 +1,7 @@
 //! THE list of methods, and who calls them.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::request::Parts;
 use rmcp::model::{
@@ -11,15 +11,19 @@ use rmcp::model::{
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::{Peer, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::Pass;
 use crate::ids::{DocumentId, SessionId};
+use crate::room::Rooms;
 use crate::store::{Op, SessionRecord, StoreError};
-use crate::who::{Principal, shown_name};
+use crate::who::{Action, Principal, shown_name};
 
+use super::changes::Wanted;
+use super::reads::Reader;
 use super::{Desk, calling, prompts, resources};
 
 /// The name the server gives itself.
@@ -42,6 +46,8 @@ pub(super) struct Caller {
     pub(super) principal: Principal,
     /// The program.
     pub(super) client: String,
+    /// Which of the programs of that name it is, if that can be known.
+    pub(super) reader: Option<Reader>,
     /// Milliseconds after which it gives up.
     pub(super) timeout_ms: Option<u64>,
 }
@@ -51,48 +57,46 @@ pub(super) struct Caller {
 pub(super) struct Handler {
     desk: Arc<Desk>,
     /// The documents this session wants to hear of.
-    subscribed: Arc<Mutex<Subscribed>>,
-}
-
-#[derive(Default)]
-struct Subscribed {
-    documents: BTreeSet<DocumentId>,
-    is_listening: bool,
+    subscribed: Arc<Mutex<BTreeSet<DocumentId>>>,
+    /// Fires when the session is over.
+    over: CancellationToken,
+    _over: Arc<DropGuard>,
 }
 
 impl Handler {
     pub(super) fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, subscribed: Arc::default() }
+        let over = CancellationToken::new();
+        let guard = Arc::new(over.clone().drop_guard());
+        Self { desk, subscribed: Arc::default(), over, _over: guard }
     }
 
-    fn subscribed(&self) -> MutexGuard<'_, Subscribed> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn subscribed(&self) -> MutexGuard<'_, BTreeSet<DocumentId>> {
+        lock(&self.subscribed)
     }
 
-    /// Tells a session which documents it has subscribed to have changed, until it is over.
+    /// Tells a session which documents it has subscribed to have changed, and that there are others, until it is over.
     fn listen_for(&self, peer: Peer<RoleServer>, caller: Caller) {
-        let wanted: Weak<_> = Arc::downgrade(&self.subscribed);
-        let door = self.desk.door.clone();
+        let subscribed = Arc::clone(&self.subscribed);
+        let (door, over) = (self.desk.door.clone(), self.over.clone());
         let mut listener = door.changes.listen();
         self.desk.door.tasks.spawn(async move {
-            let is_wanted = |document: &DocumentId| {
-                wanted.upgrade().is_none_or(|it| {
-                    let it = it.lock().unwrap_or_else(PoisonError::into_inner);
-                    it.documents.contains(document)
-                })
+            let wanted = Wanted {
+                text: |document: &DocumentId| lock(&subscribed).contains(document),
+                list: |document: &DocumentId| sees(&door.rooms, &caller.principal, document),
             };
             loop {
-                let changed = tokio::select! {
+                let news = tokio::select! {
+                    () = over.cancelled() => return,
                     () = door.stop.cancelled() => return,
                     _ = caller.pass.ended() => return,
-                    changed = listener.next(is_wanted) => changed,
+                    news = listener.next(&wanted) => news,
                 };
-                let (Some(changed), Some(wanted)) = (changed, wanted.upgrade()) else { return };
-                let wanted = {
-                    let wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
-                    wanted.documents.clone()
-                };
-                for document in wanted.iter().filter(|it| changed.has(it)) {
+                let Some(news) = news else { return };
+                if news.list && peer.notify_resource_list_changed().await.is_err() {
+                    return;
+                }
+                let subscribed = lock(&subscribed).clone();
+                for document in subscribed.iter().filter(|it| news.has(it)) {
                     let uri = resources::uri(document);
                     let update = ResourceUpdatedNotificationParam::new(uri);
                     if peer.notify_resource_updated(update).await.is_err() {
@@ -102,6 +106,18 @@ impl Handler {
             }
         });
     }
+}
+
+/// Whether a document is, or was, in the list that somebody sees.
+fn sees(rooms: &Rooms, who: &Principal, document: &DocumentId) -> bool {
+    let room = rooms.opened(document);
+    let is_private = room.is_some_and(|room| room.unlisted_owner().is_some());
+    !is_private && who.may(Action::Read, Some(document))
+}
+
+/// What is inside is consistent between any two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who makes a request: the gate before the route has put their pass into it.
@@ -116,7 +132,8 @@ fn caller(extensions: &Extensions, client: Option<Implementation>) -> Result<Cal
     let timeout_ms = parts
         .and_then(|parts| parts.headers.get(TIMEOUT)?.to_str().ok()?.parse().ok())
         .filter(|timeout_ms| *timeout_ms > 0);
-    Ok(Caller { pass, principal, client, timeout_ms })
+    let reader = parts.and_then(|parts| parts.extensions.get::<Reader>()).cloned();
+    Ok(Caller { pass, principal, client, reader, timeout_ms })
 }
 
 fn caller_of(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
@@ -157,12 +174,21 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
+            .enable_resources_list_changed()
             .build();
         let implementation =
             Implementation::new(NAME, env!("CARGO_PKG_VERSION")).with_title("Copydesk");
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let client = context.peer.peer_info().map(|it| it.client_info.clone());
+        match caller(&context.extensions, client) {
+            Ok(caller) => self.listen_for(context.peer, caller),
+            Err(error) => tracing::warn!(%error, "an MCP session hears of no changes"),
+        }
     }
 
     async fn list_tools(
@@ -172,7 +198,8 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = caller_of(&context)?;
         let tools = self.desk.tools.iter().filter(|it| it.is_for(&caller.principal));
-        Ok(ListToolsResult::with_all_items(tools.map(|it| it.tool.clone()).collect()))
+        let tools = tools.map(|it| it.offered(caller.reader.is_some()));
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
     async fn call_tool(
@@ -241,14 +268,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         let caller = caller_of(&context)?;
         let (room, _) = resources::open(&self.desk, &caller, &request.uri).await?;
-        let begins = {
-            let mut subscribed = self.subscribed();
-            subscribed.documents.insert(room.document().clone());
-            !std::mem::replace(&mut subscribed.is_listening, true)
-        };
-        if begins {
-            self.listen_for(context.peer, caller);
-        }
+        self.subscribed().insert(room.document().clone());
         Ok(())
     }
 
@@ -258,7 +278,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if let Some(document) = resources::document(&request.uri) {
-            self.subscribed().documents.remove(&document);
+            self.subscribed().remove(&document);
         }
         Ok(())
     }
@@ -269,7 +289,11 @@ impl ServerHandler for Handler {
     ) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.clone().unwrap_or_default();
         let known = uris.into_iter().filter(|uri| resources::document(uri).is_some());
-        Some(SubscriptionFilter::builder().resource_subscriptions(known).build())
+        let mut accepted = SubscriptionFilter::builder().resource_subscriptions(known);
+        if requested.resources_list_changed == Some(true) {
+            accepted = accepted.resources_list_changed();
+        }
+        Some(accepted.build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
@@ -281,16 +305,25 @@ impl ServerHandler for Handler {
                 wanted.insert(room.document().clone());
             }
         }
-        let mut listener = self.desk.door.changes.listen();
+        let door = &self.desk.door;
+        let mut listener = door.changes.listen();
+        let lists = context.accepted().resources_list_changed == Some(true);
+        let asked = Wanted {
+            text: |document: &DocumentId| wanted.contains(document),
+            list: |document: &DocumentId| lists && sees(&door.rooms, &caller.principal, document),
+        };
         loop {
-            let changed = tokio::select! {
+            let news = tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = self.desk.door.stop.cancelled() => return Ok(()),
+                () = door.stop.cancelled() => return Ok(()),
                 _ = caller.pass.ended() => return Ok(()),
-                changed = listener.next(|document| wanted.contains(document)) => changed,
+                news = listener.next(&asked) => news,
             };
-            let Some(changed) = changed else { return Ok(()) };
-            for document in wanted.iter().filter(|it| changed.has(it)) {
+            let Some(news) = news else { return Ok(()) };
+            if lists && news.list && context.sink().notify_resource_list_changed().await.is_err() {
+                return Ok(());
+            }
+            for document in wanted.iter().filter(|it| news.has(it)) {
                 let uri = resources::uri(document);
                 if context.sink().notify_resource_updated(uri).await.is_err() {
                     return Ok(());

@@ -2,20 +2,23 @@
 //!
 //! `POST /mcp` is streamable HTTP in both generations of the protocol: sessions that begin with `initialize` (up to
 //! 2025-11-25), and requests that stand for themselves (2026-07-28). Who asks is looked up for every request
-//! ([`admission`]); a session is its holder's own and ends with their token. A call becomes an ordinary request in the
+//! ([`admission`]); a session is its holder's own and ends with their token ([`sessions`]). A call becomes an ordinary request in the
 //! document it names, or at the desk ([`calling`]); nothing is decided or carried out here.
 
 mod admission;
 mod calling;
 mod changes;
+mod early;
 mod handler;
 mod prompts;
+mod reads;
 mod resources;
+mod sessions;
 mod tools;
+mod waiting;
 mod words;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Router, middleware};
@@ -26,7 +29,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::Agents;
 use crate::auth::Auth;
-use crate::ids::{DocumentId, SessionId, Version};
 use crate::room::Rooms;
 use crate::room::clock::Clock;
 use crate::store::Store;
@@ -34,13 +36,13 @@ use crate::who::Principal;
 
 use admission::Gate;
 use handler::Handler;
+use reads::Reads;
+use sessions::Sessions;
 
 pub use changes::Changes;
 
 /// A session that nothing was heard of or said to for this long is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);
-/// Versions that are remembered for all sessions together.
-const MOST_READS: usize = 10_000;
 
 /// What the MCP door needs of the house.
 #[derive(Clone)]
@@ -69,45 +71,31 @@ pub struct Door {
 struct Desk {
     door: Door,
     tools: Vec<tools::Listed>,
-    /// The version of each document a session was told of last. Kept in memory only: after a restart a caller reads again.
-    reads: Mutex<HashMap<(SessionId, DocumentId), Version>>,
+    sessions: Sessions,
+    reads: Reads,
 }
 
-impl Desk {
-    /// What a session has read of a document.
-    fn read_by(&self, session: &SessionId, document: &DocumentId) -> Option<Version> {
-        self.reads().get(&(session.clone(), document.clone())).copied()
-    }
-
-    /// A session was told how a document reads.
-    fn note_read(&self, session: &SessionId, document: DocumentId, version: Version) {
-        let mut reads = self.reads();
-        if reads.len() >= MOST_READS {
-            // At worst callers are told to read once more.
-            reads.clear();
-        }
-        reads.insert((session.clone(), document), version);
-    }
-
-    fn reads(&self) -> MutexGuard<'_, HashMap<(SessionId, DocumentId), Version>> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// How messages come and go.
+fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpServerConfig) {
+    let mut manager = LocalSessionManager::default();
+    manager.session_config.keep_alive = Some(IDLE);
+    let config = StreamableHttpServerConfig::default()
+        .with_cancellation_token(stop.clone())
+        // The guard before every route has looked at Host and Origin, and knows `--allowed-host`.
+        .disable_allowed_hosts();
+    (manager, config)
 }
 
 /// The route `/mcp`.
 pub fn router(door: Door) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE);
-    let sessions = Arc::new(sessions);
-    let gate = Gate::new(door.clone(), Arc::clone(&sessions));
-    let config = StreamableHttpServerConfig::default()
-        .with_cancellation_token(door.stop.clone())
-        // The guard before every route has looked at Host and Origin, and knows `--allowed-host`.
-        .disable_allowed_hosts();
+    let (manager, config) = transport(&door.stop);
+    let manager = Arc::new(manager);
     let tools = tools::listed(&door.agents.offers());
-    let desk = Arc::new(Desk { door, tools, reads: Mutex::default() });
+    let (sessions, reads) = (Sessions::default(), Reads::default());
+    let desk = Arc::new(Desk { door, tools, sessions, reads });
+    let gate = Gate::new(Arc::clone(&desk), Arc::clone(&manager));
     let service =
-        StreamableHttpService::new(move || Ok(Handler::new(Arc::clone(&desk))), sessions, config);
+        StreamableHttpService::new(move || Ok(Handler::new(Arc::clone(&desk))), manager, config);
     Router::new()
         .route_service("/mcp", service)
         .layer(middleware::from_fn_with_state(Arc::new(gate), admission::admit))

@@ -2,7 +2,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    JsonObject, ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
 };
 use serde_json::json;
 
@@ -16,6 +17,8 @@ use super::handler::Caller;
 
 const BEGIN: &str = "copydesk://documents/";
 const KIND: &str = "text/markdown";
+/// The version of what was read, for callers that have to name it.
+const VERSION: &str = "copydesk/version";
 /// Documents on one page of the list.
 const PAGE: usize = 200;
 
@@ -93,10 +96,12 @@ pub(super) async fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let (room, reading) = open(desk, caller, uri).await?;
-    if let Ok(session) = desk.session_of(caller).await {
-        desk.note_read(&session, room.document().clone(), reading.version);
-    }
-    let text = ResourceContents::text(reading.text.to_string(), uri).with_mime_type(KIND);
+    let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+    desk.reads.note(user, reader, room.document().clone(), reading.version);
+    let version = JsonObject::from_iter([(VERSION.to_owned(), json!(reading.version))]);
+    let text = ResourceContents::text(reading.text.to_string(), uri)
+        .with_mime_type(KIND)
+        .with_meta(MetaObject(version));
     Ok(ReadResourceResult::new(vec![text]))
 }
 

@@ -19,16 +19,31 @@ pub(super) enum About {
     Document,
     /// A document that is not there yet; people decide at the desk.
     Founding,
-    /// What it reads.
+    /// What it reads of documents.
     Reading,
+    /// What it reads of the workspace; people decide at the desk where an owner's rule says so.
+    Looking,
+}
+
+impl About {
+    /// Whether people are asked before anything comes of it.
+    pub(super) fn asks(self) -> bool {
+        match self {
+            Self::Workspace | Self::Document | Self::Founding => true,
+            Self::Reading | Self::Looking => false,
+        }
+    }
 }
 
 /// Each tool as it is called here, the server's own name for it, what it is about, a title, and the noun in refusals.
-const TOOLS: [(&str, &str, About, &str, &str); 12] = [
+const TOOLS: [(&str, &str, About, &str, &str); 15] = [
     ("atlas_write", "Write", About::Workspace, "Write a file", "Write"),
     ("atlas_edit", "Edit", About::Workspace, "Edit a file", "Edit"),
     ("atlas_multi_edit", "MultiEdit", About::Workspace, "Edit a file in several places", "Edit"),
     ("atlas_bash", "Bash", About::Workspace, "Run a command", "Bash"),
+    ("atlas_read", "Read", About::Looking, "Read a file", "Read"),
+    ("atlas_glob", "Glob", About::Looking, "Find files by name", "Glob"),
+    ("atlas_grep", "Grep", About::Looking, "Search in files", "Grep"),
     own("read_document", About::Reading, "Read a document"),
     own("list_documents", About::Reading, "List the documents"),
     own("update_full_document", About::Document, "Rewrite a document"),
@@ -40,6 +55,12 @@ const TOOLS: [(&str, &str, About, &str, &str); 12] = [
 ];
 /// The tool that makes a document.
 const FOUNDS: &str = "create_new_document";
+
+/// The version that a caller has read.
+const BASE: &str = "base_version";
+const BASE_NEEDED: &str =
+    "The version of it that you read, as read_document names it, and that positions are of.";
+const BASE_HELPS: &str = "The version of it that you read and that positions are of; without it, the one you were told of last.";
 
 /// A tool of the same name.
 const fn own(
@@ -64,10 +85,22 @@ pub(super) struct Listed {
 }
 
 impl Listed {
+    /// The tool as somebody is offered it, of whom the server knows what they have read or not.
+    pub(super) fn offered(&self, is_known: bool) -> Tool {
+        let mut tool = self.tool.clone();
+        if self.about == About::Document && !is_known {
+            let mut schema = JsonObject::clone(&tool.input_schema);
+            require(&mut schema, BASE);
+            describe(&mut schema, BASE, BASE_NEEDED);
+            tool.input_schema = Arc::new(schema);
+        }
+        tool
+    }
+
     /// Whether this person may call it about anything at all.
     pub(super) fn is_for(&self, person: &Principal) -> bool {
         match self.about {
-            About::Workspace => person.may(Action::Ask, None),
+            About::Workspace | About::Looking => person.may(Action::Ask, None),
             About::Document => person.may(Action::Ask, person.document.as_ref()),
             About::Founding => person.may(Action::Create, None),
             About::Reading => true,
@@ -92,7 +125,7 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
             schema.insert("required".to_owned(), json!(["document_id"]));
             describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
         }
-        (About::Workspace | About::Reading | About::Founding, _) => {}
+        (About::Workspace | About::Reading | About::Looking | About::Founding, _) => {}
     }
     if name == "insert_at_cursor" {
         // Nobody outside has a cursor here.
@@ -119,6 +152,9 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
         About::Workspace | About::Founding => {
             format!("{description} The answer says what they decided, which can take minutes.")
         }
+        About::Looking => format!(
+            "{description} A rule of an owner may want people to decide about a call, or keep files from it."
+        ),
         About::Reading => description,
     };
     let mut tool = Tool::new(name, description, Arc::new(schema));
@@ -150,10 +186,9 @@ fn add_document(schema: &mut JsonObject) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
         let document = "The document, as `list_documents` names it.";
-        let base = "The version of it that you read and that positions are of; without it, the one you were told of last.";
         properties.insert("document_id".into(), json!({"type": "string", "description": document}));
-        let integer = json!({"type": "integer", "minimum": 0, "description": base});
-        properties.insert("base_version".into(), integer);
+        let integer = json!({"type": "integer", "minimum": 0, "description": BASE_HELPS});
+        properties.insert(BASE.into(), integer);
     }
     require(schema, "document_id");
 }
@@ -196,7 +231,7 @@ pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<
         (About::Reading, None | Some(Value::Null)) if name == "read_document" => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
-        (About::Workspace | About::Reading | About::Founding, _) => None,
+        (About::Workspace | About::Reading | About::Looking | About::Founding, _) => None,
         (About::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
             Some(Value::String(id)) => Some(DocumentId::from(id)),
             _ => None,
@@ -205,7 +240,7 @@ pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<
             return Err("document_id must be a text; list_documents names the documents".to_owned());
         }
     };
-    let base = match arguments.remove("base_version").filter(|_| document.is_some()) {
+    let base = match arguments.remove(BASE).filter(|_| document.is_some()) {
         None | Some(Value::Null) => None,
         Some(base) => Some(Version(
             base.as_u64().ok_or("base_version must be a version, a number of 0 or more")?,

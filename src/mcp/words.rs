@@ -7,6 +7,9 @@ use crate::room::RoomError;
 
 /// What stands before everything that was not done because somebody, or a rule, said no.
 const DENIED: &str = "[DENIED]";
+/// Said to a caller that the server cannot tell from others, and that has not said what it knows.
+pub(super) const SAY_WHICH_VERSION: &str = "Say which version of the document you have read, as base_version: read_document, \
+     resources and prompts name it. Without a session nobody here knows what you read before.";
 /// How a rejection begins, as everybody else is told of it.
 const REJECTED: &str = "User rejected: ";
 

@@ -87,7 +87,12 @@ pub async fn ask(
 
 /// Whether a rule of an owner speaks of a call that is otherwise not asked about.
 pub async fn is_ruled(context: &Context, call: &Call) -> Result<bool, ToolError> {
-    let rules = context.desk.rules().await?;
+    Ok(rules_speak_of(&context.desk, call).await?)
+}
+
+/// The same, before anything else is known of the call.
+pub async fn rules_speak_of(desk: &RoomHandle, call: &Call) -> Result<bool, RoomError> {
+    let rules = desk.rules().await?;
     let file = named_file(&call.input);
     let matter = Matter { tool: &call.name, document: None, file: file.as_deref(), units: None };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())

@@ -11,7 +11,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-TOOLS = {"atlas_write", "atlas_edit", "atlas_multi_edit", "read_document", "list_documents", "update_full_document"}
+TOOLS = {"atlas_write", "atlas_edit", "atlas_multi_edit", "atlas_read", "atlas_glob", "atlas_grep", "read_document", "list_documents", "update_full_document"}
 
 
 def text(result):
@@ -24,7 +24,7 @@ def write(path, content):
     return {"file_path": path, "content": content}
 
 
-async def work(client, document):
+async def work(client, document, is_alone):
     assert client.server_info.name == "copydesk", client.server_info
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert TOOLS <= set(tools), tools.keys()
@@ -49,11 +49,20 @@ async def work(client, document):
     except Exception as error:
         assert not isinstance(error, AssertionError), error
 
+    read = await client.call_tool("atlas_read", {"file_path": "official.txt"})
+    assert not read.is_error and text(read) == "hello", read
+    assert tools["atlas_read"].annotations.read_only_hint is True
+
     uri = f"copydesk://documents/{document}"
     assert uri in {str(resource.uri) for resource in (await client.list_resources()).resources}
     (contents,) = (await client.read_resource(uri)).contents
     fixed = contents.text.replace("Teh", "The")
     arguments = {"document_id": document, "new_content": fixed, "explanation": "Spelling."}
+    # Without a session the server does not know what this program has read.
+    required = tools["update_full_document"].input_schema["required"]
+    assert ("base_version" in required) == is_alone, required
+    if is_alone:
+        arguments["base_version"] = contents.meta["copydesk/version"]
     changed = await client.call_tool("update_full_document", arguments)
     assert not changed.is_error and text(changed).startswith("Applied: 1 accepted."), changed
 
@@ -67,12 +76,12 @@ async def main(over, mode, url, token, binary, document):
     if over == "stdio":
         server = StdioServerParameters(command=binary, args=["mcp", "--url", url], env={"COPYDESK_TOKEN": token})
         async with Client(server, mode=mode, cache=None) as client:
-            await work(client, document)
+            await work(client, document, is_alone=False)
         return
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(30, read=300)) as http:
         async with Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode, cache=None) as client:
-            await work(client, document)
+            await work(client, document, is_alone=mode == "auto")
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -34,6 +34,7 @@ mod injection;
 mod limits;
 mod mcp;
 mod mcp_clients;
+mod mcp_sessions;
 mod messages;
 mod messages_clients;
 mod models;

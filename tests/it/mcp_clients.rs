@@ -159,8 +159,13 @@ fn the_inspector_works(over: &str, era: &str) {
     let (read, code) = inspector.calls("read_document", &about, || {});
     assert!(code == Some(0) && read.contains(TEXT.trim_end()), "{read}");
 
-    let rewrite =
+    // It is started anew for each request, so nobody knows what it has read: it says so.
+    let mut rewrite =
         json!({"document_id": document, "new_content": FIXED, "explanation": "Spelling."});
+    let (told, code) = inspector.calls("update_full_document", &rewrite, || {});
+    assert!(code == Some(5) && told.contains("read_document"), "{told}");
+    assert!(read.contains("version=\"0\""), "{read}");
+    rewrite["base_version"] = json!(0);
     let accepts = || drop(owner.accepts_all(&owner.sees_request()));
     let (told, code) = inspector.calls("update_full_document", &rewrite, accepts);
     assert!(code == Some(0) && told.starts_with("Applied: 1 accepted."), "{told}");

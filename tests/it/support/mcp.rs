@@ -180,6 +180,11 @@ impl Answer {
         self.messages.recv_timeout(PATIENCE).ok()
     }
 
+    /// The next message, if there is one by then.
+    pub fn within(&self, patience: Duration) -> Option<Value> {
+        self.messages.recv_timeout(patience).ok()
+    }
+
     /// What the caller is told while people decide.
     pub fn progress(&self) -> String {
         let message = self.next();
