@@ -138,13 +138,9 @@ fn aftermath(request: &Request) -> server::Aftermath {
 /// The same, if there is anything to say.
 fn remarkable(request: &Request) -> Option<server::Aftermath> {
     let aftermath = aftermath(request);
-    let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } =
-        &aftermath;
-    let is_remarkable = *can_undo
-        || *can_reopen
-        || undone.is_some()
-        || again_of.is_some()
-        || again_as.is_some();
+    let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } = &aftermath;
+    let is_remarkable =
+        *can_undo || *can_reopen || undone.is_some() || again_of.is_some() || again_as.is_some();
     is_remarkable.then_some(aftermath)
 }
 

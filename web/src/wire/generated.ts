@@ -1316,11 +1316,6 @@ can_undo: boolean,
  */
 can_reopen: boolean, 
 /**
- * Why nobody was asked: `rule` (a remembered rule decided), `bypass` or `approvals_off`; missing: people decided, or
- * nobody yet.
- */
-automatic?: string, 
-/**
  * Who took back what the call had done to a file; missing: nobody has.
  */
 undone?: Undone, 
