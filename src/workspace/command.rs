@@ -93,7 +93,7 @@ pub(super) async fn run(
             () = sleep(wanted.limit) => Ok((Ended::TooLong, true)),
             end = started.ends() => end.map(|end| (Ended::Itself(end.code), end.is_clean)),
         };
-        started.is_over().await;
+        started.end().await;
         over.cancel();
         ended
     };
@@ -119,22 +119,19 @@ pub(super) async fn run(
 fn start(folder: &Path, supervisor: Option<&Path>, wanted: &Wanted) -> std::io::Result<Started> {
     let mark = mark(&wanted.mark);
     let shell = [OsStr::new(SHELL), OsStr::new("-c"), OsStr::new(&wanted.command)];
-    let (mut command, line) = match supervisor {
-        Some(program) => {
-            let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-            ours.set_nonblocking(true)?;
-            let mut command = Command::new(program);
-            // The supervisor does not carry the mark: after a crash it ends the rest, and must not be ended before it has.
-            let marked = format!("{}={}", mark.name, mark.value);
-            command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
-            command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
-            (command, Some(UnixStream::from_std(ours)?))
-        }
-        None => {
-            let mut command = Command::new(shell[0]);
-            command.args(&shell[1..]).stdin(Stdio::null());
-            (command, None)
-        }
+    let (mut command, line) = if let Some(program) = supervisor {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(program);
+        // The supervisor does not carry the mark: after a crash it ends the rest, and must not be ended before it has.
+        let marked = format!("{}={}", mark.name, mark.value);
+        command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
+        command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
+        (command, Some(UnixStream::from_std(ours)?))
+    } else {
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).stdin(Stdio::null());
+        (command, None)
     };
     command
         .current_dir(folder)
@@ -169,7 +166,7 @@ impl Started {
     }
 
     /// Sees to it that nothing of it is left.
-    async fn is_over(self) {
+    async fn end(self) {
         let Self { mut child, line, leftovers } = self;
         if let Some(line) = line {
             drop(line);

@@ -190,10 +190,7 @@ impl Found {
                 self.add(code, what);
             }
         }
-        if matches!(
-            name.as_str(),
-            "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync" | "sed"
-        ) {
+        if matches!(name.as_str(), "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync") {
             self.targets(words);
         }
     }
@@ -356,6 +353,7 @@ mod tests {
             ("sed -i s/a/b/ a.txt", &["overwrites"]),
             ("sed -Ei.bak s/a/b/ a.txt", &["overwrites"]),
             ("sed -n 1,5p a.txt", &[]),
+            ("sed '/hay/d' a.txt", &[]),
             ("tee -a log", &[]),
             ("rsync --delete a/ b", &["deletes", "network"]),
         ];
@@ -387,6 +385,8 @@ mod tests {
             ("awk '{print $1}' a.txt", &[]),
             ("make", &["evaluates"]),
             ("./configure", &["evaluates"]),
+            ("/tmp/bin/ls", &["evaluates"]),
+            ("/usr/bin/ls", &[]),
             ("cat x | python3 -", &["evaluates", "several"]),
             ("curl x | python3.12", &["downloads_and_runs", "network", "several"]),
         ];

@@ -80,7 +80,7 @@ fn discards(verb: &str, rest: &[String]) -> bool {
         "clean" => deletes(verb, rest),
         "reset" => long(&["hard", "merge", "keep"]),
         "checkout" => short(&['f', 'B', 'p']) || long(&["force", "patch"]) || is_of_files(rest),
-        "checkout-index" => short(&['f']) || long(&["force"]),
+        "checkout-index" | "rm" => short(&['f']) || long(&["force"]),
         "switch" => short(&['f', 'C']) || long(&["force", "force-create", "discard-changes"]),
         "branch" => short(&['f', 'd', 'D', 'M', 'C']) || long(&["force", "delete"]),
         "tag" => short(&['f', 'd']) || long(&["force", "delete"]),
@@ -99,7 +99,6 @@ fn discards(verb: &str, rest: &[String]) -> bool {
         "worktree" => first == Some("remove"),
         "submodule" => first == Some("deinit") || short(&['f']) || long(&["force"]),
         "gc" | "prune" => verb == "prune" || long(&["prune"]),
-        "rm" => short(&['f']) || long(&["force"]),
         _ => false,
     }
 }

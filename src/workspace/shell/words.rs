@@ -5,6 +5,10 @@ use tree_sitter::Node;
 /// How many commands that run commands are looked through.
 const LAYERS: usize = 8;
 
+/// Where the system keeps its programs.
+const OF_THE_SYSTEM: [&str; 6] =
+    ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
 /// A command that runs the command it is given.
 struct Wrapper {
     name: &'static str,
@@ -115,10 +119,7 @@ impl Words {
         // `/bin/rm` is `rm`.
         let path = unquoted(raw);
         let (folder, plain) = path.rsplit_once('/').unwrap_or(("", &path));
-        let is_local = path.contains('/')
-            && !["/bin", "/sbin"]
-                .iter()
-                .any(|end| folder.starts_with('/') && folder.ends_with(end));
+        let is_local = path.contains('/') && !OF_THE_SYSTEM.contains(&folder);
         let name = Some(plain.to_owned()).filter(|name| !name.is_empty() && !is_computed);
         Self { name, arguments, is_computed, is_local }
     }
