@@ -202,6 +202,7 @@ pub struct Staged {
 
 #[cfg(test)]
 impl Staged {
+    /// A call, and who hears of it.
     pub fn call() -> (Self, Ongoing) {
         let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
         let ongoing = Ongoing {

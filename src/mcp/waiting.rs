@@ -204,7 +204,7 @@ mod tests {
         let session = headers["mcp-session-id"].to_str().unwrap().to_owned();
         let inside = [("Mcp-Session-Id", session.as_str())];
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        posts(&service, &ready, &inside).await;
+        drop(posts(&service, &ready, &inside).await);
         hears_every_ten_seconds(&service, &call(json!({"progressToken": 1})), &inside).await;
     }
 
