@@ -390,6 +390,9 @@ mod tests {
         }
         let head = String::from_utf8_lossy(&head).to_lowercase();
         assert!(head.contains("\r\ncopydesk-bridge: "), "{head}");
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let length = length.and_then(|it| it.parse().ok()).expect("a length");
+        stream.read_exact(&mut vec![0; length]).await.expect("a body");
         let begin =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
         stream.write_all(begin.as_bytes()).await.expect("it listens");
@@ -402,6 +405,8 @@ mod tests {
         }
         let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {}});
         stream.write_all(format!("data: {answer}\n\n").as_bytes()).await.expect("it listens");
+        // Until the other side has had enough.
+        stream.read(&mut [0]).await.ok();
     }
 
     #[tokio::test(start_paused = true)]

@@ -184,6 +184,8 @@ mod tests {
 
     fn service() -> Service {
         let (manager, config) = transport(&CancellationToken::new());
+        // Its comments go by the real clock, which stands still beside this one.
+        let config = config.with_sse_keep_alive(None);
         StreamableHttpService::new(|| Ok(Slow), Arc::new(manager), config)
     }
 
