@@ -12,10 +12,10 @@ import { heldBack, mayDecide, onlookers, useDeskReviewer } from '../review/who.t
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ALT, MOD, SHIFT } from '../ui/keys.ts'
-import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { EditInput } from './EditInput.tsx'
 import { approve } from './keys.ts'
+import { SecondStep } from './SecondStep.tsx'
 import { settle } from './settle.ts'
 import { type Doing, doAt, useDesk } from './store.ts'
 import { verbsFor } from './words.ts'
@@ -58,21 +58,13 @@ function Ways({ request, scope }: Props) {
   }
 }
 
-/** A second step, on the safe side until somebody goes to the other. */
 function Confirm({ request, scope }: Props) {
-  const busy = useBusy(({ ids }) => ids.has(request.request_id))
-  const offline = useSession((session) => session.link !== 'online')
-  const safe = useFocusOnce<HTMLButtonElement>()
   const { confirm } = verbsFor(request)
   const close = () => doAt(request.request_id, null)
   return (
-    <div className="desk-confirm">
+    <SecondStep id={request.request_id} yes={confirm} name={`${confirm}: ${scope}`} onYes={() => void settle(request, { approved: true }).then((done) => done || close())} onClose={close}>
       <Told response={acceptanceOfAll(request)} otherwise={toldOnApprove('')} />
-      <div className="hunk-actions">
-        <button type="button" className="button is-danger" disabled={offline || busy} aria-label={`${confirm}: ${scope}`} onClick={() => void settle(request, { approved: true }).then((done) => done || close())}>{confirm}</button>
-        <button ref={safe} type="button" className="button is-quiet" onClick={close}>Cancel</button>
-      </div>
-    </div>
+    </SecondStep>
   )
 }
 

@@ -7,6 +7,7 @@ import { Automatic } from '../rules/Automatic.tsx'
 import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { Decisions } from './Decisions.tsx'
+import { Over, Since } from './Over.tsx'
 import { Preview } from './Preview.tsx'
 import { visible } from './shown.ts'
 import { outcomeOf, scopeOf } from './words.ts'
@@ -21,7 +22,7 @@ export function DeskCard({ request, active = false }: Props) {
   return (
     <li
       className={`desk-card ${active ? 'is-active' : ''}`} aria-label={scope} aria-describedby={about} aria-current={active ? 'true' : undefined}
-      {...(waiting && { tabIndex: -1, 'data-request': request.request_id })}
+      tabIndex={-1} {...(waiting ? { 'data-request': request.request_id } : { 'data-ended': request.request_id })}
     >
       <div className="desk-card-head">
         <strong>{visible(toolName(request.tool_name))}</strong>
@@ -31,6 +32,7 @@ export function DeskCard({ request, active = false }: Props) {
         {!waiting && <span className={`desk-outcome is-${request.status}`}>{outcomeOf(request)}</span>}
       </div>
       <p className="desk-asked" id={about}>{request.author.name}, {ago(request.created_at, Date.now())}: {visible(request.prompt)}</p>
+      <Since request={request} scope={scope} />
       {!waiting && <Automatic verb="Approved" request={request} />}
       {request.explanation && <p className="desk-says"><b>The AI says:</b> {visible(request.explanation)}</p>}
       {waiting && request.warnings.length > 0 && (
@@ -38,21 +40,8 @@ export function DeskCard({ request, active = false }: Props) {
           {request.warnings.map((warning) => <li key={warning.code + warning.text} className="warn-note">{visible(warning.text)}</li>)}
         </ul>
       )}
-      {waiting ? <Preview request={request} /> : <Over request={request} />}
+      {waiting ? <Preview request={request} /> : <Over request={request} scope={scope} />}
       {waiting && <Decisions request={request} scope={scope} />}
     </li>
-  )
-}
-
-/** What came of it, in the words the AI was told. Ways back belong between the two. */
-function Over({ request }: { request: ApprovalRequest }) {
-  return (
-    <>
-      {request.report && <p className="desk-report">{visible(request.report)}</p>}
-      <details className="desk-steps">
-        <summary>What it was about</summary>
-        <Preview request={request} />
-      </details>
-    </>
   )
 }

@@ -9,6 +9,7 @@ import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { many } from '../ui/when.ts'
+import { DeskBin } from './DeskBin.tsx'
 import { DeskCard } from './DeskCard.tsx'
 import { DeskRules } from './DeskRules.tsx'
 import { Errand } from './Errand.tsx'
@@ -39,7 +40,7 @@ export function DeskPanel() {
 }
 
 function Open() {
-  const { waiting, over } = sorted(useDesk((desk) => desk.requests))
+  const { waiting } = sorted(useDesk((desk) => desk.requests))
   const me = useSession((session) => session.me)
   const reviewer = useDeskReviewer()
   const workspace = useCapability('workspace')
@@ -48,6 +49,7 @@ function Open() {
   const here = waiting.find(({ request_id }) => request_id === at)
   useFocusHeartbeat(at, here !== undefined && mayDecide(here, reviewer))
   useFocusKept(desk, at)
+  useWanted(desk)
   useKeys(desk, (event, box) => press(event, box, waiting, at, reviewer))
   return (
     <Dialog title="Desk" className="desk-dialog" onClose={() => useDesk.setState({ open: false })}>
@@ -59,12 +61,7 @@ function Open() {
         {waiting.length > 0 && <ul className="desk-cards" aria-label="Waiting">{waiting.map((request) => <DeskCard key={request.request_id} request={request} active={request.request_id === at} />)}</ul>}
         {workspace && me !== null && canWrite(me.role) && <Errand />}
         <DeskRules />
-        {over.length > 0 && (
-          <>
-            <h3 className="earlier">Earlier</h3>
-            <ul className="desk-cards" aria-label="Earlier">{over.map((request) => <DeskCard key={request.request_id} request={request} />)}</ul>
-          </>
-        )}
+        <DeskBin />
       </div>
     </Dialog>
   )
@@ -84,6 +81,16 @@ function useKeys(desk: RefObject<HTMLDivElement | null>, act: (event: KeyboardEv
     dialog.addEventListener('keydown', pressed)
     return () => dialog.removeEventListener('keydown', pressed)
   }, [desk])
+}
+
+/** Goes to the card that is wanted, as soon as it is there. */
+function useWanted(desk: RefObject<HTMLDivElement | null>): void {
+  const wanted = useDesk((desk) => desk.wanted)
+  const requests = useDesk((desk) => desk.requests)
+  useEffect(() => {
+    if (wanted !== null && desk.current && focusCard(desk.current, wanted)) useDesk.setState({ wanted: null })
+  }, [desk, wanted, requests])
+  useEffect(() => () => useDesk.setState({ wanted: null }), [])
 }
 
 /** A card that is decided takes the keyboard's place with it: the next one gets it. */

@@ -21,10 +21,10 @@ export function Preview({ request }: { request: ApprovalRequest }) {
   }
 }
 
-function Diff({ lines }: { lines: readonly string[] }) {
+export function Diff({ lines, name = 'Difference' }: { lines: readonly string[]; name?: string }) {
   if (lines.length === 0) return <p className="desk-none">No line would read differently.</p>
   return (
-    <pre className="desk-diff" tabIndex={0} aria-label="Difference">
+    <pre className="desk-diff" tabIndex={0} aria-label={name}>
       {diffLines(lines).map(({ kind, text }, index) => (
         <span key={index} className={`is-${kind}`}>{text}{'\n'}</span>
       ))}

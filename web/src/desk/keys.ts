@@ -5,6 +5,8 @@ import { mayDecide, type Reviewer } from '../review/who.ts'
 import { useSession } from '../session/store.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { step } from './attention.ts'
+import { takeBack } from './back.ts'
+import { goTo } from './bin.ts'
 import { settle } from './settle.ts'
 import { doAt, useDesk } from './store.ts'
 import { cardOf, isField } from './useAttention.ts'
@@ -16,7 +18,9 @@ export function press(event: KeyboardEvent, desk: HTMLElement, waiting: readonly
   const request = waiting.find(({ request_id }) => request_id === here)
   // Where something is begun about it, that is gone on with.
   const free = request !== undefined && !(request.request_id in useDesk.getState().doing)
-  const act = actionOf(event, free && mayDecide(request, reviewer) && useSession.getState().link === 'online')
+  const online = useSession.getState().link === 'online'
+  if (online && actionOf(event, true) === 'undo' && undo(event.target, reviewer)) return event.preventDefault()
+  const act = actionOf(event, free && mayDecide(request, reviewer) && online)
   switch (act) {
     case 'next':
     case 'previous': {
@@ -35,7 +39,7 @@ export function press(event: KeyboardEvent, desk: HTMLElement, waiting: readonly
     case 'edit':
       if (request?.allowed_decisions.includes('edit')) doAt(request.request_id, 'editing')
       break
-    // Nothing was accepted that could be undone; Esc closes the desk; the sheet is that of the page below.
+    // Esc closes the desk; the sheet is that of the page below.
     default:
       return
   }
@@ -49,8 +53,22 @@ export function approve(request: ApprovalRequest): void {
   else void settle(request, { approved: true })
 }
 
-export function focusCard(desk: HTMLElement, id: string): void {
-  const card = desk.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`)
+/** Whether it is there. */
+export function focusCard(desk: HTMLElement, id: string): boolean {
+  const name = CSS.escape(id)
+  const card = desk.querySelector<HTMLElement>(`[data-request="${name}"], [data-ended="${name}"]`)
   card?.focus({ preventScroll: true })
   card?.scrollIntoView({ block: 'nearest' })
+  return card !== null
+}
+
+/** What U takes back: the card that one is at, or what one approved last. */
+function undo(at: Element, reviewer: Reviewer): boolean {
+  const { requests, approved } = useDesk.getState()
+  const id = at.closest<HTMLElement>('[data-ended]')?.dataset.ended ?? approved
+  const request = id === null ? undefined : requests[id]
+  if (!request?.aftermath?.can_undo || !mayDecide(request, reviewer)) return false
+  goTo(request.request_id)
+  void takeBack(request)
+  return true
 }

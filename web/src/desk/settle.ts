@@ -3,21 +3,33 @@ import { explain, useBusy } from '../review/decide.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { readRules } from './rules.ts'
+import { useDesk } from './store.ts'
 import type { ApprovalRequest, ApprovalResponse } from '../wire/types.ts'
 
 /** Sends a decision about what is on the screen; whether it was taken. */
 export async function settle(request: ApprovalRequest, response: Omit<ApprovalResponse, 'request_id'>): Promise<boolean> {
   const id = request.request_id
-  if (useBusy.getState().ids.has(id)) return false
+  let taken = false
+  await once(id, async () => {
+    try {
+      const { status, approvals } = await wire.call('tool_approval_response', { ...response, request_id: id, preview_hash: request.preview_hash })
+      taken = true
+      if (response.remember) void readRules()
+      if (status === 'approved') useDesk.setState({ approved: id })
+      if (status === 'pending') toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
+    } catch (error) {
+      explain(error)
+    }
+  })
+  return taken
+}
+
+/** One thing at a time about a request: nothing is sent twice. */
+export async function once(id: string, act: () => Promise<void>): Promise<void> {
+  if (useBusy.getState().ids.has(id)) return
   useBusy.setState(({ ids }) => ({ ids: new Set([...ids, id]) }))
   try {
-    const { status, approvals } = await wire.call('tool_approval_response', { ...response, request_id: id, preview_hash: request.preview_hash })
-    if (response.remember) void readRules()
-    if (status === 'pending') toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
-    return true
-  } catch (error) {
-    explain(error)
-    return false
+    await act()
   } finally {
     useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((other) => other !== id)) }))
   }

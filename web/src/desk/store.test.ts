@@ -41,3 +41,21 @@ it('forgets what waited when it connects again, for all of that is told anew', (
   tell('sessionRegistered', {})
   expect(Object.keys(useDesk.getState().requests)).toEqual(['2'])
 })
+
+it('follows what can be done about a call that is over, and who has done it', () => {
+  const aftermath = () => useDesk.getState().requests['1']!.aftermath
+  tell('tool_approval_request', request('1', { aftermath: { can_undo: false, can_reopen: false, again_of: '0' } }))
+  tell('tool_approval_resolved', { request_id: '1', status: 'approved', by: null, feedback: null, hunks: [], report: 'Approved.', aftermath: { can_undo: true, can_reopen: false, again_of: '0' } })
+  expect(aftermath()).toEqual({ can_undo: true, can_reopen: false, again_of: '0' })
+  tell('tool_approval_update', update('1', { status: 'approved' }))
+  expect(aftermath()?.can_undo).toBe(true)
+  const undone = { by: { id: 'b', name: 'Bo' }, at: '2026-01-01T10:00:00Z', forced: false }
+  tell('tool_approval_update', update('1', { status: 'approved', report: 'Undone.', aftermath: { can_undo: false, can_reopen: true, undone } }))
+  expect(useDesk.getState().requests['1']).toMatchObject({ status: 'approved', report: 'Undone.', aftermath: { can_undo: false, can_reopen: true, undone } })
+})
+
+it('can do nothing about a call of which nothing was said', () => {
+  tell('tool_approval_request', request('1'))
+  tell('tool_approval_resolved', { request_id: '1', status: 'approved', by: null, feedback: null, hunks: [], report: 'Approved.' })
+  expect(useDesk.getState().requests['1']!.aftermath).toBeUndefined()
+})

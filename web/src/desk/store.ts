@@ -7,19 +7,42 @@ import type { ApprovalRequest } from '../wire/types.ts'
 /** What is being done about a card beyond looking at it. */
 export type Doing = 'confirming' | 'noting' | 'rejecting' | 'editing' | 'answering'
 
+/** A file that was changed after a call wrote it, as it stands there now. */
+export interface FileNow {
+  file_path: string
+  exists: boolean
+  /** From what the call wrote to what is there. */
+  diff_lines: string[]
+  /** The document it is open as. */
+  document_id: string | null
+}
+
 interface Desk extends Requests {
   open: boolean
   /** By request; it is the same when the desk is closed and opened again. */
   doing: Readonly<Record<string, Doing>>
+  /** What stands in the way of an undo, by request. */
+  changed: Readonly<Record<string, FileNow>>
+  /** The card to go to as soon as it is there. */
+  wanted: string | null
+  /** What we approved last. */
+  approved: string | null
 }
-export const useDesk = create<Desk>()(() => ({ ...NONE, open: false, doing: {} }))
+export const useDesk = create<Desk>()(() => ({ ...NONE, open: false, doing: {}, changed: {}, wanted: null, approved: null }))
 
 /** Begins something about a card, or ends it. */
 export function doAt(id: string, what: Doing | null): void {
-  useDesk.setState(({ doing }) => {
-    const others = Object.fromEntries(Object.entries(doing).filter(([other]) => other !== id))
-    return { doing: what === null ? others : { ...others, [id]: what } }
-  })
+  useDesk.setState(({ doing }) => ({ doing: put(doing, id, what) }))
+}
+
+/** An undo stopped at a file that was changed since, or does so no more. */
+export function changedAt(id: string, now: FileNow | null): void {
+  useDesk.setState(({ changed }) => ({ changed: put(changed, id, now) }))
+}
+
+function put<T>(all: Readonly<Record<string, T>>, id: string, what: T | null): Readonly<Record<string, T>> {
+  const others = Object.fromEntries(Object.entries(all).filter(([other]) => other !== id))
+  return what === null ? others : { ...others, [id]: what }
 }
 
 /** Those that wait, oldest first, and those that are over, newest first. */

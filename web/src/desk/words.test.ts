@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { outcomeOf, scopeOf, verbsFor } from './words.ts'
+import { againWords, outcomeOf, scopeOf, undoAnyway, undoneWords, verbsFor } from './words.ts'
 
 const card = (tool_name: string, file_path: string | null = null, preview_data: unknown = {}) => ({ tool_name, file_path, preview_data })
 
@@ -23,4 +23,27 @@ it('says who decided, and of a rule or a failure only what became of it', () => 
 
 it('runs commands and approves the rest', () => {
   expect([verbsFor({ preview_type: 'command' }).approve, verbsFor({ preview_type: 'diff' }).approve]).toEqual(['Run', 'Approve'])
+})
+
+const undone = (forced: boolean) => ({ aftermath: { can_undo: false, can_reopen: true, undone: { by: { id: 'b', name: 'Bo' }, at: '2026-01-01T10:00:00Z', forced } } })
+
+it('says who took a call back, and when', () => {
+  const now = Date.parse('2026-01-01T10:05:00Z')
+  expect(undoneWords(undone(false), now)).toBe('Undone by Bo, 5 min ago')
+  expect(undoneWords(undone(true), now)).toBe('Undone by Bo, 5 min ago, over what was changed since')
+  expect([undoneWords({}, now), undoneWords({ aftermath: { can_undo: true, can_reopen: false } }, now)]).toEqual([null, null])
+})
+
+it('says of what is proposed again what became of it before, as far as that is known', () => {
+  const rejected = { status: 'rejected' as const, by: { id: 'b', name: 'Bo' }, rule: null }
+  expect(againWords(rejected)).toBe('Again: rejected by Bo before')
+  expect(againWords({ ...rejected, status: 'approved', ...undone(false) })).toBe('Again: undone by Bo before')
+  expect(againWords({ ...rejected, status: 'expired', by: null })).toBe('Again: expired before')
+  expect(againWords(undefined)).toBe('Again: proposed before')
+})
+
+it('asks before it overwrites what somebody changed, and before it takes a new file away', () => {
+  expect(undoAnyway({ original_content: 'old' }, { file_path: 'notes.md', exists: true })).toBe('notes.md was changed since. Put the old content back anyway?')
+  expect(undoAnyway({ original_content: null }, { file_path: 'notes.md', exists: true })).toBe('notes.md was changed since. Take it away anyway?')
+  expect(undoAnyway({ original_content: 'old' }, { file_path: 'notes.md', exists: false })).toBe('notes.md is no longer there. Put the old content back anyway?')
 })

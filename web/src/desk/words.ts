@@ -1,7 +1,9 @@
 /** What cards of the desk are called, and what became of them. Pure. */
 import { toolName } from '../chat/tools.ts'
+import { ago } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { visible } from './shown.ts'
+import type { FileNow } from './store.ts'
 
 /** A command is named by its beginning. */
 const LONGEST = 60
@@ -23,6 +25,31 @@ export function outcomeOf({ status, by, rule, unasked }: Pick<ApprovalRequest, '
   const what = OUTCOMES[status] ?? status
   const decided = by !== null && rule === null && (unasked ?? null) === null && status !== 'failed'
   return decided ? `${what} by ${by.name}` : what
+}
+
+type Outcome = Parameters<typeof outcomeOf>[0] & Pick<ApprovalRequest, 'aftermath'>
+
+/** "Undone by Bo, 5 min ago"; nothing where nobody has. */
+export function undoneWords({ aftermath }: Pick<ApprovalRequest, 'aftermath'>, now: number): string | null {
+  const undone = aftermath?.undone
+  if (!undone) return null
+  return `Undone by ${undone.by.name}, ${ago(undone.at, now)}${undone.forced ? ', over what was changed since' : ''}`
+}
+
+/** "Again: rejected by Bo before": what became of the one that was proposed again with this, as far as it is known. */
+export function againWords(earlier: Outcome | undefined): string {
+  if (!earlier) return 'Again: proposed before'
+  const undone = earlier.aftermath?.undone
+  if (undone) return `Again: undone by ${undone.by.name} before`
+  const outcome = outcomeOf(earlier)
+  return `Again: ${outcome.charAt(0).toLowerCase()}${outcome.slice(1)} before`
+}
+
+/** Asks whether an undo is to overwrite what somebody has changed since; a new file is taken away again. */
+export function undoAnyway({ original_content }: Pick<ApprovalRequest, 'original_content'>, { file_path, exists }: Pick<FileNow, 'file_path' | 'exists'>): string {
+  const since = exists ? 'was changed since' : 'is no longer there'
+  const back = original_content === null ? 'Take it away' : 'Put the old content back'
+  return `${visible(file_path)} ${since}. ${back} anyway?`
 }
 
 export interface Verbs { approve: string; confirm: string }

@@ -8,6 +8,7 @@ import { isRefused, proposeAgain } from './again.ts'
 import { Decided } from './Decided.tsx'
 import { undo } from './decide.ts'
 import { summary } from './fate.ts'
+import { WaysBack } from './WaysBack.tsx'
 
 export function Outcome({ request, open = false }: { request: ApprovalRequest; open?: boolean }) {
   const me = useSession((session) => session.me?.user.id)
@@ -22,7 +23,7 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
         <span>{summary(request, me)}{saidNo && request.feedback ? `: “${request.feedback}”` : ''}</span>
       </p>
       <Automatic verb="Accepted" request={request} />
-      <WaysBack request={request} />
+      <Back request={request} />
       <Decided label="What it was about" hunks={request.hunks} open={open} />
       {request.report && (
         <details className="told">
@@ -34,19 +35,16 @@ export function Outcome({ request, open = false }: { request: ApprovalRequest; o
   )
 }
 
-function WaysBack({ request }: { request: ApprovalRequest }) {
+function Back({ request }: { request: ApprovalRequest }) {
   const mayDecide = canDecide(useDocument((state) => state.role))
-  const canReopen = useCapability('reopen')
-  const canUndo = useCapability('undo')
-  const offline = useSession((session) => session.link !== 'online')
+  const canReopen = useCapability('reopen') && mayDecide
+  const canUndo = useCapability('undo') && mayDecide
   const accepted = request.hunks.filter((hunk) => hunk.status === 'accepted').length
   const refused = request.hunks.filter(isRefused).length
-  const [undoes, reopens] = [canUndo && accepted > 0, canReopen && refused > 0]
-  if (!mayDecide || (!undoes && !reopens)) return null
   return (
-    <div className="ways-back">
-      {reopens && <button type="button" className="button" disabled={offline} onClick={() => void proposeAgain(request)}>{refused === 1 ? 'Propose again' : `Propose all ${refused} again`}</button>}
-      {undoes && <button type="button" className="button" disabled={offline} onClick={() => void undo(request.request_id)}>{accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`}</button>}
-    </div>
+    <WaysBack
+      again={canReopen && refused > 0 ? { label: refused === 1 ? 'Propose again' : `Propose all ${refused} again`, act: () => void proposeAgain(request) } : null}
+      undo={canUndo && accepted > 0 ? { label: accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`, act: () => void undo(request.request_id) } : null}
+    />
   )
 }

@@ -1,22 +1,25 @@
-/** What was refused in a document, ran out of time or was taken back: read page by page, newest first. */
-import { create } from 'zustand'
+/** What has ended, in a document or at the desk: read page by page, newest first. */
+import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { wire } from '../session/store.ts'
 import { CallError } from '../wire/socket.ts'
 import type { ApprovalRequest, RequestStatus } from '../wire/types.ts'
 import { isRefused } from './again.ts'
 import { isWaiting, type Requests, useReview } from './store.ts'
 
-export type Filter = 'all' | 'rejected' | 'expired' | 'cancelled'
+export type Filter = 'all' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+type Statuses = Readonly<Record<Filter, readonly RequestStatus[]>>
 
 /** How the requests of each filter ended; a partly accepted one holds what was not. */
-const STATUSES: Record<Filter, RequestStatus[]> = {
+const STATUSES: Statuses = {
   all: ['rejected', 'partly', 'expired', 'cancelled', 'failed'],
+  approved: ['approved'],
   rejected: ['rejected', 'partly'],
   expired: ['expired'],
   cancelled: ['cancelled', 'failed'],
 }
 
-interface Bin {
+interface Pages {
+  /** The document, or the desk. */
   documentId: string | null
   filter: Filter
   requests: readonly ApprovalRequest[]
@@ -25,39 +28,64 @@ interface Bin {
   state: 'loading' | 'ready' | 'failed'
 }
 
-export const EMPTY_BIN: Bin = { documentId: null, filter: 'all', requests: [], more: false, state: 'loading' }
-export const useBin = create<Bin>()(() => EMPTY_BIN)
+export const EMPTY_BIN: Pages = { documentId: null, filter: 'all', requests: [], more: false, state: 'loading' }
+const pages = (): UseBoundStore<StoreApi<Pages>> => create<Pages>()(() => EMPTY_BIN)
+
+/** A bin: what of it was read, and what belongs into it. */
+export interface BinPlace {
+  use: UseBoundStore<StoreApi<Pages>>
+  statuses: Statuses
+  /** Requests on a page; missing: as many as the server likes. */
+  limit?: number
+  /** What is done with what was read, before it is shown. */
+  keep?: (requests: readonly ApprovalRequest[]) => void
+}
+
+/** That of the open document: what was not accepted. */
+export const ofDocument: BinPlace = { use: pages(), statuses: STATUSES }
+export const useBin = ofDocument.use
+
+/** What the desk is called where a document is named. */
+export const DESK = 'desk'
+
+/** That of the desk: whatever has ended, for what was approved has no text in which it could be found again. */
+export function deskBin(keep: NonNullable<BinPlace['keep']>): BinPlace {
+  // They hold whole files.
+  return { use: pages(), statuses: { ...STATUSES, all: [...STATUSES.all, ...STATUSES.approved] }, limit: 10, keep }
+}
 
 /** Reads the newest page. */
-export async function loadBin(documentId: string, filter: Filter): Promise<void> {
-  useBin.setState((bin) => ({ ...(bin.documentId === documentId && bin.filter === filter ? bin : EMPTY_BIN), documentId, filter, state: 'loading' }))
-  await read(documentId, filter)
+export async function loadBin(documentId: string, filter: Filter, bin = ofDocument): Promise<void> {
+  bin.use.setState((was) => ({ ...(was.documentId === documentId && was.filter === filter ? was : EMPTY_BIN), documentId, filter, state: 'loading' }))
+  await read(bin, documentId, filter)
 }
 
 /** Reads the next page. */
-export async function loadMore(): Promise<void> {
-  const { documentId, filter, requests, state } = useBin.getState()
+export async function loadMore(bin = ofDocument): Promise<void> {
+  const { documentId, filter, requests, state } = bin.use.getState()
   const last = requests.at(-1)
   if (documentId === null || !last || state === 'loading') return
-  useBin.setState({ state: 'loading' })
-  await read(documentId, filter, last.request_id)
+  bin.use.setState({ state: 'loading' })
+  await read(bin, documentId, filter, last.request_id)
 }
 
-async function read(documentId: string, filter: Filter, before?: string): Promise<void> {
-  const asked = () => useBin.getState().documentId === documentId && useBin.getState().filter === filter
+async function read({ use, statuses, limit, keep }: BinPlace, documentId: string, filter: Filter, before?: string): Promise<void> {
+  const asked = () => use.getState().documentId === documentId && use.getState().filter === filter
   try {
-    const page = await wire.call('approval:list', { documentId, status: STATUSES[filter], ...(before && { before }) })
+    const page = await wire.call('approval:list', { documentId, status: [...statuses[filter]], ...(limit && { limit }), ...(before && { before }) })
+    keep?.(page.requests)
     // Another filter may have been chosen meanwhile.
-    if (asked()) useBin.setState(({ requests }) => ({ requests: before ? [...requests, ...page.requests] : page.requests, more: page.more, state: 'ready' }))
+    if (asked()) use.setState(({ requests }) => ({ requests: before ? [...requests, ...page.requests] : page.requests, more: page.more, state: 'ready' }))
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    if (asked()) useBin.setState({ state: 'failed' })
+    // Whoever may not read it has nothing in it.
+    if (asked()) use.setState({ state: error.code === 'not_allowed' ? 'ready' : 'failed' })
   }
 }
 
 /** What was read, with what has happened since: new ones at the top, those that are open again gone. Pure. */
-export function inBin(read: readonly ApprovalRequest[], filter: Filter, live: Requests['requests']): ApprovalRequest[] {
-  const fits = (request: ApprovalRequest) => STATUSES[filter].includes(request.status) && (request.hunks.length === 0 || request.hunks.some(isRefused))
+export function inBin(read: readonly ApprovalRequest[], filter: Filter, live: Requests['requests'], { statuses } = ofDocument): ApprovalRequest[] {
+  const fits = (request: ApprovalRequest) => statuses[filter].includes(request.status) && (request.hunks.length === 0 || request.hunks.some(isRefused))
   const known = new Set(read.map((request) => request.request_id))
   const oldest = read.at(-1)?.request_id ?? ''
   const fresh = Object.values(live).filter((request) => !known.has(request.request_id) && request.request_id > oldest)

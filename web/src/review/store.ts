@@ -42,16 +42,16 @@ export function updated(state: Requests, update: ApprovalUpdate): Requests {
   if (update.status === 'streaming') return state
   // It would do something else by now: all of it is told anew.
   if (update.fresh) return { ...state, focus, requests: { ...state.requests, [known.request_id]: update.fresh } }
-  const { status, expires_at = null, paused, preview_hash, policies = known.policies, approvals, report = known.report } = update
-  const request = { ...known, report, status, expires_at, paused, preview_hash, policies, approvals, hunks: withStates(known.hunks, update.hunks) }
+  const { status, expires_at = null, paused, preview_hash, policies = known.policies, approvals, report = known.report, aftermath = known.aftermath } = update
+  const request = { ...known, ...(aftermath && { aftermath }), report, status, expires_at, paused, preview_hash, policies, approvals, hunks: withStates(known.hunks, update.hunks) }
   return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
 }
 
-export function resolved(state: Requests, { request_id, status, by, rule, unasked, feedback, hunks, report }: ApprovalResolved): Requests {
+export function resolved(state: Requests, { request_id, status, by, rule, unasked, feedback, hunks, report, aftermath }: ApprovalResolved): Requests {
   const writing = without(state.writing, request_id)
   const known = state.requests[request_id]
   if (!known) return { ...state, writing }
-  const request = { ...known, status, by, rule, unasked, feedback, report, hunks: withStates(known.hunks, hunks) }
+  const request: ApprovalRequest = { ...known, status, by, rule, unasked, feedback, report, aftermath, hunks: withStates(known.hunks, hunks) }
   return { ...state, writing, requests: { ...state.requests, [request_id]: request } }
 }
 

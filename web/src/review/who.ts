@@ -1,5 +1,5 @@
 /** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
-import { canDecide, useDocument } from '../editor/store.ts'
+import { canDecide, canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import type { ApprovalRequest, Person, Role } from '../wire/types.ts'
 
@@ -43,5 +43,8 @@ export function onlookers(focus: readonly Person[], me: string | undefined): str
   const others = focus.filter((person) => person.id !== me)
   return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
 }
+
+/** Whether somebody may have a request made again as their own: who could ask for it, and whose business it is. */
+export const mayAskAgain = (request: Matter, reviewer: Reviewer): boolean => canWrite(reviewer.role) && (request.author.id === reviewer.id || mayDecide(request, reviewer))
 
 export const mayDecide = (request: Matter, reviewer: Reviewer): boolean => canDecide(reviewer.role) && heldBack(request, reviewer) === null

@@ -56,7 +56,7 @@ export interface Calls {
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
-  'approval:reopen': [ReopenRequest, { status: RequestStatus; unplaced?: string[] }]
+  'approval:reopen': [ReopenRequest, { status: RequestStatus; request_id?: string; unplaced?: string[] }]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]

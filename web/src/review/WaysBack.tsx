@@ -1,0 +1,16 @@
+/** The ways back from what has ended: propose it again, or undo it. */
+import { useSession } from '../session/store.ts'
+
+export interface Back { /** On the button. */ label: string; /** Who cannot see what it stands in hears this. */ name?: string; title?: string; act: () => void }
+interface Props { again: Back | null; undo: Back | null; busy?: boolean }
+
+export function WaysBack({ again, undo, busy = false }: Props) {
+  const offline = useSession((session) => session.link !== 'online')
+  const ways = [again, undo].filter((way) => way !== null)
+  if (ways.length === 0) return null
+  return (
+    <div className="ways-back">
+      {ways.map(({ label, name, title, act }) => <button type="button" key={label} className="button" disabled={offline || busy} aria-label={name} title={title} onClick={act}>{label}</button>)}
+    </div>
+  )
+}
