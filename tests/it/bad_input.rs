@@ -124,7 +124,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("tool_approval_batch", r#"{"responses": {}}"#, "invalid_payload"),
     ("list_pending_approvals", r#"{"documentId": 7}"#, "invalid_payload"),
     ("list_pending_approvals", r#"{"documentId": "$nowhere"}"#, "not_found"),
-    ("approval:list", "{}", "invalid_payload"),
+    ("approval:list", r#"{"documentId": 7}"#, "invalid_payload"),
     ("approval:list", r#"{"documentId": "$nowhere"}"#, "not_found"),
     ("approval:list", r#"{"documentId": "$document", "status": "rejected"}"#, "invalid_payload"),
     ("approval:list", r#"{"documentId": "$document", "status": ["pending"]}"#, "invalid_payload"),
