@@ -77,6 +77,8 @@ fn a_second_person_watches_it_grow_and_it_becomes_the_request() {
     let request = bo.sees_request();
     assert_eq!(request.id(), written["request_id"]);
     assert!(!shown_ever(&bo).is_empty(), "changes were seen paragraph by paragraph");
+    // Answered by the room, so after everything it has told of the request.
+    assert_eq!(bo.pending().len(), 1);
     assert!(shown(&bo).is_empty(), "only those of the request are left");
     bo.accepts_all(&request);
     ana.answer(&run);

@@ -320,6 +320,8 @@ fn nothing_that_a_command_starts_outlives_a_cancelled_run_or_the_server() {
     assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}");
 
     std::fs::remove_file(desk.folder().join("pids")).expect("there is one");
+    // The script plays once in each session.
+    let owner = desk.owner();
     let request = owner.sees_request_of(&runs(&owner));
     owner.decides(&request, json!({"approved": true})).ok();
     let pids = lines_of(&desk, "pids", 3);
