@@ -406,7 +406,7 @@ mod tests {
         let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {}});
         stream.write_all(format!("data: {answer}\n\n").as_bytes()).await.expect("it listens");
         // Until the other side has had enough.
-        stream.read(&mut [0]).await.ok();
+        stream.read_exact(&mut [0]).await.ok();
     }
 
     #[tokio::test(start_paused = true)]

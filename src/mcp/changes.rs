@@ -169,8 +169,8 @@ mod tests {
         changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()));
         let other = |document: &DocumentId| document.as_str() != "doc_3";
         let told = listener.next(&Wanted { text: other, list: |_: &DocumentId| false }).await;
-        let changed = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
-        assert_eq!(told, Some(News { changed, ..News::default() }));
+        let texts = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
+        assert_eq!(told, Some(News { changed: texts, ..News::default() }));
     }
 
     #[tokio::test(start_paused = true)]

@@ -88,11 +88,9 @@ mod tests {
         pieces.collect().await
     }
 
-    fn after(wait: Duration, response: Response) -> impl Future<Output = Response> + Send {
-        async move {
-            sleep(wait).await;
-            response
-        }
+    async fn after(wait: Duration, response: Response) -> Response {
+        sleep(wait).await;
+        response
     }
 
     fn events(text: &'static str) -> Response {

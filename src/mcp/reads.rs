@@ -52,20 +52,20 @@ impl Reads {
     ) {
         let Some(reader) = reader else { return };
         let mut shelves = self.shelves();
-        let shelf = shelves.entry(user.clone()).or_default();
-        if shelf.len() >= MOST_OF_ONE {
+        let own = shelves.entry(user.clone()).or_default();
+        if own.len() >= MOST_OF_ONE {
             // At worst this person's programs are told to read once more.
-            shelf.clear();
+            own.clear();
         }
-        shelf.insert((reader.clone(), document), version);
+        own.insert((reader.clone(), document), version);
     }
 
     /// A session is over.
     pub(super) fn forget(&self, user: &UserId, session: &str) {
         let mut shelves = self.shelves();
-        let Some(shelf) = shelves.get_mut(user) else { return };
-        shelf.retain(|(reader, _), _| !matches!(reader, Reader::Session(it) if it == session));
-        if shelf.is_empty() {
+        let Some(own) = shelves.get_mut(user) else { return };
+        own.retain(|(reader, _), _| !matches!(reader, Reader::Session(it) if it == session));
+        if own.is_empty() {
             shelves.remove(user);
         }
     }
@@ -79,19 +79,19 @@ impl Reads {
 mod tests {
     use super::*;
 
-    fn session(name: &str) -> Option<Reader> {
-        Some(Reader::Session(name.to_owned()))
+    fn session(name: &str) -> Reader {
+        Reader::Session(name.to_owned())
     }
 
     #[test]
     fn every_program_has_read_what_it_has_read_and_nothing_else() {
         let (reads, ana, document) = (Reads::default(), UserId::from("ana"), DocumentId::from("d"));
-        let one = session("1");
+        let one = Some(session("1"));
         reads.note(&ana, one.as_ref(), document.clone(), Version(7));
         let by =
             |user: &str, reader: Option<Reader>| reads.by(&user.into(), reader.as_ref(), &document);
         assert_eq!(by("ana", one.clone()), Some(Version(7)));
-        let others = [session("2"), Some(Reader::Bridge("1".into())), None];
+        let others = [Some(session("2")), Some(Reader::Bridge("1".into())), None];
         assert_eq!(others.map(|other| by("ana", other)), [None, None, None]);
         assert_eq!(by("ben", one.clone()), None);
         reads.forget(&"ben".into(), "1");

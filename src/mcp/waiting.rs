@@ -189,7 +189,7 @@ mod tests {
         StreamableHttpService::new(|| Ok(Slow), Arc::new(manager), config)
     }
 
-    fn call(meta: Value) -> Value {
+    fn call(meta: &Value) -> Value {
         let params = json!({"name": "atlas_write", "arguments": {}, "_meta": meta});
         json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params})
     }
@@ -207,7 +207,7 @@ mod tests {
         let inside = [("Mcp-Session-Id", session.as_str())];
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         drop(posts(&service, &ready, &inside).await);
-        hears_every_ten_seconds(&service, &call(json!({"progressToken": 1})), &inside).await;
+        hears_every_ten_seconds(&service, &call(&json!({"progressToken": 1})), &inside).await;
     }
 
     #[tokio::test(start_paused = true)]
@@ -223,6 +223,6 @@ mod tests {
             ("Mcp-Method", "tools/call"),
             ("Mcp-Name", "atlas_write"),
         ];
-        hears_every_ten_seconds(&service(), &call(meta), &headers).await;
+        hears_every_ten_seconds(&service(), &call(&meta), &headers).await;
     }
 }

@@ -252,7 +252,7 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
 
 /// Waits until the workspace has a file that ends with a line end; its lines.
 fn lines_of(desk: &Desk, file: &str, count: usize) -> Vec<String> {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     loop {
         let text = desk.file(file).unwrap_or_default();
         if text.ends_with('\n') && text.lines().count() >= count {

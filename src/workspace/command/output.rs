@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn of_what_is_long_both_ends_are_told_and_how_much_is_between() {
         for lines in [20_000_usize, 200_000, 2_000_000] {
-            let text: String = (0..lines).map(|it| format!("{it:07}\n")).collect();
+            let text = (0..lines).fold(String::new(), |text, line| text + &format!("{line:07}\n"));
             let out = kept(&text.as_bytes().chunks(1_000).collect::<Vec<_>>());
             let told = told(&out, &Kept::default());
             assert!(told.starts_with("0000000\n0000001\n"), "{}", &told[..40]);
