@@ -44,6 +44,7 @@ fn main() {
     println!("\n{:<44} {:>9} {:>9} {:>7}", "median, milliseconds", "first 20", "last 20", "MB");
     converse("200 turns about 20 KB", disk, 20_000, 200);
     converse("200 turns about 1 MB, which is only read", disk, 1_000_000, 200);
+    read_on("200 turns that read 100 KB each", disk, 200);
 }
 
 /// Longer texts are not changed by tools.
@@ -69,6 +70,30 @@ fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
     println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.most_memory_mb());
 }
 
+/// The file that the provider reads at the desk.
+const LONG_FILE: &str = "long.txt";
+/// Bytes of it.
+const LONG: usize = 100_000;
+
+/// One conversation without a document, in which a long file is read again and again.
+fn read_on(name: &str, place: &Path, turns: usize) {
+    let mut scene = Scene::set(place, 1_000);
+    let times: Vec<_> = (0..turns)
+        .map(|turn| {
+            let began = Instant::now();
+            scene.ana.ask("run", &json!({"prompt": "Read it", "continue": turn > 0}));
+            while scene.ana.hears("agent_event").1["type"] != "result" {}
+            began.elapsed().as_secs_f64() * 1_000.0
+        })
+        .collect();
+    let read = json!({"sessionId": scene.ana.session});
+    let page = scene.ana.ask("transcript:get", &read).to_string().len();
+    let (first, last) = (times[..20].to_vec(), times[turns - 20..].to_vec());
+    let (first, last) = (sorted(first)[10], sorted(last)[10]);
+    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.most_memory_mb());
+    println!("{:<44} {:>9}", "  bytes of the newest page of its transcript", page);
+}
+
 /// A server with a document, and two people in it.
 struct Scene {
     ana: Client,
@@ -83,6 +108,10 @@ struct Scene {
 impl Scene {
     fn set(place: &Path, bytes: usize) -> Self {
         let data = tempfile::tempdir_in(place).expect("a directory");
+        let files = data.path().join("files");
+        std::fs::create_dir(&files).expect("a directory");
+        let line = "A line that is read again and again.\n";
+        std::fs::write(files.join(LONG_FILE), line.repeat(LONG / line.len())).expect("a file");
         let provider = Provider::start();
         let server = Server::start(data.path(), &provider.url);
         let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
@@ -158,6 +187,8 @@ impl Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_copydesk"))
             .args(["--listen", "127.0.0.1:0", "--model", "anthropic", "--token", TOKEN, "--data"])
             .arg(data)
+            .arg("--workspace")
+            .arg(data.join("files"))
             .env("ANTHROPIC_API_KEY", "sk-bench")
             .env("ANTHROPIC_BASE_URL", provider)
             .current_dir(data)
@@ -191,7 +222,7 @@ impl Drop for Server {
     }
 }
 
-/// A provider that calls `find_and_replace` once in each conversation and tells when the call had been sent.
+/// A provider that calls `find_and_replace` once in each turn, at the desk `Read`, and tells when the call had been sent.
 struct Provider {
     url: String,
     called: Receiver<Instant>,
@@ -205,14 +236,18 @@ impl Provider {
         std::thread::spawn(move || {
             let mut calls = 0;
             for stream in listener.incoming().map_while(Result::ok) {
-                let Some(answers_call) = asked(&stream) else { continue };
+                let Some(asked) = asked(&stream) else { continue };
                 calls += 1;
-                let events = if answers_call { said() } else { call(calls) };
+                let events = match asked {
+                    Asked::About => call(calls),
+                    Asked::AtDesk => read(calls),
+                    Asked::After => said(),
+                };
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
                 let mut stream = stream;
                 stream.set_nodelay(true).ok();
                 stream.write_all((head.to_owned() + &events).as_bytes()).ok();
-                if !answers_call {
+                if asked != Asked::After {
                     tell.send(Instant::now()).ok();
                 }
             }
@@ -221,8 +256,19 @@ impl Provider {
     }
 }
 
-/// Reads a request; whether it answers a call. `None`: it is not about a message.
-fn asked(stream: &TcpStream) -> Option<bool> {
+/// What a provider is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A question about a document.
+    About,
+    /// One without.
+    AtDesk,
+    /// What to do after a call.
+    After,
+}
+
+/// Reads a request. `None`: it is not about a message.
+fn asked(stream: &TcpStream) -> Option<Asked> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut first, mut length) = (String::new(), 0);
     reader.read_line(&mut first).ok()?;
@@ -249,7 +295,23 @@ fn asked(stream: &TcpStream) -> Option<bool> {
     }
     let body: Value = serde_json::from_slice(&body).ok()?;
     let last = body["messages"].as_array()?.last()?.to_string();
-    first.starts_with("POST /v1/messages ").then(|| last.contains("\"tool_result\""))
+    let tools = body["tools"].as_array()?;
+    let kind = if last.contains("\"tool_result\"") {
+        Asked::After
+    } else if tools.iter().any(|tool| tool["name"] == "Read") {
+        Asked::AtDesk
+    } else {
+        Asked::About
+    };
+    first.starts_with("POST /v1/messages ").then_some(kind)
+}
+
+fn read(number: usize) -> String {
+    stream(
+        &json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": "Read", "input": {}}),
+        &json!({"type": "input_json_delta", "partial_json": json!({"file_path": LONG_FILE}).to_string()}),
+        "tool_use",
+    )
 }
 
 fn call(number: usize) -> String {

@@ -66,6 +66,7 @@ pub async fn run(cli: Cli) -> Result<Ending> {
             Some(url) => remote::export(&url, args).await?,
             None => export(args).await?,
         },
+        Some(Command::Import(args)) => return remote::import(args).await,
         Some(Command::Docs(args)) => return remote::docs(args).await,
         Some(Command::Ask(args)) => return remote::ask(args).await,
         Some(Command::Requests(args)) => return remote::requests(args).await,

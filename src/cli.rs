@@ -31,6 +31,8 @@ pub enum Command {
     Token(TokenArgs),
     /// Write a document into a file: from the data directory, or from a running server with --url.
     Export(ExportArgs),
+    /// Make documents of text files, on a running server; prints their identifiers.
+    Import(ImportArgs),
     /// List the documents of a running server.
     Docs(DocsArgs),
     /// Ask the agent of a running server to work on a document.
@@ -215,6 +217,11 @@ pub struct ServerArgs {
 const EXIT_CODES: &str = "Exit code: 0 done, 1 refused, rejected or failed (standard error says why), 2 the command line was not \
 understood, 3 it expired, or nobody decided in time.";
 
+/// The same where people are waited for.
+const ASK_EXIT_CODES: &str = "Exit code: 0 done; with --wait everything that was proposed was accepted, or some of it (`partly`), or nothing \
+was proposed. 1 refused, failed, rejected or `cancelled`: withdrawn, or the document is gone (standard error says why). 2 the command line was not \
+understood. 3 it expired, or nobody decided in time.";
+
 /// Flags of `copydesk docs`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
@@ -224,9 +231,24 @@ pub struct DocsArgs {
     pub server: ServerArgs,
 }
 
-/// Flags of `copydesk ask`.
+/// Flags of `copydesk import`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
+pub struct ImportArgs {
+    /// Text files (.md, .markdown, .txt) in UTF-8; all are read before the first document is made
+    #[arg(value_name = "FILE", required = true)]
+    pub file: Vec<PathBuf>,
+    /// The title of the document, where there is one file [default: the file's name without its ending]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Flags of `copydesk ask`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = ASK_EXIT_CODES)]
 pub struct AskArgs {
     /// Which document
     #[arg(value_name = "DOCUMENT")]
@@ -342,9 +364,19 @@ impl ShellArg {
             Self::Fish => Shell::Fish,
         };
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "copydesk", &mut script);
+        clap_complete::generate(shell, &mut for_people(), "copydesk", &mut script);
         script
     }
+}
+
+/// The command line without what only programs start.
+fn for_people() -> clap::Command {
+    let whole = Cli::command();
+    let shown = whole.get_subcommands().filter(|it| !it.is_hide_set()).cloned();
+    clap::Command::new("copydesk")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(whole.get_arguments().cloned())
+        .subcommands(shown)
 }
 
 /// Flags of `copydesk check`.

@@ -48,6 +48,12 @@ fn words_at_the_desk_outlive_what_others_decide_and_a_rule_decides_the_next_file
 }
 
 #[test]
+fn what_was_done_at_the_desk_is_taken_back_and_what_was_refused_comes_back_from_its_bin() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk-back.json");
+    tell("desk-back", &format!("script:{}", script.display()));
+}
+
+#[test]
 fn a_file_is_written_by_two_people_and_another_program() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
     tell("files", &format!("script:{}", script.display()));
@@ -63,6 +69,12 @@ fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
 fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/ledger.json");
     tell("rules", &format!("script:{}", script.display()));
+}
+
+#[test]
+fn a_document_is_reviewed_by_keyboard_alone_and_no_letter_goes_astray() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/keyboard.json");
+    tell("keyboard", &format!("script:{}", script.display()));
 }
 
 /// Runs one story with a model; its last lines say what went wrong.

@@ -90,13 +90,13 @@ const WALLS: &[(&str, &str)] = &[
     ("tree_sitter", "workspace/shell"),
     ("tree_sitter_bash", "workspace/shell"),
     ("ts_rs", "wire"),
-    ("unicode_segmentation", "document/diff llm/harper"),
+    ("unicode_segmentation", "document/diff llm/harper tools/find_and_replace.rs"),
     ("zip", "export"),
     ("std::env", "config.rs"),
     // Which processes a program has left behind is in `/proc`.
     ("std::fs", "auth/owner.rs config.rs llm/claude llm/scripted.rs processes store"),
-    // `copydesk export --out FILE`.
-    ("tokio::fs", "app.rs store"),
+    // `copydesk export --out FILE` and `copydesk import FILE`.
+    ("tokio::fs", "app.rs app/remote/import.rs store"),
     // The lock of a data directory names its process; a failpoint ends it.
     (
         "std::process",

@@ -2,23 +2,30 @@
 //!
 //! The name of the run says which call it is, so what is kept of runs anyway is enough, also over a restart. What a caller
 //! itself took back before people decided was not done: sent again, it is another call.
+//!
+//! Names that programs give are worth less than they look: many begin to count again with every conversation, and the
+//! same call of another conversation is to be made. So what is under way is joined by the program that began it, or
+//! by any once that one hears of it no more; what is over is told again to the program that began it, and to others
+//! only if nobody was told, and only for as long as somebody may still be coming back.
 
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId};
-use crate::store::RunRecord;
+use crate::store::{Op, RunRecord};
 use crate::tools::Outcome;
 
-use super::call::called;
-use super::ears::Ongoing;
+use super::call::{Mark, Namer, called};
+use super::ears::{Joining, Ongoing, To};
+use super::past::Texts;
 use super::record::Run;
 use super::session::Shared;
-use super::transcript;
 use super::{Agents, Ask, AskError};
 
 /// How long a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long an end that nobody was told is kept for whoever comes, in milliseconds.
+const UNTOLD_MS: u64 = 5 * 60 * 1_000;
 /// How often the same call may be taken back and made again; beyond it is not recognised any more.
 const MOST_ATTEMPTS: u32 = 100;
 
@@ -28,8 +35,8 @@ enum Known {
     Nothing,
     /// It is under way, or what came of it.
     Call(Ongoing),
-    /// It was taken back, or is too long ago.
-    GivenUp,
+    /// It was taken back, is too long ago, or is somebody else's.
+    Another,
 }
 
 impl Agents {
@@ -37,51 +44,80 @@ impl Agents {
     pub(super) async fn call_again(
         &self,
         mut ask: Ask,
-        mark: &str,
+        Mark { name, by }: &Mark,
         caller: &CancellationToken,
     ) -> Result<Ongoing, AskError> {
+        let to = To { by, caller, stop: &self.shared.stop };
         // Who may no longer ask is told nothing of what came of it either.
         self.shared.check(&ask)?;
         // The same call may come twice at once.
         let _passed = self.shared.recognising.lock().await;
         for attempt in 0..MOST_ATTEMPTS {
-            ask.run = named(mark, attempt);
-            match self.shared.known(&ask, caller).await? {
+            ask.run = named(name, attempt);
+            match self.shared.known(&ask, to).await? {
                 Known::Call(ongoing) => return Ok(ongoing),
-                Known::Nothing => return self.call_once(ask, caller).await,
-                Known::GivenUp => {}
+                Known::Nothing => return self.call_once(ask, by, caller).await,
+                Known::Another => {}
             }
         }
         ask.run = RunId::generate();
-        self.call_once(ask, caller).await
+        self.call_once(ask, by, caller).await
+    }
+
+    /// The caller of a call is about to be told what came of it; another one of the same name is another call from then on.
+    pub async fn told(&self, call: &Ongoing) {
+        let Some((session, run)) = call.name().cloned() else { return };
+        let heard = Op::RunHeard { session, run, at_ms: self.shared.clock.now_ms() };
+        if let Err(error) = self.shared.store.commit(heard).await {
+            tracing::warn!(%error, "that a caller heard of its call could not be kept");
+        }
     }
 }
 
 impl Shared {
-    async fn known(&self, ask: &Ask, caller: &CancellationToken) -> Result<Known, AskError> {
-        if let Some(ongoing) = self.ears.join(ask, caller, &self.stop) {
-            return Ok(Known::Call(ongoing));
+    async fn known(&self, ask: &Ask, to: To<'_>) -> Result<Known, AskError> {
+        match self.ears.join(ask, to) {
+            Joining::Joined(ongoing) => return Ok(Known::Call(ongoing)),
+            Joining::Another => return Ok(Known::Another),
+            Joining::Nobody => {}
         }
         let Some((record, run)) = self.kept_run(ask).await? else { return Ok(Known::Nothing) };
-        let is_old = self.clock.now_ms().saturating_sub(record.created_ms) >= LIFE_MS;
         if record.finished_ms.is_some() {
-            return if is_old { Ok(Known::GivenUp) } else { self.ended(&record, &run).await };
+            return self.ended(&record, &run, to.by).await;
         }
         // Taken up after a restart: nobody has been waiting for it in this process.
         let cancel = self.queues().token(&ask.session, &ask.run).unwrap_or_default();
         if cancel.is_cancelled() {
-            return Ok(Known::GivenUp);
+            return Ok(Known::Another);
         }
         let waits = self.open_request(&run).await?;
-        let ongoing = self.ears.open(ask, waits, cancel, caller, &self.stop);
+        let ongoing = self.ears.open(ask, waits, cancel, to);
+        self.ears.note_joined(ask, to.by);
         // It may have ended since it was looked at, with nobody there to be told.
         if let Ok(Some((record, run))) = self.kept_run(ask).await
             && record.finished_ms.is_some()
         {
             self.ears.close(ask);
-            return self.ended(&record, &run).await;
+            return self.ended(&record, &run, to.by).await;
         }
         Ok(Known::Call(ongoing))
+    }
+
+    /// Whether somebody who calls now is to be told of a call that is over.
+    async fn is_theirs(&self, record: &RunRecord, run: &Run, by: &Namer) -> Result<bool, AskError> {
+        let ended_ms = record.finished_ms.unwrap_or_default();
+        let ago_ms = self.clock.now_ms().saturating_sub(ended_ms);
+        let began = run.ask.outside().and_then(|outside| outside.named_by.as_deref());
+        let same = match by {
+            Namer::Server => true,
+            Namer::Program(line) => line.program.as_deref().is_some_and(|program| {
+                began == Some(program) || self.ears.has_joined(&run.ask, program)
+            }),
+        };
+        if same {
+            return Ok(self.clock.now_ms().saturating_sub(record.created_ms) < LIFE_MS);
+        }
+        Ok(ago_ms < UNTOLD_MS && !self.store.run_is_heard(&record.id).await?)
     }
 
     async fn open_request(&self, run: &Run) -> Result<Option<RequestId>, AskError> {
@@ -100,15 +136,19 @@ impl Shared {
         Ok(Some((record, run)))
     }
 
-    /// What came of a call that is over.
-    async fn ended(&self, record: &RunRecord, run: &Run) -> Result<Known, AskError> {
-        let said = self.all_said(&run.ask.session, run.ask.document.as_ref()).await?;
-        let said = transcript::of_run(&said, &run.ask.run);
+    /// What came of a call that is over, for whoever calls now.
+    async fn ended(&self, record: &RunRecord, run: &Run, by: &Namer) -> Result<Known, AskError> {
+        if !self.is_theirs(record, run, by).await? {
+            return Ok(Known::Another);
+        }
+        let (ask, document) = (&run.ask, run.ask.document.as_ref());
+        let said = self.said_in(&ask.session, document, &ask.run, Texts::Kept).await?;
         let called = called(run, &said, "The call ended before it began".to_owned());
         if record.state == "cancelled" && !is_settled(&called.outcome) {
-            return Ok(Known::GivenUp);
+            return Ok(Known::Another);
         }
-        Ok(Known::Call(Ongoing::over(called, self.stop.clone())))
+        let name = (run.ask.session.clone(), run.ask.run.clone());
+        Ok(Known::Call(Ongoing::over(called, self.stop.clone()).of(name)))
     }
 }
 

@@ -1,9 +1,14 @@
 //! Stories about how much a run may use, and how it ends when that is used up.
 
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::Notify;
+
 use crate::wire::messages::{ContentBlock, Usage};
 
-use super::stage::{Stage, rewrites, says};
-use super::{Limits, stage};
+use super::stage::{Stage, calls, rewrites, says};
+use super::{Limits, Stop, stage};
 
 /// How the only run ended: the subtype, and what people were told.
 fn ending(stage: &Stage) -> (String, String) {
@@ -146,8 +151,7 @@ async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     stage.response().await;
     let (subtype, words) = ending(&stage);
     assert_eq!(subtype, "limit");
-    let expected =
-        "The document and this request are 110000 tokens, more than the 100000 a call may have";
+    let expected = "The document and this question are 110000 tokens, more than the 100000 a call may have; ask about a part of the document";
     assert_eq!(words, expected);
     assert_eq!(stage.model.asked().len(), 1, "the second was not asked");
 }
@@ -159,4 +163,54 @@ async fn a_provider_that_cannot_count_is_simply_asked() {
     stage.ask("And in short?").await;
     assert_eq!(stage.response().await.message, "Words.");
     assert_eq!(stage.model.asked()[1].messages.len(), 3);
+}
+
+#[tokio::test]
+async fn a_run_is_stopped_at_once_while_tokens_are_counted() {
+    let mut stage = long_conversation().await;
+    let counting = Arc::new(Notify::new());
+    *stage.model.counts_forever.lock().unwrap() = Some(Arc::clone(&counting));
+    stage.ask("And in short?").await;
+    counting.notified().await;
+    stage.agents.cancel(Stop { session: Some(stage.session.clone()), run: None }).await.unwrap();
+    assert_eq!(stage.response().await.error.expect("a reason").0, "cancelled");
+    assert_eq!(stage.model.asked().len(), 1, "the model was not asked again");
+}
+
+#[tokio::test]
+async fn counting_takes_of_the_time_that_a_run_may_wait_for_its_model() {
+    let limits = Limits { model_ms: 50, ..Limits::default() };
+    let mut stage = Stage::with_limits(&"word ".repeat(60_000), limits).await;
+    *stage.model.counts_forever.lock().unwrap() = Some(Arc::default());
+    stage.model.plays([stage::Play::Hang("")]);
+    stage.ask("What is this?").await;
+    stage.response().await;
+    assert_eq!(ending(&stage).0, "limit");
+}
+
+#[tokio::test]
+async fn however_much_a_run_reads_each_call_is_sent_a_bounded_part_and_every_call_has_its_result() {
+    let names: Vec<_> = (0..6).map(|number| format!("{number}.txt")).collect();
+    let text = "A line that is read again and again.\n".repeat(2_500);
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let mut stage = Stage::in_workspace(&files).await;
+    let path = |number: usize| json!({"file_path": names[number]});
+    let reads = || calls([0, 1, 2, 3, 4, 5].map(|number| ("Read", path(number))));
+    stage.model.plays([reads(), reads(), reads(), says("Done.")]);
+    stage.run("Read everything").await;
+    assert_eq!(stage.result().await, "success");
+    for request in stage.model.asked() {
+        let blocks = request.messages.iter().flat_map(|message| &message.content);
+        let results: Vec<_> = blocks
+            .filter_map(|block| match block {
+                ContentBlock::ToolResult { content, .. } => Some(content),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(results.len() % 6, 0);
+        let bytes = results.iter().flat_map(|it| it.iter()).filter_map(ContentBlock::as_text);
+        let bytes: usize = bytes.map(str::len).sum();
+        assert!(bytes <= 400_000, "{bytes}");
+        assert!(results.is_empty() || bytes > 150_000, "{bytes}: what was just read is there");
+    }
 }

@@ -14,11 +14,11 @@ use crate::room::RoomError;
 use crate::room::command::Gate;
 use crate::tools::registry::Offer;
 use crate::tools::{
-    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools, desk,
+    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools, Unread, desk,
 };
 use crate::who::{Action, Principal};
 
-use super::ears::Ongoing;
+use super::ears::{Ongoing, To};
 use super::record::Run;
 use super::transcript::{Entry, Kept};
 use super::{Agents, Ask, AskError, AskKind, Conversation, PermissionMode};
@@ -64,6 +64,9 @@ pub struct Outside {
     /// The request that a person proposes again with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
+    /// Which program gave the call the name it is known by, if it can be told from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<String>,
 }
 
 /// A call that is to be made.
@@ -80,7 +83,44 @@ pub struct Calling {
     /// The call.
     pub outside: Outside,
     /// What it is known by if its caller sends it once more; `None`: each is another one.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
+}
+
+/// What a call is known by.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Its name, and all there is in it.
+    pub name: String,
+    /// Who gave it that.
+    pub by: Namer,
+}
+
+/// Who gave a call its name.
+#[derive(Clone, Debug)]
+pub enum Namer {
+    /// This server, and to no other call.
+    Server,
+    /// A program, which may give it to others too: many count their calls anew in every conversation.
+    Program(Line),
+}
+
+/// The way to a program that calls.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Which program it is, if it can be told from others.
+    pub program: Option<String>,
+    /// Fires when it hears no more of the call, without having given it up.
+    pub lost: CancellationToken,
+}
+
+impl Namer {
+    /// Which program it is, if it is one that can be told from others.
+    pub(super) fn program(&self) -> Option<&str> {
+        match self {
+            Self::Server => None,
+            Self::Program(line) => line.program.as_deref(),
+        }
+    }
 }
 
 /// A call that is over.
@@ -147,7 +187,8 @@ impl Agents {
             let over = Called { outcome: finished.outcome, read };
             return Ok(Ongoing::over(over, self.shared.stop.clone()));
         }
-        let Calling { session, principal, document, prompt, outside, mark } = calling;
+        let Calling { session, principal, document, prompt, mut outside, mark } = calling;
+        outside.named_by = mark.as_ref().and_then(|mark| mark.by.program()).map(str::to_owned);
         if let Some(document) = &document
             && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
         {
@@ -172,7 +213,7 @@ impl Agents {
         };
         match mark {
             Some(mark) => self.call_again(ask, &mark, caller).await,
-            None => self.call_once(ask, caller).await,
+            None => self.call_once(ask, &Namer::Server, caller).await,
         }
     }
 
@@ -188,13 +229,15 @@ impl Agents {
     pub(super) async fn call_once(
         &self,
         ask: Ask,
+        by: &Namer,
         caller: &CancellationToken,
     ) -> Result<Ongoing, AskError> {
         let cancel = CancellationToken::new();
         if caller.is_cancelled() {
             cancel.cancel();
         }
-        let ongoing = self.shared.ears.open(&ask, None, cancel.clone(), caller, &self.shared.stop);
+        let to = To { by, caller, stop: &self.shared.stop };
+        let ongoing = self.shared.ears.open(&ask, None, cancel.clone(), to);
         if let Err(error) = self.start(ask.clone(), cancel).await {
             self.shared.ears.close(&ask);
             return Err(error);
@@ -231,7 +274,9 @@ impl Agents {
             live: None,
             read: Arc::default(),
             base: None,
+            unread: Unread::default(),
             shown: None,
+            still_unread: Unread::default(),
             selection: None,
             allowed: Allowed::Nothing,
             preface: Arc::default(),

@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::ids::{DocumentId, Version};
+use crate::ids::{DocumentId, RequestId, Version};
 use crate::review::{Decision, RequestStatus, Verdict};
 use crate::room::event::Saying;
 use crate::tools::{Asking, Call};
 use crate::who::{Principal, Role};
 
 use super::stage::{Stage, owner};
-use super::{AskError, CallDoor, Called, Calling, Heard, Ongoing, Outside};
+use super::{AskError, CallDoor, Called, Calling, Heard, Line, Mark, Namer, Ongoing, Outside};
 
 fn call(name: &str, input: Value) -> Outside {
     let call = Call { id: "toolu_7".into(), name: name.into(), input };
     let base = Some(Version(0));
-    Outside { call, door: CallDoor::Mcp, base, deadline_ms: None, again_of: None }
+    Outside { call, door: CallDoor::Mcp, base, deadline_ms: None, again_of: None, named_by: None }
 }
 
 fn rewrite(text: &str) -> Outside {
@@ -149,7 +149,7 @@ async fn reading_needs_nobody_and_is_kept_nowhere() {
     let called = over(&mut stage.calls_at_desk(read).await).await;
     assert!(called.text().contains("Old words."), "{}", called.text());
     assert_eq!(called.read, Some((id, Version(0))));
-    assert!(stage.agents.conversation(stage.room.document()).await.unwrap().is_empty());
+    assert!(stage.record().await.is_empty());
     let listed = over(&mut stage.calls_at_desk(call("list_documents", json!({}))).await).await;
     assert!(listed.text().contains("Draft"), "{}", listed.text());
 }
@@ -174,7 +174,7 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     stage.room.decide(one, approve(), owner()).await.unwrap();
     over(&mut first).await;
     assert_eq!(stage.text().await, "Uno. Dos.");
-    let ends = stage.agents.conversation(stage.room.document()).await.unwrap();
+    let ends = stage.record().await;
     assert_eq!(ends.len(), 8);
     // A model that goes on in the same session is told of neither.
     stage.model.plays([super::stage::says("Yes.")]);
@@ -306,10 +306,76 @@ async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
 /// The same call, however often it is sent.
 impl Stage {
     async fn sends(&self, outside: Outside) -> Ongoing {
+        self.sends_as(&program("one"), outside).await
+    }
+
+    /// The same, by one of several programs.
+    async fn sends_as(&self, line: &Line, outside: Outside) -> Ongoing {
         let calling = self.calling(None, outside);
-        let calling = Calling { mark: Some("toolu_7".into()), ..calling };
+        let mark = Mark { name: "toolu_7".into(), by: Namer::Program(line.clone()) };
+        let calling = Calling { mark: Some(mark), ..calling };
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
+}
+
+fn program(name: &str) -> Line {
+    Line { program: Some(name.to_owned()), lost: CancellationToken::new() }
+}
+
+/// The request that people are asked by it.
+async fn asked(ongoing: &mut Ongoing) -> RequestId {
+    match ongoing.next().await {
+        Heard::Asking(Asking::Waits(request)) => request,
+        other => panic!("nobody is asked: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_another_program_gives_again_is_another_call() {
+    let mut stage = Stage::in_workspace(&[]).await;
+    let (one, two) = (program("one"), program("two"));
+    let mut first = stage.sends_as(&one, write("Hello.")).await;
+    let request = stage.request().await;
+    // Both wait, each for their own.
+    let mut other = stage.sends_as(&two, write("Hello.")).await;
+    assert_ne!(asked(&mut other).await, *request.id());
+    drop(other);
+    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    assert_eq!(over(&mut first).await.outcome.text, "Wrote 6 characters to a.txt");
+    stage.agents.told(&first).await;
+    stage.overwrites("a.txt", "Else.");
+    // What one was told, is not done for the other, nor for one that nobody knows.
+    let nobody = Line { program: None, lost: CancellationToken::new() };
+    for line in [&two, &nobody] {
+        let mut again = stage.sends_as(line, write("Hello.")).await;
+        assert_ne!(asked(&mut again).await, *request.id(), "{line:?}");
+    }
+    let mut same = stage.sends_as(&one, write("Hello.")).await;
+    assert_eq!(over(&mut same).await.outcome.text, "Wrote 6 characters to a.txt");
+}
+
+#[tokio::test]
+async fn what_nobody_was_told_is_told_to_whoever_comes_back_soon() {
+    let mut stage = Stage::in_workspace(&[]).await;
+    let one = program("one");
+    let mut first = stage.sends_as(&one, write("Hello.")).await;
+    let request = stage.request().await;
+    one.lost.cancel();
+    let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
+    assert_eq!(asked(&mut second).await, *request.id(), "it may be the same one");
+    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    for ongoing in [&mut first, &mut second] {
+        assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
+    }
+    stage.overwrites("a.txt", "Else.");
+    let mut third = stage.sends_as(&program("three"), write("Hello.")).await;
+    assert_eq!(over(&mut third).await.outcome.text, "Wrote 6 characters to a.txt");
+    stage.clock.advance_ms(5 * 60 * 1_000);
+    let mut late = stage.sends_as(&program("four"), write("Hello.")).await;
+    assert_ne!(asked(&mut late).await, *request.id());
+    // Whoever joined it has it for a day.
+    let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
+    assert_eq!(over(&mut second).await.outcome.text, "Wrote 6 characters to a.txt");
 }
 
 #[tokio::test]

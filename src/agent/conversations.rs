@@ -14,16 +14,15 @@ use crate::room::event::{Said, Saying};
 use crate::store::{AuditEntry, Batch, MessageRecord, Op, RunRecord, SaidAt};
 use crate::who::{Action, Principal};
 
+use super::past::Texts;
 use super::queue::{Key, Seized, Worker};
 use super::record::{self, Run};
 use super::response::{end, how_it_ended};
 use super::session::{Agents, Shared};
-use super::transcript::{self, Entry, Kept, Shown};
+use super::transcript::{CONVERSATION_LIMIT, Entry, Kept, Shown};
 use super::voice::Voice;
 use super::{AskError, AskKind};
 
-/// Bytes of an earlier conversation with which another one goes on; the newest runs are kept.
-const PAST_LIMIT: usize = 400_000;
 /// How long to wait for the end of a run to be told.
 const A_MOMENT: Duration = Duration::from_millis(5);
 /// Ends of runs that a session is told at a time when it comes back.
@@ -46,8 +45,8 @@ pub struct Fork {
 }
 
 impl Agents {
-    /// Part of what [`Self::conversation`] and [`Self::transcript`] answer: at most so many entries from a place on, each with
-    /// its own. One that cannot be read any more is none.
+    /// The same as [`Self::said_before`] from a place on: at most so many entries, each with its own. One that cannot be
+    /// read any more is none.
     pub async fn said_from(
         &self,
         session: &SessionId,
@@ -97,9 +96,9 @@ impl Agents {
         if record.finished_ms.is_none() {
             return Err(AskError::Busy);
         }
-        let said = self.shared.all_said(&from, document.as_ref()).await?;
-        let said = transcript::up_to(said, &run).ok_or(AskError::NoRun)?;
-        let said = transcript::recent(said, &run, PAST_LIMIT);
+        let said =
+            self.shared.said_until(&from, document.as_ref(), &run, CONVERSATION_LIMIT).await?;
+        let said = said.ok_or(AskError::NoRun)?;
         let past = record::past(&session, document.as_ref(), &from, &said)?;
         self.begin_anew(&(session, document), by, Some((from, run)), past.into()).await
     }
@@ -176,22 +175,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Everything that a session said about a document, also in conversations that are over.
-    pub(super) async fn all_said(
-        &self,
-        session: &SessionId,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<Entry>, AskError> {
-        let messages = self.store.all_messages(session, document).await?;
-        let read = |it: MessageRecord| record::entry(session, it.at_ms, it.body);
-        Ok(messages.into_iter().filter_map(read).collect())
-    }
-
     /// What is said at the end of a run that is over.
     async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<Said>, AskError> {
         let ask = &run.ask;
-        let said = self.all_said(&ask.session, ask.document.as_ref()).await?;
-        let said = transcript::of_run(&said, &ask.run);
+        let (session, document) = (&ask.session, ask.document.as_ref());
+        let said = self.said_in(session, document, &ask.run, Texts::LeftOut).await?;
         let now = match self.room(run).await {
             Ok(room) => room.read().await.ok(),
             Err(_) => None,

@@ -7,7 +7,7 @@ use crate::ids::RequestId;
 use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
 use crate::room::command::Gate;
 use crate::room::{RoomError, RoomHandle};
-use crate::tools::{Allowed, Context, PlanMode, SafeTools};
+use crate::tools::{Allowed, Context, PlanMode, SafeTools, Unread};
 use crate::who::Principal;
 
 use super::Agents;
@@ -91,7 +91,9 @@ impl Agents {
             workspace: self.shared.tools.workspace().cloned(),
             safe_tools: SafeTools::AtOnce,
             base: None,
+            unread: Unread::default(),
             shown: None,
+            still_unread: Unread::default(),
             selection: None,
             allowed: Allowed::Everything,
             preface: Arc::default(),

@@ -18,6 +18,7 @@ use crate::room::command::{Reading, Sketches};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::Call;
 use crate::tools::Ground;
+use crate::tools::Unread;
 use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
 use crate::tools::hooks::format::stamp_outcome;
@@ -95,14 +96,18 @@ struct Driver<'a> {
     cancel: CancellationToken,
     voice: Voice,
     chosen: Chosen,
-    /// The whole conversation, this run's entries last.
+    /// The conversation as far as the model may be sent it, this run's entries last.
     entries: Vec<Entry>,
     /// The document as the model was told of it last.
     known: Option<Reading>,
+    /// What of that it has not read.
+    unread: Unread,
     /// What is selected in it.
     selection: Option<(usize, usize)>,
     /// The document as the model knew it when it made the calls of this turn.
     base: Option<Reading>,
+    /// What of that it had not read.
+    base_unread: Unread,
     /// What was selected in that.
     base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
@@ -157,7 +162,7 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
     ) -> Result<Self, Failure> {
         let voice = shared.voice(run, shared.room(run).await?);
-        let entries = shared.transcript(&run.ask.session, run.ask.document.as_ref()).await?;
+        let entries = shared.remembered(run).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
         threads::choose(shared, run, &chosen, &entries).await?;
         let mut driver = Self {
@@ -168,8 +173,10 @@ impl<'a> Driver<'a> {
             chosen,
             entries,
             known: None,
+            unread: Unread::default(),
             selection: None,
             base: None,
+            base_unread: Unread::default(),
             base_selection: None,
             prompt: Vec::new(),
             seen: None,
@@ -223,7 +230,6 @@ impl<'a> Driver<'a> {
         }
         let door = ask.outside().map(|outside| outside.door);
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
-        let kept = Kept::Prompt { name, text, door };
         let mut batch = Batch::from(self.run.put(State::Running)?);
         if ask.conversation == Conversation::Fresh && !self.entries.is_empty() {
             let cleared = Kept::Cleared { name: ask.principal.name.clone(), from: None };
@@ -236,7 +242,8 @@ impl<'a> Driver<'a> {
             batch.push(record::append(ask.document.as_ref(), &entry)?);
             self.entries.clear();
         }
-        self.keep(kept, batch).await
+        let news = self.news().await?;
+        self.keep(Kept::Prompt { name, text, door, news }, batch).await
     }
 
     /// Reads the document, finds the selection in it, and words the prompt.
@@ -253,7 +260,7 @@ impl<'a> Driver<'a> {
         }
         self.find_selection().await?;
         let ask = &self.run.ask;
-        let news = self.news().await?;
+        let news = self.told_with_the_prompt();
         let mut tools = self.shared.tools.occasions(self.ground());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
         // What it was shown before, it may have left out since.
@@ -377,13 +384,13 @@ impl<'a> Driver<'a> {
         // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
         self.voice.room.unsketch(Sketches::One(request.clone())).await;
         if let Some(now) = finished.now {
-            self.learn(now).await;
+            self.learn(now, finished.unread.clone()).await;
         }
         if let Some((document, reading)) = finished.read {
             if self.run.ask.outside().is_some() {
                 self.run.told = Some((document.clone(), reading.version));
             }
-            Arc::make_mut(&mut self.read).insert(document, reading);
+            Arc::make_mut(&mut self.read).insert(document, (reading, finished.unread));
         }
         if self.run.ask.outside().is_some() {
             self.run.base = self.known.as_ref().map(|known| known.version);
@@ -395,11 +402,12 @@ impl<'a> Driver<'a> {
     }
 
     /// The model has been told how the document reads now; the selection goes with its words.
-    async fn learn(&mut self, now: Reading) {
+    async fn learn(&mut self, now: Reading, unread: Unread) {
         if let Some(before) = &self.known {
             self.selection = self.moved(self.selection, before.version, now.version).await;
         }
         self.known = Some(now);
+        self.unread = unread;
     }
 
     fn audited(&self, (request, line): (RequestId, Line), at_ms: u64) -> Op {

@@ -3,7 +3,7 @@
 //! A caller that lost its connection calls again, and joins the call that is under way. From then on the call is theirs: that
 //! the connection before it is noticed to be gone, or closed at last, takes nothing back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -13,14 +13,21 @@ use crate::ids::{RequestId, RunId, SessionId};
 use crate::tools::Asking;
 
 use super::Ask;
-use super::call::{Called, Heard};
+use super::call::{Called, Heard, Namer};
 
 /// A run, as its session calls it.
 type Name = (SessionId, RunId);
 
+/// Programs that are remembered to have joined the call of another.
+const MOST_JOINED: usize = 1_000;
+
 /// Who waits for which call in this process.
 #[derive(Debug, Default)]
-pub(super) struct Ears(Mutex<HashMap<Name, Ear>>);
+pub(super) struct Ears {
+    waiting: Mutex<HashMap<Name, Ear>>,
+    /// Calls that are also those of a program that did not begin them.
+    joined: Mutex<VecDeque<(Name, String)>>,
+}
 
 /// Those who wait for one call.
 #[derive(Debug)]
@@ -28,6 +35,19 @@ struct Ear {
     asking: watch::Sender<Option<Asking>>,
     over: watch::Sender<Option<Called>>,
     owner: Arc<Owner>,
+    /// Who made the call last.
+    by: Namer,
+}
+
+/// Who is to hear of a call.
+#[derive(Clone, Copy)]
+pub(super) struct To<'a> {
+    /// Who knows it by which name.
+    pub by: &'a Namer,
+    /// Fires when they give up.
+    pub caller: &'a CancellationToken,
+    /// The server stops.
+    pub stop: &'a CancellationToken,
 }
 
 /// Whose a call is.
@@ -42,6 +62,8 @@ struct Owner {
 /// A call under way. Dropping it takes the request back, unless the same call was made again since.
 #[derive(Debug)]
 pub struct Ongoing {
+    /// The run, if it was one.
+    name: Option<Name>,
     asking: watch::Receiver<Option<Asking>>,
     over: watch::Receiver<Option<Called>>,
     stop: CancellationToken,
@@ -63,7 +85,17 @@ impl Ongoing {
     pub(super) fn over(called: Called, stop: CancellationToken) -> Self {
         let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
-        Self { asking, over, stop, caller: CancellationToken::new(), claim: None }
+        Self { name: None, asking, over, stop, caller: CancellationToken::new(), claim: None }
+    }
+
+    /// The same, as the run that it was.
+    pub(super) fn of(self, name: (SessionId, RunId)) -> Self {
+        Self { name: Some(name), ..self }
+    }
+
+    /// The run that it is, for as long as it may be asked for once more.
+    pub(super) fn name(&self) -> Option<&(SessionId, RunId)> {
+        self.name.as_ref()
     }
 
     /// Nobody takes the call back any more; it is people's now.
@@ -106,36 +138,75 @@ impl Drop for Claim {
     }
 }
 
+/// What came of making a call again.
+pub(super) enum Joining {
+    /// It is under way, and the newest caller's now.
+    Joined(Ongoing),
+    /// Nobody waits for one of this name, or it is being taken back.
+    Nobody,
+    /// The one of this name is somebody else's, who waits for it.
+    Another,
+}
+
+impl Namer {
+    /// Whether whoever calls now may be the one who called before. Who has no name may be anybody else without one; and a
+    /// program that lost its line may have begun a session anew.
+    fn may_be(&self, now: &Self) -> bool {
+        match (self, now) {
+            (Self::Program(before), Self::Program(now)) => {
+                before.program == now.program || before.lost.is_cancelled()
+            }
+            (Self::Server, _) | (_, Self::Server) => true,
+        }
+    }
+}
+
 impl Ears {
-    /// Somebody makes a call of this name, which nobody waits for yet; `cancel` stops it, `caller` fires when they give up.
-    /// `waits`: its request, if that waits already.
+    /// Somebody makes a call of this name, which nobody waits for yet; `cancel` stops it. `waits`: its request, if that waits
+    /// already.
     pub fn open(
         &self,
         ask: &Ask,
         waits: Option<RequestId>,
         cancel: CancellationToken,
-        caller: &CancellationToken,
-        stop: &CancellationToken,
+        to: To<'_>,
     ) -> Ongoing {
         let owner = Arc::new(Owner { callers: Mutex::new(1), cancel });
         let claim = Claim { owner: Arc::clone(&owner), place: 1 };
         let asking = watch::Sender::new(waits.map(Asking::Waits));
-        let ear = Ear { asking, over: watch::Sender::new(None), owner };
-        let ongoing = ear.tell(claim, caller, stop);
+        let ear = Ear { asking, over: watch::Sender::new(None), owner, by: to.by.clone() };
+        let ongoing = ear.tell(name(ask), claim, to);
         self.ears().insert(name(ask), ear);
         ongoing
     }
 
-    /// Somebody makes a call again that is under way. `None`: nobody waits for one of this name, or it is being taken back.
-    pub fn join(
-        &self,
-        ask: &Ask,
-        caller: &CancellationToken,
-        stop: &CancellationToken,
-    ) -> Option<Ongoing> {
-        let ears = self.ears();
-        let ear = ears.get(&name(ask))?;
-        Some(ear.tell(ear.claim()?, caller, stop))
+    /// Somebody makes a call again that is under way.
+    pub fn join(&self, ask: &Ask, to: To<'_>) -> Joining {
+        let mut ears = self.ears();
+        let Some(ear) = ears.get_mut(&name(ask)) else { return Joining::Nobody };
+        if !ear.by.may_be(to.by) {
+            return Joining::Another;
+        }
+        let Some(claim) = ear.claim() else { return Joining::Nobody };
+        ear.by = to.by.clone();
+        self.note_joined(ask, to.by);
+        Joining::Joined(ear.tell(name(ask), claim, to))
+    }
+
+    /// Remembers that a call is this program's too.
+    pub fn note_joined(&self, ask: &Ask, by: &Namer) {
+        let Some(program) = by.program() else { return };
+        let mut joined = lock(&self.joined);
+        if joined.len() >= MOST_JOINED {
+            joined.pop_front();
+        }
+        joined.push_back((name(ask), program.to_owned()));
+    }
+
+    /// Whether a program has joined a call of this name.
+    pub fn has_joined(&self, ask: &Ask, program: &str) -> bool {
+        let name = name(ask);
+        lock(&self.joined).iter().any(|(call, by)| *call == name && by == program)
     }
 
     /// Who wants to hear how people are asked about a run's call.
@@ -157,7 +228,7 @@ impl Ears {
     }
 
     fn ears(&self) -> MutexGuard<'_, HashMap<Name, Ear>> {
-        lock(&self.0)
+        lock(&self.waiting)
     }
 }
 
@@ -172,13 +243,13 @@ impl Ear {
         Some(Claim { owner: Arc::clone(&self.owner), place: *callers })
     }
 
-    fn tell(&self, claim: Claim, caller: &CancellationToken, stop: &CancellationToken) -> Ongoing {
+    fn tell(&self, name: Name, claim: Claim, to: To<'_>) -> Ongoing {
         let mut asking = self.asking.subscribe();
         // Also what was said before somebody came.
         asking.mark_changed();
         let over = self.over.subscribe();
-        let (caller, stop) = (caller.clone(), stop.clone());
-        Ongoing { asking, over, stop, caller, claim: Some(claim) }
+        let (caller, stop) = (to.caller.clone(), to.stop.clone());
+        Ongoing { name: Some(name), asking, over, stop, caller, claim: Some(claim) }
     }
 }
 
@@ -206,6 +277,7 @@ impl Staged {
     pub fn call() -> (Self, Ongoing) {
         let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
         let ongoing = Ongoing {
+            name: None,
             asking: asking.subscribe(),
             over: over.subscribe(),
             stop: CancellationToken::new(),

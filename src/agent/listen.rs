@@ -74,7 +74,7 @@ async fn until_end(
             () = sketching.draw() => continue,
         };
         match delta {
-            Some(Ok(Delta::Text(text))) => heard.text(voice, &text).await,
+            Some(Ok(Delta::Text(text) | Delta::NextText(text))) => heard.text(voice, &text).await,
             Some(Ok(Delta::ToolUse { index, id, name })) => {
                 heard.tell(voice).await;
                 sketching.begin(index, id, name);
@@ -94,15 +94,18 @@ async fn until_end(
             Some(Err(ModelError::Cancelled)) => {
                 return Event::Cancelled { partial: heard.text.clone() };
             }
-            Some(Err(error)) => return heard.failed(End::error(error.code(), error.to_string())),
-            None => {
-                return heard.failed(End::error("model_error", ModelError::CutOff.to_string()));
-            }
+            Some(Err(error)) => return heard.failed(failed(&error)),
+            None => return heard.failed(failed(&ModelError::CutOff)),
         }
         if heard.size > ANSWER_LIMIT {
             return heard.failed(End::limit("The model's answer was too long"));
         }
     }
+}
+
+fn failed(error: &ModelError) -> End {
+    tracing::warn!(%error, "the model gave no answer");
+    End::error(error.code(), error.for_people())
 }
 
 impl Heard {

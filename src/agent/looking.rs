@@ -5,9 +5,9 @@ use crate::room::RoomError;
 use crate::room::event::Response;
 use crate::store::{RunRecord, Scope};
 
+use super::past::Texts;
 use super::record::Run;
 use super::response::how_it_ended;
-use super::transcript;
 use super::{Agents, AskError};
 
 /// A run, as it is now.
@@ -42,13 +42,13 @@ impl Agents {
         let waiting = mine.map(|request| request.id).collect();
         let mut told = None;
         if record.finished_ms.is_some() {
-            let said = shared.all_said(session, run.ask.document.as_ref()).await?;
+            let document = run.ask.document.as_ref();
+            let said = shared.said_in(session, document, name, Texts::LeftOut).await?;
             let now = match &room {
                 Some(room) => room.read().await.ok(),
                 None => None,
             };
-            told =
-                Some(how_it_ended(&transcript::of_run(&said, name), &record.state, now.as_ref()));
+            told = Some(how_it_ended(&said, &record.state, now.as_ref()));
         }
         Ok(Some(Seen { record, prompt: run.ask.prompt, waiting, response: told }))
     }

@@ -14,6 +14,8 @@ mod ears;
 mod listen;
 mod looking;
 mod models;
+mod news;
+mod past;
 mod permission;
 mod prompt;
 mod queue;
@@ -23,6 +25,7 @@ mod response;
 mod reversal;
 mod selection;
 mod session;
+mod shortening;
 mod sketching;
 mod snapshots;
 mod spent;
@@ -39,6 +42,8 @@ mod deciding;
 #[cfg(test)]
 mod editing;
 #[cfg(test)]
+mod hearing;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod plans;
@@ -48,6 +53,8 @@ mod restarts;
 mod stage;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod unread;
 #[cfg(test)]
 mod watching;
 #[cfg(test)]
@@ -62,13 +69,14 @@ use crate::who::Principal;
 
 pub use crate::room::settings::PermissionMode;
 pub use crate::tools::SafeTools;
-pub use call::{CallDoor, Called, Calling, Heard, Outside};
+pub use call::{CallDoor, Called, Calling, Heard, Line, Mark, Namer, Outside};
 pub use conversations::Fork;
 pub use ears::Ongoing;
 #[cfg(test)]
 pub use ears::Staged;
 pub use looking::Seen;
 pub use models::{Chosen, Models};
+pub use past::Page;
 pub use repeating::Reopened;
 pub use session::Agents;
 pub use turn::Limits;

@@ -180,7 +180,7 @@ async fn the_model_hears_at_its_next_turn_of_what_was_taken_back() {
     let approve = Decision::plain(Verdict::Approve);
     stage.room.decide(request.clone(), approve, owner()).await.unwrap();
     stage.response().await;
-    let undo = Undo { request: request.clone(), hunks: None, force: false };
+    let undo = Undo { request: request.clone(), hunks: None, force: false, seen: None };
     stage.room.undo(undo, owner()).await.unwrap();
     stage.ask("Why?").await;
     stage.response().await;

@@ -10,6 +10,7 @@ use crate::tools::Ground;
 use crate::tools::told::{Difference, fenced};
 use crate::wire::messages::{CacheControl, ContentBlock};
 
+use super::news::News;
 use super::snapshots::Snapshot;
 
 /// The rules of a conversation.
@@ -42,8 +43,8 @@ pub struct Briefing<'a> {
     pub selection: Option<(usize, usize)>,
     /// Earlier turns that the server does not have: role and text, oldest first.
     pub history: &'a [(String, String)],
-    /// What people did since with changes the model knows of, one line each.
-    pub news: &'a [String],
+    /// What people did since with changes the model knows of.
+    pub news: &'a News,
     /// What the person typed.
     pub prompt: &'a str,
     /// Whether nothing may be changed before people have approved a plan.
@@ -97,8 +98,8 @@ impl Briefing<'_> {
         if !self.history.is_empty() {
             text.push_str(&section(format!("Conversation so far:\n{}", self.history())));
         }
-        if !self.news.is_empty() {
-            let lines = fenced_lines("decisions", self.tag, &self.news.join("\n"));
+        if !self.news.is_nothing() {
+            let lines = fenced_lines("decisions", self.tag, &self.news.lines.join("\n"));
             text.push_str(&section(format!("Decisions people changed since:\n{lines}")));
         }
         if self.planning {
@@ -191,6 +192,8 @@ mod tests {
     use super::*;
     use crate::tools::told::reading;
 
+    static NOTHING: News = News { lines: Vec::new(), told: std::collections::BTreeMap::new() };
+
     fn briefing<'a>(
         document: Option<&'a Reading>,
         history: &'a [(String, String)],
@@ -201,7 +204,7 @@ mod tests {
             seen: None,
             selection: document.map(|_| (4, 7)),
             history,
-            news: &[],
+            news: &NOTHING,
             prompt: "Translate this",
             planning: false,
             tools: &[("update_selection", "Use when request targets selected text only")],

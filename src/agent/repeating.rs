@@ -118,6 +118,7 @@ fn repeat(old: &Request, by: Principal, session: SessionId) -> Calling {
             base: None,
             deadline_ms: None,
             again_of: Some(proposal.id.clone()),
+            named_by: None,
         },
         mark: None,
     }

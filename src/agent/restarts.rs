@@ -170,9 +170,9 @@ async fn a_finished_run_stays_finished_and_the_conversation_goes_on() {
     stage.model.plays([says("One."), says("Two.")]);
     let run = stage.ask("First").await;
     stage.response().await;
-    let said = stage.agents.transcript(&stage.session, Some(stage.room.document())).await.unwrap();
+    let said = stage.record().await;
     stage.restart().await;
-    let kept = stage.agents.conversation(stage.room.document()).await.unwrap();
+    let kept = stage.record().await;
     assert_eq!(kept, said);
     let again = Ask { run, ..stage.question("First") };
     let refused = stage.agents.ask(again).await;
@@ -216,7 +216,7 @@ async fn what_was_said_can_be_read_again_as_it_was_shown() {
         _ => None,
     };
     let live: Vec<_> = stage.said.iter().filter_map(|said| agent_event(&said.saying)).collect();
-    let kept = stage.agents.transcript(&stage.session, Some(stage.room.document())).await.unwrap();
+    let kept = stage.record().await;
     let shown: Vec<_> = kept
         .iter()
         .flat_map(super::transcript::Entry::shown)

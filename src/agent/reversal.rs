@@ -59,7 +59,7 @@ impl Shared {
         wish: Undo,
         by: Principal,
     ) -> Result<Arc<Request>, RoomError> {
-        let Undo { request: id, hunks, force } = wish;
+        let Undo { request: id, hunks, force, seen: _ } = wish;
         if hunks.is_some() {
             return Err(invalid("this request has no single changes to undo"));
         }

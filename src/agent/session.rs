@@ -15,7 +15,7 @@ use crate::review::Request;
 use crate::room::clock::Clock;
 use crate::room::command::Sketches;
 use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
-use crate::store::{Batch, MessageRecord, RunRecord, Scope, Store};
+use crate::store::{Batch, RunRecord, Scope, Store};
 use crate::tools::Registry;
 use crate::who::{Action, Principal};
 
@@ -23,12 +23,13 @@ use super::call::called;
 use super::driver;
 use super::ears::Ears;
 use super::models::{self, Chosen, Models};
+use super::past::Texts;
 use super::queue::{Job, Key, Place, Queues, Worker};
 use super::record::{self, Run, State};
 use super::response::response;
 use super::selection::locate;
 use super::snapshots::Snapshots;
-use super::transcript::{self, Entry, Kept, Shown};
+use super::transcript::{Entry, Kept, Shown};
 use super::turn::{End, Limits};
 use super::voice::Voice;
 use super::{Ask, AskError, AskKind, Bypass, Selected, Stop};
@@ -208,15 +209,6 @@ impl Agents {
         Ok(count)
     }
 
-    /// What was asked, answered, called and decided in a session, about a document or without one.
-    pub async fn transcript(
-        &self,
-        session: &SessionId,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<Entry>, AskError> {
-        self.shared.transcript(session, document).await
-    }
-
     /// The requests of a conversation that people have decided or that ended otherwise, newest first: as many as fit.
     pub async fn decided(
         &self,
@@ -238,15 +230,6 @@ impl Agents {
             Some(serde_json::from_value(record.body))
         });
         Ok(ended.filter_map(Result::ok).collect())
-    }
-
-    /// What everybody asked about a document, and was answered: the conversation its people see.
-    pub async fn conversation(&self, document: &DocumentId) -> Result<Vec<Entry>, AskError> {
-        let said = self.shared.store.conversations(document).await?;
-        let read = |(session, said): (SessionId, MessageRecord)| {
-            record::entry(&session, said.at_ms, said.body)
-        };
-        Ok(said.into_iter().filter_map(read).collect())
     }
 
     /// Whether runs of the session are under way that are about no shared document.
@@ -323,8 +306,8 @@ impl Shared {
                 spent: run.spent.clone(),
             },
         };
-        let said = self.transcript(&ask.session, ask.document.as_ref()).await.unwrap_or_default();
-        let mut said = transcript::of_run(&said, &ask.run);
+        let texts = if ask.outside().is_some() { Texts::Kept } else { Texts::LeftOut };
+        let mut said = self.said_by(&run, texts).await.unwrap_or_default();
         if let Err(error) = self.keep_end(&run, &entry, &said).await {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
         }
@@ -431,17 +414,6 @@ impl Shared {
         }
         let put = run.put(State::Queued)?;
         Ok(self.store.commit(put).await?)
-    }
-
-    /// The transcript of a session, about a document or without one.
-    pub async fn transcript(
-        &self,
-        session: &SessionId,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<Entry>, AskError> {
-        let messages = self.store.messages(session, document).await?;
-        let read = |message: MessageRecord| record::entry(session, message.at_ms, message.body);
-        Ok(messages.into_iter().filter_map(read).collect())
     }
 
     /// The room of the session's private document.

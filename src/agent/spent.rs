@@ -20,16 +20,20 @@ pub struct Spent {
     pub cost: Option<u64>,
     /// Milliseconds in which the model was waited for.
     pub model_ms: u64,
+    /// What people should know about an answer, such as that its model has read only a part of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 impl Spent {
     /// One more answer.
     pub fn add(&mut self, answer: &AssistantMessage) {
-        let AssistantMessage { model, usage, .. } = answer;
+        let AssistantMessage { model, usage, notice, .. } = answer;
         let cost = prices::cost(model, *usage);
         self.cost = if self.answers == 0 { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
         self.answers += 1;
         self.model.clone_from(model);
+        self.notice = notice.clone().or(self.notice.take());
         let Usage {
             input_tokens,
             cache_creation_input_tokens,
@@ -53,7 +57,7 @@ impl Spent {
         input_tokens + cache_creation_input_tokens + cache_read_input_tokens + output_tokens
     }
 
-    /// As people are told with the `result`: `{model, usage, cost_usd?}`; nothing if no model was asked or it does not
+    /// As people are told with the `result`: `{model, usage, cost_usd?, notice?}`; nothing if no model was asked or it does not
     /// count tokens.
     pub fn shown(&self) -> Option<Value> {
         if self.tokens() == 0 {
@@ -62,6 +66,9 @@ impl Spent {
         let mut shown = json!({"model": self.model, "usage": self.usage});
         if let Some(cost) = self.cost {
             shown["cost_usd"] = json!(cost as f64 / 1e9);
+        }
+        if let Some(notice) = &self.notice {
+            shown["notice"] = json!(notice);
         }
         Some(shown)
     }
@@ -81,6 +88,8 @@ mod tests {
             stop_details: None,
             usage: Usage { input_tokens, output_tokens, ..Usage::default() },
             model: model.into(),
+            calls_left_out: 0,
+            notice: None,
         }
     }
 
@@ -94,6 +103,15 @@ mod tests {
         assert_eq!(shown["usage"]["input_tokens"], 3_000);
         assert_eq!(shown["cost_usd"], json!(0.009));
         assert_eq!(spent.tokens(), 3_300);
+    }
+
+    #[test]
+    fn a_notice_stays_with_the_run() {
+        let mut spent = Spent::default();
+        let notice = Some("Only a part was read".to_owned());
+        spent.add(&AssistantMessage { notice, ..answer("qwen3", 1, 1) });
+        spent.add(&answer("qwen3", 1, 1));
+        assert_eq!(spent.shown().expect("tokens")["notice"], "Only a part was read");
     }
 
     #[test]

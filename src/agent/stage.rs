@@ -104,6 +104,8 @@ pub struct Actor {
     pub usage: Mutex<Usage>,
     /// What it counts, one number for each time it is asked to.
     pub counts: Mutex<VecDeque<u64>>,
+    /// Told when it begins to count, if it never comes to an end with that.
+    pub counts_forever: Mutex<Option<Arc<Notify>>>,
 }
 
 impl Actor {
@@ -157,6 +159,10 @@ impl Model for Actor {
     }
 
     fn count(&self, _: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        if let Some(began) = &*self.counts_forever.lock().unwrap() {
+            began.notify_one();
+            return std::future::pending().boxed();
+        }
         let count = self.counts.lock().unwrap().pop_front();
         async move { Ok(count) }.boxed()
     }
@@ -189,6 +195,8 @@ impl Play {
                     stop_details: None,
                     usage,
                     model,
+                    calls_left_out: 0,
+                    notice: None,
                 };
                 stream::iter(texts).chain(stream::iter([Ok(Delta::Done(answer))])).boxed()
             }
@@ -456,7 +464,9 @@ impl Stage {
         run.calls = content.iter().map(|_| RequestId::generate()).collect();
         let ask = &run.ask;
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
-        let kept = [Kept::Prompt { name, text, door: None }, Kept::Answer { content, stop }];
+        let news = super::news::News::default();
+        let prompt = Kept::Prompt { name, text, door: None, news };
+        let kept = [prompt, Kept::Answer { content, stop }];
         let mut batch = Batch::from(run.put(State::Running).unwrap());
         for kept in kept {
             let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);
@@ -560,6 +570,12 @@ impl Stage {
     /// The document's text.
     pub async fn text(&self) -> String {
         self.room.read().await.unwrap().text.to_string()
+    }
+
+    /// What was asked and answered about the document, as its people see it.
+    pub async fn record(&self) -> Vec<Entry> {
+        let of = Some(self.room.document());
+        self.agents.said_before(&self.session, of, None).await.unwrap().entries
     }
 
     /// What was said so far: one word for each thing.

@@ -424,7 +424,7 @@ async fn a_failing_model_is_told_once() {
     let (code, message) = response.error.unwrap();
     assert_eq!(
         (code.as_str(), message.as_str()),
-        ("model_error", "the model's answer was cut off")
+        ("model_cut_off", "The model's answer broke off before it was complete; try again")
     );
     assert_eq!(stage.words().last().unwrap(), "response");
     assert_eq!(stage.words().iter().filter(|word| *word == "result:error").count(), 1);
@@ -472,7 +472,7 @@ async fn a_full_queue_says_so_and_a_waiting_run_can_be_cancelled_at_once() {
     stage.agents.cancel(Stop { session: None, run: Some(last) }).await.unwrap();
     assert_eq!(stage.response().await.error.unwrap().0, "cancelled");
     stage.agents.ask(one_more).await.unwrap();
-    let kept = stage.agents.conversation(stage.room.document()).await.unwrap();
+    let kept = stage.record().await;
     assert_eq!(kept.len(), 1, "only the first run has begun: {kept:?}");
 }
 

@@ -71,9 +71,13 @@ pub async fn choose(
     Ok(())
 }
 
-/// The run before, of those in which a model took part.
+/// The run before, of those in which a model took part. Of a long one the beginning may not be here.
 fn previous<'a>(before: &'a [Entry], run: &RunId) -> Option<&'a RunId> {
-    let asked =
-        |entry: &&Entry| entry.run != *run && matches!(entry.kept, Kept::Prompt { door: None, .. });
-    before.iter().rev().find(asked).map(|entry| &entry.run)
+    let is_call = |entry: &&Entry| matches!(entry.kept, Kept::Prompt { door: Some(_), .. });
+    let calls: Vec<&RunId> = before.iter().filter(is_call).map(|entry| &entry.run).collect();
+    before
+        .iter()
+        .rev()
+        .map(|entry| &entry.run)
+        .find(|other| *other != run && !calls.contains(other))
 }

@@ -9,6 +9,7 @@ use crate::tools::{Call, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
 
 use super::call::CallDoor;
+use super::news::News;
 use super::spent::Spent;
 
 /// One entry of a transcript.
@@ -37,6 +38,9 @@ pub enum Kept {
         /// The way an outside caller came in: no model took part, and none is told of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         door: Option<CallDoor>,
+        /// What the model was told with it of earlier changes.
+        #[serde(default, skip_serializing_if = "News::is_nothing")]
+        news: News,
     },
     /// The model answered.
     Answer {
@@ -84,35 +88,36 @@ impl Kept {
     }
 }
 
+/// Bytes of JSON of a conversation that the model is sent; of a longer one older runs are left out, and older results of
+/// the run that is under way.
+pub const CONVERSATION_LIMIT: usize = 400_000;
+
 /// The entries of one run.
 pub fn of_run(entries: &[Entry], run: &RunId) -> Vec<Entry> {
     entries.iter().filter(|entry| entry.run == *run).cloned().collect()
 }
 
-/// The conversation that a run belongs to, up to its end; `None`: the run is not there.
-pub fn up_to(mut entries: Vec<Entry>, run: &RunId) -> Option<Vec<Entry>> {
-    let first = entries.iter().position(|entry| entry.run == *run)?;
-    let last = entries.iter().rposition(|entry| entry.run == *run)?;
-    entries.truncate(last + 1);
-    let clears = |entry: &Entry| matches!(entry.kept, Kept::Cleared { .. });
-    let began = entries[..first].iter().rposition(clears).map_or(0, |at| at + 1);
-    Some(entries.split_off(began))
-}
-
 /// Every call that people were asked about, newest first: its request, what had become of that when the model was told, and
 /// what the model said it does.
 pub fn decided(entries: &[Entry]) -> impl Iterator<Item = Decided<'_>> {
-    let outcomes = entries.iter().rev().flat_map(|entry| match &entry.kept {
-        Kept::Results { answers } => answers.as_slice(),
-        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+    let outcomes = entries.iter().rev().flat_map(|entry| {
+        let answers = match &entry.kept {
+            Kept::Results { answers } => answers.as_slice(),
+            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
+                &[]
+            }
+        };
+        answers.iter().map(|outcome| (entry.at_ms, outcome))
     });
-    outcomes.filter_map(|outcome| {
+    outcomes.filter_map(|(kept_ms, outcome)| {
         let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
         let (request, status) = match &outcome.change {
             Some(change) => (change.request.clone(), change.status.as_str()),
             None => (RequestId::from(about("request_id")?), about("status")?),
         };
-        Some(Decided { request, status, what: outcome.explanation.as_deref() })
+        // Other calls of the same answer may have waited for people long after this one was answered.
+        let at_ms = about("timestamp").and_then(stamped_ms).unwrap_or(kept_ms);
+        Some(Decided { request, status, what: outcome.explanation.as_deref(), at_ms })
     })
 }
 
@@ -125,6 +130,13 @@ pub struct Decided<'e> {
     pub status: &'e str,
     /// What the model said it does, if it said so.
     pub what: Option<&'e str>,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+fn stamped_ms(stamp: &str) -> Option<u64> {
+    let stamp: jiff::Timestamp = stamp.parse().ok()?;
+    u64::try_from(stamp.as_millisecond()).ok()
 }
 
 /// Whether people have approved a plan in these entries.
@@ -147,11 +159,14 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
     let calls: Vec<&RunId> = entries.iter().filter(is_call).map(|entry| &entry.run).collect();
     for entry in entries.iter().filter(|entry| !calls.contains(&&entry.run)) {
         match &entry.kept {
-            Kept::Prompt { text, .. } => {
+            Kept::Prompt { text, news, .. } => {
                 answer_open_calls(&mut messages, &mut open);
-                let current = entry.run == *run;
-                let content =
-                    if current { prompt.to_vec() } else { vec![ContentBlock::text(text.clone())] };
+                let content = if entry.run == *run {
+                    prompt.to_vec()
+                } else {
+                    let news = (!news.is_nothing()).then(|| news.as_told());
+                    news.into_iter().chain([text.clone()]).map(ContentBlock::text).collect()
+                };
                 append(&mut messages, Role::User, content);
             }
             // Providers ask for refused words to be left out: a model that reads them refuses on.
@@ -219,20 +234,45 @@ fn append(messages: &mut Vec<Message>, role: Role, content: Vec<ContentBlock>) {
     }
 }
 
+/// Bytes of JSON that an entry takes.
+pub fn size(entry: &Entry) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, &entry.kept).map_or(0, |()| count.0)
+}
+
 /// The newest runs that fit into `budget` bytes of JSON; `run`, the newest, always stays.
-pub fn recent(mut entries: Vec<Entry>, run: &RunId, budget: usize) -> Vec<Entry> {
-    let mut size = 0;
+pub fn recent<'e>(entries: &'e [Entry], run: &RunId, budget: usize) -> &'e [Entry] {
+    let mut sum = 0;
     let mut keep_from = entries.len();
     for (index, entry) in entries.iter().enumerate().rev() {
-        size += serde_json::to_vec(&entry.kept).map_or(0, |json| json.len());
-        if size > budget && entry.run != *run {
+        sum += size(entry);
+        if sum > budget && entry.run != *run {
             break;
         }
         if matches!(entry.kept, Kept::Prompt { .. }) {
             keep_from = index;
         }
     }
-    entries.split_off(keep_from)
+    &entries[keep_from..]
+}
+
+/// Takes out what only the model was told by results, for those who ask what came of a run.
+pub fn leave_out_texts(entry: &mut Entry) {
+    if let Kept::Results { answers } = &mut entry.kept {
+        for answer in answers {
+            (answer.text, answer.note) = (String::new(), None);
+        }
+    }
 }
 
 /// One of seed 1's objects, live and in `transcript:get`: type, subtype, content.
@@ -323,7 +363,15 @@ mod tests {
     }
 
     fn prompt(run: &str, text: &str) -> Entry {
-        entry(run, Kept::Prompt { name: "Ada".into(), text: text.into(), door: None })
+        entry(
+            run,
+            Kept::Prompt {
+                name: "Ada".into(),
+                text: text.into(),
+                door: None,
+                news: News::default(),
+            },
+        )
     }
 
     fn answer(run: &str, content: Vec<ContentBlock>) -> Entry {
@@ -423,7 +471,7 @@ mod tests {
             entries.push(answer(run, vec![ContentBlock::text("Yes.")]));
         }
         let runs = |budget| {
-            let kept = recent(entries.clone(), &"3".into(), budget);
+            let kept = recent(&entries, &"3".into(), budget);
             kept.iter().map(|entry| entry.run.to_string()).collect::<String>()
         };
         assert_eq!(runs(100_000), "112233");

@@ -171,6 +171,8 @@ pub struct Turn {
     rounds: usize,
     /// Somebody else's agent made the only call; there is no model to go on with.
     is_call: bool,
+    /// People have got something from this run: words, a change, a question of its own.
+    heard: bool,
     state: State,
 }
 
@@ -189,7 +191,8 @@ impl Turn {
     /// has just begun is nothing special.
     pub fn take_up(limits: Limits, said: &[Entry]) -> (Self, Vec<Effect>) {
         let rounds = said.iter().filter(|entry| matches!(entry.kept, Kept::Answer { .. })).count();
-        let mut turn = Self { limits, rounds, is_call: false, state: State::Calling };
+        let heard = said.iter().any(|entry| is_something(&entry.kept));
+        let mut turn = Self { limits, rounds, is_call: false, heard, state: State::Calling };
         let effects = match said.last().map(|entry| &entry.kept) {
             Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
@@ -202,7 +205,8 @@ impl Turn {
 
     /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
     pub fn take_up_call(limits: Limits, said: &[Entry], call: &Call) -> (Self, Vec<Effect>) {
-        let mut turn = Self { limits, rounds: 0, is_call: true, state: State::Calling };
+        let mut turn =
+            Self { limits, rounds: 0, is_call: true, heard: true, state: State::Calling };
         let Call { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
         let effects = match said.last().map(|entry| &entry.kept) {
@@ -230,6 +234,7 @@ impl Turn {
             }
             (State::Running { index, mut left, mut answers }, Event::Ran(answer)) => {
                 left.pop_front();
+                self.heard |= is_outcome(&answer);
                 answers.push(answer);
                 self.next_call(index + 1, left, answers)
             }
@@ -251,18 +256,41 @@ impl Turn {
         let stop = answer.stop_reason;
         let category =
             answer.stop_details.and_then(|it| it["category"].as_str().map(str::to_owned));
+        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
+        let told = answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
         let content: Vec<_> =
             answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
+        let left_out = told - content.iter().filter(|block| is_call(block)).count();
+        self.heard |= content.iter().any(is_words);
         let mut effects = Vec::new();
         if !content.is_empty() {
             effects
                 .push(Effect::Keep(Kept::Answer { content: content.clone(), stop: stop.clone() }));
         }
         effects.extend(self.after_answer(&content, &stop));
-        if let (Some(Effect::Finish(end)), Some(category)) = (effects.last_mut(), category) {
-            end.message = format!("{} ({category})", end.message);
+        if let Some(Effect::Finish(end)) = effects.last_mut() {
+            match category {
+                Some(category) => end.message = format!("{} ({category})", end.message),
+                None if end.kind == EndKind::Success => *end = self.owned_up(left_out),
+                None => {}
+            }
         }
         effects
+    }
+
+    /// How a run ends whose model says that it is done: not without a word for people, and not as if a call had been made
+    /// that was not.
+    fn owned_up(&self, left_out: usize) -> End {
+        match (left_out, self.heard) {
+            (0, true) => End::success(),
+            (0, false) => {
+                End::error("model_silent", "The model gave no answer; ask again, in other words")
+            }
+            _ => End::error(
+                "model_incomplete",
+                "The model began a change and did not finish asking for it, so nothing was done about that; ask again",
+            ),
+        }
     }
 
     fn after_answer(&mut self, content: &[ContentBlock], stop: &StopReason) -> Vec<Effect> {
@@ -349,6 +377,24 @@ fn keep_text(partial: String) -> Vec<Effect> {
     vec![Effect::Keep(Kept::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) })]
 }
 
+/// Whether an entry holds anything for people that the run said or did.
+fn is_something(kept: &Kept) -> bool {
+    match kept {
+        Kept::Answer { content, .. } => content.iter().any(is_words),
+        Kept::Results { answers } => answers.iter().any(is_outcome),
+        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => false,
+    }
+}
+
+fn is_words(block: &ContentBlock) -> bool {
+    block.as_text().is_some_and(|text| !text.trim().is_empty())
+}
+
+/// Whether a call said something to people, or asked them; what is only read is nothing to them.
+fn is_outcome(answer: &Outcome) -> bool {
+    answer.said.is_some() || answer.change.is_some() || answer.about.contains_key("request_id")
+}
+
 /// Empty texts are refused by providers, and a call is only real when the model stopped for it.
 fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
     match block {
@@ -367,13 +413,15 @@ mod tests {
 
     use crate::wire::messages::Usage;
 
+    use super::super::news::News;
     use super::*;
 
     const LIMITS: Limits =
         Limits { rounds: 3, calls_per_turn: 2, tokens: 1_000, model_ms: 60_000, input_tokens: 500 };
 
     fn asked() -> Vec<Entry> {
-        let kept = Kept::Prompt { name: "Ada".into(), text: "Hello".into(), door: None };
+        let (name, text, news) = ("Ada".into(), "Hello".into(), News::default());
+        let kept = Kept::Prompt { name, text, door: None, news };
         vec![Entry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
     }
 
@@ -394,6 +442,8 @@ mod tests {
             stop_details: None,
             usage: Usage::default(),
             model: String::new(),
+            calls_left_out: 0,
+            notice: None,
         })
     }
 
@@ -445,9 +495,9 @@ mod tests {
     #[test]
     fn every_stop_reason_but_tool_use_ends_the_run_without_executing_anything() {
         let cases = [
-            (StopReason::EndTurn, EndKind::Success),
-            (StopReason::StopSequence, EndKind::Success),
-            (StopReason::Other("new".into()), EndKind::Success),
+            (StopReason::EndTurn, EndKind::Error),
+            (StopReason::StopSequence, EndKind::Error),
+            (StopReason::Other("new".into()), EndKind::Error),
             (StopReason::MaxTokens, EndKind::MaxTokens),
             (StopReason::ModelContextWindowExceeded, EndKind::MaxTokens),
             (StopReason::Refusal, EndKind::Refusal),
@@ -459,6 +509,37 @@ mod tests {
                 matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 1)
             );
         }
+    }
+
+    #[test]
+    fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
+        let told = |event: Event, turn: &mut Turn| match turn.on(event).pop() {
+            Some(Effect::Finish(end)) => end.code,
+            other => panic!("no end: {other:?}"),
+        };
+        let of = |content: Vec<ContentBlock>, calls_left_out| match answer(0, StopReason::EndTurn) {
+            Event::Answered(answer) => {
+                Event::Answered(AssistantMessage { content, calls_left_out, ..answer })
+            }
+            other => panic!("{other:?}"),
+        };
+        let words = || vec![ContentBlock::text("I tighten it.")];
+        assert_eq!(told(of(words(), 0), &mut began()), None);
+        assert_eq!(told(of(words(), 1), &mut began()), Some("model_incomplete"));
+        assert_eq!(told(of(vec![ContentBlock::text(" ")], 0), &mut began()), Some("model_silent"));
+        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some("model_silent"));
+
+        let silent_call = |outcome: Outcome| {
+            let mut turn = began();
+            let content = vec![ContentBlock::tool_use("0", "tool", json!({}))];
+            let Event::Answered(calls) = answer(0, StopReason::ToolUse) else { panic!() };
+            turn.on(Event::Answered(AssistantMessage { content, ..calls }));
+            turn.on(Event::Ran(outcome));
+            told(of(Vec::new(), 0), &mut turn)
+        };
+        assert_eq!(silent_call(Outcome::default()), Some("model_silent"), "it has only read");
+        let said = Outcome { said: Some("Hello.".into()), ..Outcome::default() };
+        assert_eq!(silent_call(said), None);
     }
 
     #[test]

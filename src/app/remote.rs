@@ -1,5 +1,6 @@
-//! `copydesk docs`, `ask`, `requests`, `approve`, `reject`, `watch`, `export --url`: a running server, asked from the command line.
+//! `copydesk import`, `docs`, `ask`, `requests`, `approve`, `reject`, `watch`, `export --url`: a running server, asked from the command line.
 
+mod import;
 mod watch;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -17,6 +18,7 @@ use crate::config;
 use crate::export::Format;
 
 use super::Ending;
+pub(super) use import::import;
 pub(super) use watch::watch;
 
 /// How long one question waits for something to happen, in seconds.
@@ -132,10 +134,13 @@ fn finished(state: &Value, as_json: bool) -> Result<Ending> {
             eprintln!("copydesk: {}", clean(error));
         }
     }
-    let any = |status: &str| updates.iter().any(|update| update["status"] == status);
+    let is = |update: &Value, names: &[&str]| {
+        update["status"].as_str().is_some_and(|status| names.contains(&status))
+    };
+    let any = |names: &[&str]| updates.iter().any(|update| is(update, names));
     Ok(match state["state"].as_str() {
-        _ if any("expired") => Ending::Late,
-        Some("success") if !any("rejected") => Ending::Fine,
+        _ if any(&["expired"]) => Ending::Late,
+        Some("success") if !any(&["rejected", "cancelled", "failed"]) => Ending::Fine,
         _ => Ending::Refused,
     })
 }

@@ -51,6 +51,11 @@ impl Authors {
         self.replay = Some(Replay::new(first, Version(0), self.placements.values()));
     }
 
+    /// What an update put into the text, if that is kept.
+    pub(super) fn placed(&self, version: Version) -> Option<&Placements> {
+        self.placements.get(&version)
+    }
+
     /// An update that could not be followed.
     pub(super) fn lose(&mut self) {
         self.replay = None;

@@ -96,6 +96,13 @@ impl Walk<'_> {
                 Ok(change) => {
                     let subject = format!("{} version {version}", self.document.id);
                     self.follow(&change, &text, update);
+                    let wrong = self.authors.placed(version).map(|placements| {
+                        let document = &self.document.id;
+                        self.requests.wrong_update(document, update, placements, &text)
+                    });
+                    for message in wrong.into_iter().flatten() {
+                        report.find("audit.update", &subject, message);
+                    }
                     self.authors.follow(update, &change, &text, &subject, report);
                     self.text = Some(text);
                 }

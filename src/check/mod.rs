@@ -6,6 +6,7 @@
 
 mod access;
 mod authors;
+mod decisions;
 mod files;
 mod log;
 mod requests;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 use crate::store::{AuditFlaw, AuditTold, Inspection, Store, StoreError};
 
+use decisions::Lines;
 use requests::Requests;
 
 /// Something that must hold and does not.
@@ -107,13 +109,13 @@ pub async fn report(store: &Store) -> Result<Report, StoreError> {
     let mut at = store.inspect().await?;
     let mut report = Report::default();
     database(&mut at, &mut report).await?;
-    let (accounted, about_rules) = match audit(&mut at, &mut report).await {
-        Some(AuditTold { flaws: _, accounted, about_rules }) => {
-            (Some(accounted), Some(about_rules))
+    let (told, about_rules) = match audit(&mut at, &mut report).await {
+        Some(AuditTold { flaws: _, accounted, about_rules, about_requests }) => {
+            (Some((accounted, Lines::new(about_requests))), Some(about_rules))
         }
         None => (None, None),
     };
-    let requests = Requests::read(&mut at, accounted, &mut report).await;
+    let requests = Requests::read(&mut at, told, &mut report).await;
     let documents = at.documents().await;
     let (mut known, mut versions) = (Vec::new(), HashMap::new());
     for document in report.read("document.row", "the documents", documents).into_iter().flatten() {

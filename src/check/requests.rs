@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ids::{DocumentId, RequestId, UserId};
+use crate::document::Text;
+use crate::document::provenance::Placements;
+use crate::ids::{DocumentId, RequestId};
 use crate::review::{HunkDecision, Request};
-use crate::store::{Accounted, Inspection, RequestRecord};
+use crate::store::{Accounted, DecisionRecord, Inspection, RequestRecord, UpdateRecord};
 
 use super::Report;
+use super::decisions::Lines;
 
 /// All requests that could be read, by the document they would change.
 pub(super) struct Requests {
@@ -14,40 +17,45 @@ pub(super) struct Requests {
     known: HashSet<RequestId>,
     /// What the audit log accounts for.
     accounted: Accounted,
+    /// What it says, line by line.
+    lines: Lines,
 }
 
 impl Requests {
     pub(super) async fn read(
         at: &mut Inspection,
-        accounted: Option<Accounted>,
+        told: Option<(Accounted, Lines)>,
         report: &mut Report,
     ) -> Self {
         let mut requests = Self {
             by_document: HashMap::new(),
             known: HashSet::new(),
             accounted: Accounted::new(),
+            lines: Lines::default(),
         };
         let undos = at.undos().await;
         let undos = report.read("request.undo", "the undos under way", undos).unwrap_or_default();
         let mut after = Vec::new();
-        let deciders = at.deciders().await;
-        let deciders = report.read("decision.read", "the decisions", deciders).unwrap_or_default();
+        let decisions = decisions(at, report).await;
         let records = at.requests().await;
         for record in report.read("request.row", "the requests", records).into_iter().flatten() {
             report.seen.requests += 1;
             let Some(record) = report.read("request.row", "a request", record) else { continue };
             requests.known.insert(record.id.clone());
             let none = Vec::new();
-            let by = deciders.get(record.id.as_str()).unwrap_or(&none);
-            let Some(request) = one(&record, by, report) else { continue };
+            let taken = decisions.get(&record.id).unwrap_or(&none);
+            let Some(request) = one(&record, taken, report) else { continue };
+            if let Some((_, lines)) = &told {
+                lines.check(&request, report);
+            }
             after.extend(Aftermath::of(&request));
             if let Some(document) = record.document {
                 requests.by_document.entry(document).or_default().push(request);
             }
         }
         requests.check_aftermaths(&after, &undos, report);
-        let Some(accounted) = accounted else { return requests };
-        requests.accounted = accounted;
+        let Some((accounted, lines)) = told else { return requests };
+        (requests.accounted, requests.lines) = (accounted, lines);
         for Aftermath { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
             match (is_undone, requests.times(id.as_str(), "request.undo")) {
                 (true, 1) | (false, 0) => {}
@@ -60,10 +68,11 @@ impl Requests {
                 }
             }
         }
-        for (request, by) in &deciders {
-            let lines = requests.times(request, "request.decide");
-            if lines != by.len() as u64 {
-                let decided = by.len();
+        for (request, taken) in &decisions {
+            requests.lines.check_rows(request.as_str(), taken, report);
+            let lines = requests.times(request.as_str(), "request.decide");
+            if lines != taken.len() as u64 {
+                let decided = taken.len();
                 let message =
                     format!("{decided} decisions were taken, the audit log accounts for {lines}");
                 report.find("audit.decisions", request, message);
@@ -106,6 +115,20 @@ impl Requests {
     pub(super) fn times(&self, request: &str, action: &str) -> u64 {
         let key = (request.to_owned(), action.to_owned());
         self.accounted.get(&key).copied().unwrap_or_default()
+    }
+
+    /// What the audit log says of a request's update, if that request is about this document.
+    pub(super) fn wrong_update(
+        &self,
+        document: &DocumentId,
+        update: &UpdateRecord,
+        placements: &Placements,
+        after: &Text,
+    ) -> Vec<String> {
+        let origin = update.origin.as_deref();
+        let of = self.of(document).iter().find(|it| Some(it.id().as_str()) == origin);
+        of.map(|request| self.lines.check_update(update, placements, request, after))
+            .unwrap_or_default()
     }
 
     pub(super) fn is_known(&self, request: &RequestId) -> bool {
@@ -153,8 +176,23 @@ impl Aftermath {
     }
 }
 
+/// All decisions, by the request.
+async fn decisions(
+    at: &mut Inspection,
+    report: &mut Report,
+) -> HashMap<RequestId, Vec<DecisionRecord>> {
+    let mut decisions: HashMap<RequestId, Vec<DecisionRecord>> = HashMap::new();
+    let rows = at.decisions().await;
+    for row in report.read("decision.read", "the decisions", rows).into_iter().flatten() {
+        if let Some(row) = report.read("decision.read", "a decision", row) {
+            decisions.entry(row.request.clone()).or_default().push(row);
+        }
+    }
+    decisions
+}
+
 /// A request by itself.
-fn one(record: &RequestRecord, deciders: &[UserId], report: &mut Report) -> Option<Request> {
+fn one(record: &RequestRecord, taken: &[DecisionRecord], report: &mut Report) -> Option<Request> {
     let request: Request = match serde_json::from_value(record.body.clone()) {
         Ok(request) => request,
         Err(error) => {
@@ -173,7 +211,7 @@ fn one(record: &RequestRecord, deciders: &[UserId], report: &mut Report) -> Opti
     }
     let decided = request.hunks.iter().filter_map(|hunk| Some((hunk, hunk.decided.as_ref()?)));
     for (hunk, HunkDecision { by, .. }) in decided {
-        if !deciders.contains(&by.user) {
+        if !taken.iter().any(|row| row.user == by.user) {
             let message = format!("no decision by {} was kept that decided it", by.user);
             report.find("request.decision", &format!("{} change {}", record.id, hunk.id), message);
         }

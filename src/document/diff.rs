@@ -3,7 +3,8 @@
 //! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal anchor the rest;
 //! what lies between is cut into sentences, aligned by likeness, and each pair is compared word by word. Changes a word
 //! apart within a sentence make one [`HunkDraft`]; nothing ever joins across the end of a sentence or a paragraph. A new
-//! paragraph is one change, a very long one several, cut at the ends of sentences (`pieces`).
+//! paragraph is one change, and so is one that goes away; a very long one is several, cut at the ends of sentences
+//! (`pieces`). A very long sentence is cut at the best places there are (`seams`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on the clock, so
 //! compute it once and keep it. Long texts take milliseconds: run it on a blocking thread.
@@ -12,7 +13,9 @@ mod align;
 mod assemble;
 mod blocks;
 mod gaps;
+mod passages;
 mod pieces;
+mod seams;
 mod sentence;
 mod stages;
 mod words;
@@ -25,6 +28,8 @@ mod tests;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+
+pub use passages::{Passage, common_ends, passages};
 
 /// What the comparison may cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +82,8 @@ pub struct SoFar {
 pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> SoFar {
     let blocks = blocks::blocks(written);
     let Some(last) = blocks.last() else { return SoFar::default() };
-    let mut hunks = diff(old, &written[..last.range.start], limits);
+    let hunks = diff_whole(old, &written[..last.range.start], limits);
+    let mut hunks = pieces::cut(pieces::Place { before: "", old, after: "" }, hunks);
     // A removal is known for one only when something stands behind it again.
     let mut end = super::utf16_len(old);
     while let Some(part) = hunks.last_mut().and_then(|hunk| hunk.parts.last_mut()) {
@@ -108,11 +114,12 @@ pub fn diff_between(
     after: &str,
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
-    let hunks = diff_whole(old, new, limits);
-    pieces::cut(pieces::Place { before, old, after }, hunks)
+    let place = pieces::Place { before, old, after };
+    let hunks = pieces::cut_removed(place, new, diff_whole(old, new, limits));
+    pieces::cut(place, hunks)
 }
 
-/// The same with every new paragraph in one piece, however long it is.
+/// The same with every paragraph that comes or goes in one piece, however long it is.
 pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();

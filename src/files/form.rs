@@ -43,7 +43,7 @@ impl Form {
 }
 
 /// The text of a file.
-pub(super) fn read(content: &str) -> Text {
+pub fn read(content: &str) -> Text {
     Text::new(content.strip_prefix(MARK).unwrap_or(content))
 }
 
@@ -51,42 +51,90 @@ pub(super) fn read(content: &str) -> Text {
 pub(super) fn made(text: &str, form: Form) -> String {
     let mut content = String::with_capacity(text.len() + 3);
     content.extend(form.has_mark.then_some(MARK));
-    push_lines(&mut content, text, form.line_end());
+    push_lines(&mut content, text, "", form.line_end());
     content
 }
 
 /// The file `content` with this text: what is the same in both stays as it stands.
 pub(super) fn written(content: &str, text: &str, limits: &DiffLimits) -> String {
+    let parts =
+        || diff(&read(content).to_string(), text, limits).into_iter().flat_map(|it| it.parts);
+    rewritten(content, text, parts)
+}
+
+/// The file `content` with these pieces of its text replaced, in order, which makes its text `text`. What is new gets the line
+/// ends of what it replaces, or of what stands before it. Always gives the same.
+pub fn replaced(content: &str, text: &str, parts: impl IntoIterator<Item = DraftPart>) -> String {
+    rewritten(content, text, || parts)
+}
+
+/// What replaces all of a file, in the form of the file: with its byte order mark, and with its line ends if they are all `\r\n`.
+/// A new content that has any `\r` says itself how its lines end.
+pub fn succeeding(old: &str, new: &str) -> String {
+    let is_plain = !new.contains('\r');
+    let form = Form::of(old);
+    let ends_in_crlf = form.ends_in_crlf && is_alike(old) && is_plain;
+    let has_mark = form.has_mark || new.starts_with(MARK);
+    made(new.strip_prefix(MARK).unwrap_or(new), Form { has_mark, ends_in_crlf })
+}
+
+/// Whether the lines of two contents end in different ways, as far as both have some.
+pub fn end_differently(one: &str, other: &str) -> bool {
+    let ends = |content: &str| {
+        let crlf = content.matches("\r\n").count();
+        let (cr, lf) = (content.matches('\r').count(), content.matches('\n').count());
+        [crlf > 0, cr > crlf, lf > crlf]
+    };
+    let (one, other) = (ends(one), ends(other));
+    one.contains(&true) && other.contains(&true) && one != other
+}
+
+/// Whether all lines end in `\n`, or all in `\r\n`.
+fn is_alike(content: &str) -> bool {
+    let breaks = content.matches(['\r', '\n']).count();
+    !content.contains('\r') || breaks == content.matches("\r\n").count() * 2
+}
+
+fn rewritten<P>(content: &str, text: &str, parts: impl FnOnce() -> P) -> String
+where
+    P: IntoIterator<Item = DraftPart>,
+{
     let form = Form::of(content);
-    let body = content.strip_prefix(MARK).unwrap_or(content);
-    let breaks = body.matches(['\r', '\n']).count();
-    let crlf = body.matches("\r\n").count();
-    // All line ends alike: nothing but the text can differ.
-    if !body.contains('\r') || breaks == crlf * 2 {
+    // Nothing but the text can differ.
+    if is_alike(content) {
         return made(text, form);
     }
     let mut written = String::with_capacity(content.len());
     written.extend(form.has_mark.then_some(MARK));
-    let mut place = Place { rest: body, at: 0 };
-    let parts = diff(&read(content).to_string(), text, limits).into_iter().flat_map(|it| it.parts);
-    for DraftPart { from, to, base: _, insert } in parts {
+    let mut place = Place { rest: content.strip_prefix(MARK).unwrap_or(content), at: 0 };
+    for DraftPart { from, to, base: _, insert } in parts() {
         written.push_str(place.advance(from));
-        place.advance(to);
-        let end = last_line_end(&written).unwrap_or_else(|| form.line_end());
-        push_lines(&mut written, &insert, end);
+        let old = place.advance(to);
+        let end = last_line_end(old).or_else(|| last_line_end(&written));
+        push_lines(&mut written, &insert, old, end.unwrap_or_else(|| form.line_end()));
     }
     written.push_str(place.rest);
     // Where the words between them went, two kinds of line ends can become one.
     if read(&written).to_string() == text { written } else { made(text, form) }
 }
 
-fn push_lines(content: &mut String, text: &str, end: &str) {
+/// Lines that end like those of `old`, one after the other; what is more ends in `then`.
+fn push_lines(content: &mut String, text: &str, old: &str, then: &'static str) {
+    let mut old = old;
     for (index, line) in text.split('\n').enumerate() {
         if index > 0 {
-            content.push_str(end);
+            content.push_str(next_line_end(&mut old).unwrap_or(then));
         }
         content.push_str(line);
     }
+}
+
+fn next_line_end(rest: &mut &str) -> Option<&'static str> {
+    let at = rest.find(['\r', '\n'])?;
+    let found = &rest[at..];
+    let end = ["\r\n", "\r", "\n"].into_iter().find(|end| found.starts_with(end))?;
+    *rest = &found[end.len()..];
+    Some(end)
 }
 
 fn last_line_end(content: &str) -> Option<&'static str> {
@@ -130,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    fn rewritten(content: &str, text: &str) -> String {
+    fn with_text(content: &str, text: &str) -> String {
         written(content, text, &DiffLimits::default())
     }
 
@@ -146,20 +194,67 @@ mod tests {
             ("no end", "no end at all", "no end at all"),
         ];
         for (content, text, expected) in cases {
-            assert_eq!(rewritten(content, text), expected, "{content:?} {text:?}");
+            assert_eq!(with_text(content, text), expected, "{content:?} {text:?}");
         }
     }
 
     #[test]
     fn of_mixed_line_ends_each_stays_where_nobody_wrote() {
         let content = "one\r\ntwo\nthree\rfour\r\nfive";
-        assert_eq!(rewritten(content, "one\ntwo\nthree\nfour\nfive"), content);
+        assert_eq!(with_text(content, "one\ntwo\nthree\nfour\nfive"), content);
         assert_eq!(
-            rewritten(content, "one\ntwo\nthree\nfour\nfive and six"),
+            with_text(content, "one\ntwo\nthree\nfour\nfive and six"),
             "one\r\ntwo\nthree\rfour\r\nfive and six"
         );
-        let more = rewritten(content, "one\nand a half\ntwo\nthree\nfour\nfive");
+        let more = with_text(content, "one\nand a half\ntwo\nthree\nfour\nfive");
         assert_eq!(more, "one\r\nand a half\r\ntwo\nthree\rfour\r\nfive");
+    }
+
+    #[test]
+    fn what_replaces_words_ends_its_lines_as_they_did() {
+        let part = |from, to, insert: &str| DraftPart {
+            from,
+            to,
+            base: String::new(),
+            insert: insert.to_owned(),
+        };
+        let content = "one\r\ntwo\nthree\rfour\r\nfive";
+        let cases = [
+            ("one\n2\n3\nfour\nfive", part(4, 13, "2\n3"), "one\r\n2\n3\rfour\r\nfive"),
+            ("one\ntwo\n3\n3a\n4\nfive", part(8, 18, "3\n3a\n4"), "one\r\ntwo\n3\r3a\r4\r\nfive"),
+            (
+                "0\n1\ntwo\nthree\nfour\nfive",
+                part(0, 3, "0\n1"),
+                "0\r\n1\r\ntwo\nthree\rfour\r\nfive",
+            ),
+            (
+                "one\ntwo\nthree\nfour\n5\n6",
+                part(19, 23, "5\n6"),
+                "one\r\ntwo\nthree\rfour\r\n5\r\n6",
+            ),
+        ];
+        for (text, part, expected) in cases {
+            assert_eq!(replaced(content, text, [part]), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_replaces_all_of_a_file_keeps_its_form() {
+        let cases = [
+            ("a\r\nb\r\n", "x\ny\n", "x\r\ny\r\n"),
+            ("a\r\nb\r\n", "x\ny\r\n", "x\ny\r\n"),
+            ("a\r\nb\n", "x\ny\n", "x\ny\n"),
+            ("a\nb\n", "x\r\ny\r\n", "x\r\ny\r\n"),
+            ("\u{feff}a\r\n", "x\n", "\u{feff}x\r\n"),
+            ("\u{feff}a\r\n", "\u{feff}x\n", "\u{feff}x\r\n"),
+            ("a", "\u{feff}x\n", "\u{feff}x\n"),
+            ("", "x\n", "x\n"),
+        ];
+        for (old, new, expected) in cases {
+            assert_eq!(succeeding(old, new), expected, "{old:?} {new:?}");
+        }
+        assert!(end_differently("a\r\n", "a\n") && end_differently("a\r\nb\n", "a\nb\n"));
+        assert!(!end_differently("a\r\n", "a\r\nb\r\n") && !end_differently("a", "a\r\n"));
     }
 
     #[test]
@@ -173,14 +268,14 @@ mod tests {
         #[test]
         fn what_is_written_reads_as_the_text(content in "[ab \r\n\u{feff}😀]{0,40}", text in "[ab \n😀]{0,40}") {
             let text = Text::new(&text);
-            let file = rewritten(&content, &text.to_string());
+            let file = with_text(&content, &text.to_string());
             // A first character that is a mark by itself is taken for one, as everywhere.
             prop_assert_eq!(read(&file), text);
         }
 
         #[test]
         fn nothing_changes_where_nobody_wrote(content in "[ab \r\n😀]{0,40}") {
-            prop_assert_eq!(rewritten(&content, &read(&content).to_string()), content);
+            prop_assert_eq!(with_text(&content, &read(&content).to_string()), content);
         }
     }
 }

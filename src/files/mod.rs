@@ -6,7 +6,7 @@
 //! kept in the store, so a crash at any moment is caught up with when the server starts or the document is opened.
 
 mod copy;
-mod form;
+pub(crate) mod form;
 mod keeper;
 #[cfg(test)]
 mod tests;

@@ -44,7 +44,7 @@ pub(super) async fn document() -> impl IntoResponse {
 #[rustfmt::skip]
 fn operations() -> Vec<Operation> {
     vec![
-        get("/api/v1/openapi.json", "getOpenapi", "This document").gives::<Value>().for_everybody(),
+        get("/api/v1/openapi.json", "getOpenapi", "This document").gives::<Map<String, Value>>().for_everybody(),
         get("/api/v1/me", "getMe", "Who you are, and what this server offers").gives::<Me>(),
         get("/api/v1/settings", "getSettings", "The server's settings").gives::<Settings>(),
         patch("/api/v1/settings", "setSettings", "Change the server's settings; what is not said stays").body::<SetSettings>().gives::<Settings>(),
@@ -135,6 +135,12 @@ fn describe() -> Value {
             "responses": {
                 "Problem": {
                     "description": "It was not done, and why",
+                    "headers": {
+                        "Retry-After": {
+                            "description": "Seconds after which the same may be done, where waiting helps",
+                            "schema": {"type": "integer", "minimum": 1},
+                        },
+                    },
                     "content": {"application/problem+json": {"schema": problem}},
                 },
             },

@@ -219,6 +219,7 @@ impl From<DecisionError> for Problem {
             | DecisionError::AlreadyResolved { .. }
             | DecisionError::StalePreview { .. }
             | DecisionError::Conflicted { .. }
+            | DecisionError::Touched { .. }
             | DecisionError::FileChanged { .. } => StatusCode::CONFLICT,
         };
         let WireError { code: _, message, details } = convert::decision_error(&error);

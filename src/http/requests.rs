@@ -345,9 +345,10 @@ pub(super) async fn extend(deed: Deed) -> Result<Json<RequestState>, Problem> {
 /// What was accepted is undone.
 pub(super) async fn undo(deed: Deed) -> Result<Json<RequestState>, Problem> {
     let agents = deed.door.agents.clone();
-    let (room, request, by, Undo { hunks, force }) = deed.read(Action::Decide).await?;
+    let (room, request, by, Undo { hunks, force, seen }) = deed.read(Action::Decide).await?;
     let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect());
-    let undo = command::Undo { request, hunks, force: force.unwrap_or(false) };
+    let seen = seen.map(convert::seen);
+    let undo = command::Undo { request, hunks, force: force.unwrap_or(false), seen };
     Ok(Json(state(&*agents.undo_in(&room, undo, by).await?)))
 }
 

@@ -12,7 +12,7 @@ use super::body;
 use super::page::{Asked, Named, Part, Waiting, next};
 use super::principal::{Caller, Stay};
 use super::problem::Problem;
-use crate::agent::{Ask, AskKind, Fork, SafeTools, Stop};
+use crate::agent::{Ask, AskError, AskKind, Fork, SafeTools, Stop};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::store::{Op, SessionRecord};
 use crate::who::Action;
@@ -156,7 +156,12 @@ pub(super) async fn cancel(
 ) -> Result<StatusCode, Problem> {
     let session = own_session(&door, &caller, &session).await?;
     let Empty {} = body::read(request).await?;
-    door.agents.cancel(Stop { session: Some(session), run: Some(RunId::from(run)) }).await?;
+    let run = RunId::from(run);
+    let stop = Stop { session: Some(session.clone()), run: Some(run.clone()) };
+    match door.agents.cancel(stop).await {
+        Err(AskError::NoRun) if door.agents.look(&session, &run).await?.is_some() => {}
+        stopped => stopped?,
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -90,11 +90,15 @@ pub(super) struct Pace {
 /// Tells blocks of text and calls as if they were being written; other blocks make no delta.
 pub(super) async fn play(blocks: &[ContentBlock], pace: Pace, outlet: &Outlet) {
     for (index, block) in blocks.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|index| blocks.get(index));
+        let mut is_next = before.is_some_and(|before| before.as_text().is_some());
         match block {
             ContentBlock::Text { text, .. } => {
                 for piece in pieces(text, pace.chunk_chars) {
                     pause(pace.delay).await;
-                    outlet.send(Delta::Text(piece)).await;
+                    let next = std::mem::take(&mut is_next);
+                    let delta = if next { Delta::NextText(piece) } else { Delta::Text(piece) };
+                    outlet.send(delta).await;
                 }
             }
             ContentBlock::ToolUse { id, name, input } => {
@@ -132,10 +136,37 @@ pub(super) fn complete(
     usage: Usage,
     model: String,
 ) -> AssistantMessage {
+    let blocks = content.len();
     if stop_reason != StopReason::ToolUse {
         content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
     }
-    AssistantMessage { content, stop_reason, stop_sequence: None, stop_details: None, usage, model }
+    let calls_left_out = blocks - content.len();
+    AssistantMessage {
+        content,
+        stop_reason,
+        stop_sequence: None,
+        stop_details: None,
+        usage,
+        model,
+        calls_left_out,
+        notice: None,
+    }
+}
+
+/// Notes how an answer ended, under the name the provider gave the request.
+pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessage, ModelError>) {
+    match answer {
+        Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
+            request_id,
+            model,
+            stop_reason = stop_reason.as_str(),
+            input_tokens = usage.input_tokens,
+            cache_read_input_tokens = usage.cache_read_input_tokens,
+            output_tokens = usage.output_tokens,
+            "the model answered"
+        ),
+        Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
+    }
 }
 
 /// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.

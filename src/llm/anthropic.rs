@@ -13,11 +13,10 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{self, Outlet};
 use super::retry::{self, Patience};
 use super::{
-    AssistantMessage, DEFAULT_MAX_TOKENS, Delta, Model, ModelError, Request, sse, transport,
+    AssistantMessage, DEFAULT_MAX_TOKENS, Delta, Model, ModelError, Request, names, prices, sse,
+    transport,
 };
-use crate::wire::messages::{
-    ApiError, CacheControl, ContentBlock, ErrorBody, Message, MessagesRequest,
-};
+use crate::wire::messages::{ApiError, ContentBlock, ErrorBody, Message, MessagesRequest};
 
 /// The model asked for when nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
@@ -79,8 +78,9 @@ impl Model for Anthropic {
     ) -> BoxStream<'static, Result<Delta, ModelError>> {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
+            let patience = api.patience.within(request.tries);
             let body = api.body(request);
-            retry::persist(api.patience, &outlet, || api.ask(&body, &outlet)).await
+            retry::persist(patience, &outlet, || api.ask(&body, &outlet)).await
         })
     }
 
@@ -127,12 +127,15 @@ impl Api {
     }
 
     fn request(&self, request: Request) -> MessagesRequest {
-        let Request { model, system, messages, tools, tool_choice, max_tokens, .. } = request;
-        let system_block =
-            ContentBlock::Text { text: system, cache_control: Some(CacheControl::one_hour()) };
+        let Request {
+            model, system, mut messages, tools, tool_choice, max_tokens, caching, ..
+        } = request;
+        let model = if model.is_empty() { self.model.clone() } else { model };
+        names::tidy(&mut messages);
+        let system_block = ContentBlock::Text { text: system, cache_control: caching.system };
         MessagesRequest {
-            model: if model.is_empty() { self.model.clone() } else { model },
-            max_tokens: if max_tokens == 0 { DEFAULT_MAX_TOKENS } else { max_tokens },
+            max_tokens: if max_tokens == 0 { prices::most_output(&model) } else { max_tokens },
+            model,
             system: Some(system_block)
                 .filter(|block| block.as_text() != Some(""))
                 .into_iter()
@@ -140,8 +143,7 @@ impl Api {
             messages: messages.into_iter().filter_map(sendable).collect(),
             tools,
             tool_choice,
-            // People take minutes to decide, and the conversation waits for them.
-            cache_control: Some(CacheControl::one_hour()),
+            cache_control: caching.end,
             stream: true,
         }
     }
@@ -173,6 +175,14 @@ impl Api {
     async fn ask(&self, body: &Value, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
         let end = self.try_once(body, outlet).await;
         match &end {
+            Err(ModelError::Api { status: Some(400), message, .. })
+                if message.contains("max_tokens") && is_list_limit(body) =>
+            {
+                // It allows less than its maker's list says, or no longer so much after a long conversation.
+                let mut less = body.clone();
+                less["max_tokens"] = json!(DEFAULT_MAX_TOKENS);
+                self.try_once(&less, outlet).await
+            }
             Err(ModelError::Api { status: Some(400), message, .. }) if message.contains(EAGER) => {
                 self.eager.store(false, Ordering::Relaxed);
                 let mut plain = body.clone();
@@ -200,22 +210,15 @@ impl Api {
         }
         let request_id = opened.request_id.clone();
         let answer = sse::read(opened.bytes(), outlet).await;
-        match &answer {
-            Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
-                request_id,
-                model,
-                stop_reason = stop_reason.as_str(),
-                input_tokens = usage.input_tokens,
-                cache_read_input_tokens = usage.cache_read_input_tokens,
-                output_tokens = usage.output_tokens,
-                "the model answered"
-            ),
-            Err(error) => {
-                tracing::warn!(request_id, model, %error, "the model's answer broke");
-            }
-        }
+        answer::log(&request_id, model, &answer);
         answer
     }
+}
+
+/// Whether a request has the limit of output tokens that was looked up for it, and could have a lower one.
+fn is_list_limit(body: &Value) -> bool {
+    let listed = prices::most_output(body["model"].as_str().unwrap_or_default());
+    listed > DEFAULT_MAX_TOKENS && body["max_tokens"] == listed
 }
 
 /// The field of a tool that asks for its input as it is written.
@@ -237,26 +240,11 @@ fn sendable(mut message: Message) -> Option<Message> {
 }
 
 fn make_sendable(block: &mut ContentBlock) {
-    match block {
-        ContentBlock::ToolUse { id, input, .. } => {
-            plain(id);
-            // Arguments that were no JSON, of a model whose server passes them on.
-            if !input.is_object() {
-                *input = json!({"invalid_json": input.take()});
-            }
-        }
-        ContentBlock::ToolResult { tool_use_id, .. } => plain(tool_use_id),
-        ContentBlock::Text { .. }
-        | ContentBlock::Thinking { .. }
-        | ContentBlock::RedactedThinking { .. }
-        | ContentBlock::Other(_) => {}
-    }
-}
-
-/// Identifiers are letters, digits, `_` and `-` here; other servers also have `functions.read:0`.
-fn plain(id: &mut String) {
-    if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-        *id = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    // Arguments that were no JSON, of a model whose server passes them on.
+    if let ContentBlock::ToolUse { input, .. } = block
+        && !input.is_object()
+    {
+        *input = json!({"invalid_json": input.take()});
     }
 }
 

@@ -13,6 +13,8 @@ pub mod scripted;
 
 mod answer;
 mod events;
+mod failure;
+mod names;
 mod retry;
 mod sse;
 #[cfg(test)]
@@ -30,7 +32,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::messages::{ContentBlock, Message, StopReason, ToolChoice, ToolDefinition, Usage};
+use crate::wire::messages::{
+    CacheControl, ContentBlock, Message, StopReason, ToolChoice, ToolDefinition, Usage,
+};
 
 /// A language model, or something that behaves like one.
 pub trait Model: Send + Sync {
@@ -64,7 +68,7 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// Output tokens when a [`Request`] names no limit: a rewrite of the largest document fits.
+/// Output tokens when neither a [`Request`] names a limit nor the model's own is known.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
 /// One call of a model.
@@ -86,8 +90,12 @@ pub struct Request {
     pub stop_sequences: Vec<String>,
     /// Further fields of the Messages API (`thinking`, `output_config`), for providers of it; others do not know them.
     pub more: Map<String, Value>,
-    /// Upper bound of output tokens; 0 stands for [`DEFAULT_MAX_TOKENS`].
+    /// Upper bound of output tokens; 0 stands for as many as the model can write, or [`DEFAULT_MAX_TOKENS`] if that is not known.
     pub max_tokens: u32,
+    /// How often a provider that fails is asked.
+    pub tries: Tries,
+    /// What a provider that charges for it keeps of the request for the next one.
+    pub caching: Caching,
     /// The conversation's identifier; scripted turns are used up per session.
     pub session: String,
     /// The run, unique on this server; a model that goes on working between two calls knows it by this.
@@ -111,6 +119,32 @@ impl Request {
         let last = self.messages.last()?;
         let outcomes: Vec<_> = last.content.iter().filter_map(ToolOutcome::read).collect();
         (!outcomes.is_empty()).then_some(outcomes)
+    }
+}
+
+/// How often a provider is asked that says it will do better later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tries {
+    /// As often as the model's [`Patience`] lasts.
+    #[default]
+    Patient,
+    /// Once: whoever asks tries again by itself, and knows best when.
+    Once,
+}
+
+/// Up to where a provider keeps a request, and for how long, beside the blocks that say so themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caching {
+    /// Up to the end of the system text.
+    pub system: Option<CacheControl>,
+    /// Up to the end of the conversation.
+    pub end: Option<CacheControl>,
+}
+
+impl Default for Caching {
+    /// People take minutes to decide, and the conversation waits for them.
+    fn default() -> Self {
+        Self { system: Some(CacheControl::one_hour()), end: Some(CacheControl::one_hour()) }
     }
 }
 
@@ -166,6 +200,8 @@ pub struct Selection {
 pub enum Delta {
     /// More text for the person.
     Text(String),
+    /// Text too, and the first of a block of its own: right before it was another one.
+    NextText(String),
     /// A tool call begins. It may be shown as being written, never executed before `Done`.
     ToolUse {
         /// Position of the block in the answer; later deltas name it.
@@ -211,6 +247,12 @@ pub struct AssistantMessage {
     pub usage: Usage,
     /// The model that answered.
     pub model: String,
+    /// Calls that were left out because the model did not stop to wait for them.
+    #[serde(default)]
+    pub calls_left_out: usize,
+    /// What people should know about the answer, such as that only a part of the document was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// Why a model gave no complete answer.
@@ -232,6 +274,8 @@ pub enum ModelError {
         retry_after: Option<Duration>,
         /// Whether the same request may succeed later.
         retryable: bool,
+        /// What it says besides for programs, such as an `error_code`.
+        details: Option<Box<Value>>,
     },
     /// No connection, or it broke or went silent.
     #[error("cannot reach the model: {message}")]
@@ -280,20 +324,6 @@ impl ModelError {
             | Self::NoTurn { .. }
             | Self::Program { .. }
             | Self::Internal { .. } => false,
-        }
-    }
-
-    /// For programs: why a run with this failure ended.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Program { code, .. } => code,
-            Self::Cancelled
-            | Self::Api { .. }
-            | Self::Network { .. }
-            | Self::CutOff
-            | Self::Malformed { .. }
-            | Self::NoTurn { .. }
-            | Self::Internal { .. } => "model_error",
         }
     }
 

@@ -6,6 +6,7 @@
 mod calls;
 mod errors;
 mod opening;
+mod reading;
 mod request;
 mod stream;
 
@@ -22,16 +23,13 @@ use super::answer::{self, Outlet};
 use super::retry::{self, Patience};
 use super::{AssistantMessage, Delta, Model, ModelError, Request, transport};
 
-use request::{Dialect, Limit};
+use request::{Body, Dialect, Limit};
 
 /// Where the API is when nobody says otherwise.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// The model asked for at `OpenAI` itself when nobody names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
-
-/// Bytes that no tokenizer makes one token of, on average. A server that counts fewer tokens has cut the request.
-const MOST_BYTES_PER_TOKEN: u64 = 12;
 
 /// How to reach the server.
 pub struct Settings {
@@ -76,6 +74,17 @@ impl OpenAi {
     }
 }
 
+/// The answer, with a notice if the server has read only a part of what it was sent.
+fn checked(answer: AssistantMessage, body: &Body<'_>) -> AssistantMessage {
+    let read = answer.usage.input_tokens + answer.usage.cache_read_input_tokens;
+    let least = body.texts().map(reading::least_tokens).sum();
+    let notice = reading::notice(read, least);
+    if notice.is_some() {
+        tracing::warn!(model = answer.model, read, least, "the server has read only a part");
+    }
+    AssistantMessage { notice, ..answer }
+}
+
 /// The address that `/chat/completions` is appended to.
 fn base(url: &str) -> String {
     let url = url.trim().trim_end_matches('/');
@@ -100,7 +109,8 @@ impl Model for OpenAi {
     ) -> BoxStream<'static, Result<Delta, ModelError>> {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
-            retry::persist(api.patience, &outlet, || api.ask(&request, &outlet)).await
+            let patience = api.patience.within(request.tries);
+            retry::persist(patience, &outlet, || api.ask(&request, &outlet)).await
         })
     }
 
@@ -149,31 +159,8 @@ impl Api {
                 Err(ModelError::Malformed { message })
             }
         };
-        match &answer {
-            Ok(AssistantMessage { usage, stop_reason, .. }) => {
-                tracing::info!(
-                    request_id,
-                    model,
-                    stop_reason = stop_reason.as_str(),
-                    input_tokens = usage.input_tokens,
-                    cache_read_input_tokens = usage.cache_read_input_tokens,
-                    output_tokens = usage.output_tokens,
-                    "the model answered"
-                );
-                let read = usage.input_tokens + usage.cache_read_input_tokens;
-                let sent = body.text_bytes();
-                if read > 0 && sent / MOST_BYTES_PER_TOKEN > read {
-                    tracing::warn!(
-                        model,
-                        read,
-                        sent,
-                        "the server has read only a part: its context is too short"
-                    );
-                }
-            }
-            Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
-        }
-        answer
+        answer::log(&request_id, model, &answer);
+        answer.map(|answer| checked(answer, &body))
     }
 
     /// The model asked for when the request names none: the configured one, or the first that the server lists.
@@ -186,6 +173,7 @@ impl Api {
                 message: "the server lists no model".into(),
                 retry_after: None,
                 retryable: false,
+                details: None,
             })
         };
         self.model.get_or_try_init(first).await.map(String::as_str)

@@ -1,9 +1,11 @@
-//! What tokens cost, where that is known. Pure.
+//! What tokens cost, and how many a model writes, where that is known. Pure.
 //!
 //! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page (read October 2026) and
 //! OpenAI's (read June 2026). A model that is not here has no price, and only its tokens are shown.
 
 use crate::wire::messages::Usage;
+
+use super::DEFAULT_MAX_TOKENS;
 
 /// Prices of one model, in tenths of a US cent for a million tokens, so that all of them are whole.
 struct Price {
@@ -48,6 +50,30 @@ const PRICES: &[Price] = &[
     price("gpt-5.4-mini", 0, [750, 75, 750, 4_500]),
     price("gpt-5.4-nano", 0, [200, 20, 200, 1_250]),
 ];
+
+/// Output tokens of one answer, from the same lists, by how the name begins; of several that fit, the first.
+const OUTPUTS: &[(&str, u32)] = &[
+    ("claude-fable-5", 128_000),
+    ("claude-mythos-5", 128_000),
+    ("claude-opus-4-5", 64_000),
+    ("claude-opus-4", 128_000),
+    ("claude-opus-5", 128_000),
+    ("claude-sonnet-4", 64_000),
+    ("claude-sonnet-5", 64_000),
+    ("claude-haiku-4-5", 64_000),
+    ("claude-haiku-5-5", 64_000),
+    ("gpt-5.4", 128_000),
+    ("gpt-5.5", 128_000),
+];
+
+/// The most output tokens that `model` can be asked for. 32,000 are enough for a rewrite of the longest document that tools
+/// change in most languages, not in Chinese or Japanese.
+pub fn most_output(model: &str) -> u32 {
+    // Only models that have a price are known; others may have a name that begins in the same way.
+    let known = PRICES.iter().any(|price| price.model == undated(model));
+    let output = OUTPUTS.iter().find(|(name, _)| known && model.starts_with(name));
+    output.map_or(DEFAULT_MAX_TOKENS, |(_, most)| *most)
+}
 
 /// What one answer of `model` cost, in billionths of a US dollar; `None` if its price is not known.
 pub fn cost(model: &str, usage: Usage) -> Option<u64> {
@@ -101,6 +127,19 @@ mod tests {
         for unknown in ["qwen3:8b", "claude-sonnet-5-5-turbo", "gpt-5.5-pro", "", "-", "2026-04-23"]
         {
             assert_eq!(dollars(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_asked_for_as_much_as_it_can_write() {
+        assert_eq!(most_output("claude-opus-5-5"), 128_000);
+        assert_eq!(most_output("claude-opus-4-5-20251101"), 64_000);
+        assert_eq!(most_output("gpt-5.5-2026-04-23"), 128_000);
+        for unknown in ["qwen3:8b", "claude-sonnet-5-5-turbo", "gpt-5.5-pro", ""] {
+            assert_eq!(most_output(unknown), DEFAULT_MAX_TOKENS, "{unknown}");
+        }
+        for price in PRICES {
+            assert!(most_output(price.model) > DEFAULT_MAX_TOKENS, "{}", price.model);
         }
     }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::answer::Outlet;
-use super::{AssistantMessage, ModelError};
+use super::{AssistantMessage, ModelError, Tries};
 use crate::wire::messages::ApiError;
 
 /// How patient a model is with its provider.
@@ -57,6 +57,14 @@ where
 }
 
 impl Patience {
+    /// As much of it as a request wants.
+    pub(super) fn within(self, tries: Tries) -> Self {
+        match tries {
+            Tries::Patient => self,
+            Tries::Once => Self { retries: 0, ..self },
+        }
+    }
+
     /// The pause after try number `attempt` (from 0) failed with `error`; `None` to give up.
     /// `chance` in `[0, 1)` takes up to a quarter off, so that many clients do not return at once.
     fn pause(&self, error: &ModelError, attempt: u32, chance: f64) -> Option<Duration> {
@@ -112,7 +120,8 @@ mod tests {
 
     fn overloaded(retry_after: Option<Duration>) -> ModelError {
         let (kind, message) = ("overloaded_error".to_owned(), "Overloaded".to_owned());
-        ModelError::Api { status: Some(529), kind, message, retry_after, retryable: true }
+        let (status, details) = (Some(529), None);
+        ModelError::Api { status, kind, message, retry_after, retryable: true, details }
     }
 
     #[test]
@@ -125,6 +134,8 @@ mod tests {
         assert_eq!(full, [500, 1000, 2000, 4000, 8000, 8000]);
         assert_eq!(pause_ms(0, 1.0), Some(375));
         assert_eq!(pause_ms(9, 0.0), None, "patience ends");
+        let once = patience.within(Tries::Once);
+        assert_eq!(once.pause(&overloaded(Some(Duration::ZERO)), 0, 0.0), None);
     }
 
     #[test]

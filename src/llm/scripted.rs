@@ -115,6 +115,7 @@ async fn play(turn: &Turn, model: String, outlet: &Outlet) -> Result<AssistantMe
             message: message.clone(),
             retry_after: None,
             retryable: status_is_retryable(*status),
+            details: None,
         }),
     }
 }

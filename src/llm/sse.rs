@@ -139,7 +139,12 @@ impl Reader {
         }
         let (block, delta) = match block {
             ContentBlock::Text { text, .. } => {
-                let delta = (!text.is_empty()).then(|| Delta::Text(text.clone()));
+                let delta = match self.blocks.last_key_value() {
+                    Some((_, Block::Text(before))) if !before.is_empty() => {
+                        Some(Delta::NextText(text.clone()))
+                    }
+                    _ => (!text.is_empty()).then(|| Delta::Text(text.clone())),
+                };
                 (Block::Text(text), delta)
             }
             ContentBlock::ToolUse { id, name, input } => {
@@ -216,13 +221,16 @@ impl Reader {
         let start = self.start.take().ok_or_else(|| malformed("an end without message_start"))?;
         let stop_reason =
             self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;
-        let mut content = Vec::new();
-        for block in std::mem::take(&mut self.blocks).into_values() {
-            content.extend(block.close(&stop_reason));
-        }
+        let blocks = std::mem::take(&mut self.blocks);
+        let calls = blocks.values().filter(|it| matches!(it, Block::Call { .. })).count();
+        let content: Vec<_> =
+            blocks.into_values().filter_map(|block| block.close(&stop_reason)).collect();
         let mut message = answer::complete(content, stop_reason, self.usage, start.model);
         message.stop_sequence = self.end.stop_sequence.take();
         message.stop_details = self.end.stop_details.take();
+        if message.stop_reason != StopReason::ToolUse {
+            message.calls_left_out = calls;
+        }
         Ok(message)
     }
 }
@@ -264,8 +272,9 @@ fn overwrite(usage: &mut Usage, delta: UsageDelta) {
 
 fn mid_stream(error: ApiError) -> ModelError {
     let retryable = kind_is_retryable(&error);
-    let ApiError { kind, message, details: _ } = error;
-    ModelError::Api { status: None, kind, message, retry_after: None, retryable }
+    let ApiError { kind, message, details } = error;
+    let (retry_after, details) = (None, details.map(Box::new));
+    ModelError::Api { status: None, kind, message, retry_after, retryable, details }
 }
 
 fn malformed(message: &str) -> ModelError {

@@ -76,9 +76,12 @@ impl Opened {
         kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
     }
 
-    /// The body as it comes.
+    /// The body as it comes. What breaks now is no connection that was never there, but an answer that is cut.
     pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
-        self.response.bytes_stream().map_err(network)
+        self.response.bytes_stream().map_err(|error| {
+            tracing::warn!(error = %network(error), "the model's answer broke off");
+            ModelError::CutOff
+        })
     }
 
     /// The body as one JSON value, at most 4 MiB.
@@ -116,8 +119,9 @@ async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     });
     let passes = retry::status_is_retryable(status) && !retry::is_spend_limit(&error);
     let retryable = should_retry.unwrap_or(passes);
-    let ApiError { kind, message, details: _ } = error;
-    ModelError::Api { status: Some(status), kind, message, retry_after, retryable }
+    let ApiError { kind, message, details } = error;
+    let (status, details) = (Some(status), details.map(Box::new));
+    ModelError::Api { status, kind, message, retry_after, retryable, details }
 }
 
 /// `retry-after-ms`, or `retry-after` in seconds or as a date; `None` when absent or in the past.

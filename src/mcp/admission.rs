@@ -12,13 +12,14 @@ use futures_util::StreamExt as _;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::json;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::{Auth, AuthError, Pass};
 
-use super::Desk;
 use super::early::{self, is_stream};
 use super::reads::Reader;
 use super::sessions::{Full, Use};
+use super::{Desk, LONGEST_MESSAGE};
 
 /// Names a session of the protocol.
 const SESSION: &str = "mcp-session-id";
@@ -32,6 +33,26 @@ const LONGEST_BRIDGE: usize = 64;
 const LOOK: Duration = Duration::from_secs(30);
 /// Seconds after which somebody whose sessions are all in use may try again.
 const LATER_S: &str = "30";
+
+/// How long the requests of an ended session may take to be taken back.
+const TAKING_BACK: Duration = Duration::from_secs(5);
+
+/// The session in which a request is made.
+#[derive(Clone, Debug)]
+pub(super) struct Inside(pub(super) String);
+
+/// The connection that an answer goes over; fires when that is closed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line(pub(super) CancellationToken);
+
+/// Why a session is watched no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watched {
+    /// It is over.
+    Over,
+    /// The server stops.
+    Stopped,
+}
 
 /// Lets people in.
 pub(super) struct Gate {
@@ -76,27 +97,44 @@ impl Gate {
         }
         let (gate, session) = (Arc::clone(self), session.to_owned());
         self.desk.door.tasks.spawn(async move {
-            gate.watch(&session, &pass).await;
-            gate.desk.sessions.end(&session);
+            // What waits over a stop of the server is not given up.
+            if gate.watch(&session, &pass).await == Watched::Over {
+                gate.desk.sessions.end(&session);
+            }
             gate.desk.reads.forget(&pass.principal().user, &session);
         });
         Ok(())
     }
 
-    /// Waits until a session is over.
-    async fn watch(&self, session: &str, pass: &Pass) {
+    /// Waits until a session is over, or the server stops.
+    async fn watch(&self, session: &str, pass: &Pass) -> Watched {
         let id = session.into();
         loop {
             tokio::select! {
-                () = self.desk.door.stop.cancelled() => return,
-                _ = pass.ended() => return self.close(session).await,
+                biased;
+                () = self.desk.door.stop.cancelled() => return Watched::Stopped,
+                _ = pass.ended() => {
+                    self.close(session).await;
+                    return Watched::Over;
+                }
                 () = tokio::time::sleep(LOOK) => {
                     if !self.manager.has_session(&id).await.unwrap_or(false) {
-                        return;
+                        return Watched::Over;
                     }
                 }
             }
         }
+    }
+
+    /// A program has ended its session: nobody would hear of its calls, so their requests are taken back before it is told
+    /// that this is done.
+    async fn end(&self, session: &str) -> Response {
+        if let Some(calls) = self.desk.sessions.end(session) {
+            // One that was approved just now is carried out meanwhile.
+            drop(tokio::time::timeout(TAKING_BACK, calls.wait()).await);
+        }
+        // Not 202: some clients complain of that.
+        StatusCode::NO_CONTENT.into_response()
     }
 }
 
@@ -121,7 +159,13 @@ pub(super) async fn admit(
     if let Some(reader) = reader(request.headers(), inside.as_deref()) {
         request.extensions_mut().insert(reader);
     }
+    if let Some(session) = &inside {
+        request.extensions_mut().insert(Inside(session.clone()));
+    }
+    let line = CancellationToken::new();
+    request.extensions_mut().insert(Line(line.clone()));
     request.extensions_mut().insert(pass.clone());
+    let line = line.drop_guard();
     let holding = inside.as_deref().and_then(|session| sessions.hold(session));
     let leaves = request.method() == Method::DELETE;
     // In a session the answer begins at once by itself.
@@ -130,16 +174,20 @@ pub(super) async fn admit(
     } else {
         next.run(request).await
     };
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let detail = format!("a message may have at most {LONGEST_MESSAGE} bytes");
+        return problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail);
+    }
     if let Some(session) = inside {
         if leaves && response.status().is_success() {
-            sessions.end(&session);
+            return gate.end(&session).await;
         }
     } else if let Some(begun) = named(response.headers(), SESSION)
         && let Err(full) = gate.begin(begun, pass).await
     {
         return crowded(full);
     }
-    held(response, holding)
+    held(response, holding, line)
 }
 
 /// Which program asks, if that can be known.
@@ -153,12 +201,14 @@ fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A session is in use for as long as its answer is read.
-fn held(response: Response, holding: Option<Use>) -> Response {
-    let (Some(holding), true) = (holding, is_stream(&response)) else { return response };
+/// A session is in use for as long as its answer is read, and its line is open.
+fn held(response: Response, holding: Option<Use>, line: DropGuard) -> Response {
+    if !is_stream(&response) {
+        return response;
+    }
     response.map(|body| {
         let pieces = body.into_data_stream().map(move |piece| {
-            let _ = &holding;
+            let _ = (&holding, &line);
             piece
         });
         Body::from_stream(pieces)

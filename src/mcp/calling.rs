@@ -1,25 +1,37 @@
 //! One `tools/call`: made, waited for, answered.
 
+use std::time::Duration;
+
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use rmcp::service::RequestContext;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallDoor, Calling, Ongoing, Outside};
+use crate::agent::{CallDoor, Calling, Line, Mark, Namer, Ongoing, Outside};
 use crate::tools::Call;
 
 use super::Desk;
+use super::admission::Inside;
 use super::handler::Caller;
 use super::reads::Reader;
+use super::sessions::OnCall;
 use super::tools::{Listed, Target, target};
 use super::waiting::{self, Progress, Waited};
 use super::words;
 
 /// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
 const MARGIN_MS: u64 = 2_000;
+/// How long a request may take to be taken back.
+const TAKING_BACK: Duration = Duration::from_secs(2);
+/// How long after its connection broke a bridge may send a call again. It never asks for the rest of an answer.
+const GRACE: Duration = Duration::from_secs(3);
 /// A call as its own client names it.
 const TOOL_USE: &str = "claudecode/toolUseId";
 /// Longest name of a call, in bytes.
 const LONGEST_NAME: usize = 128;
+/// Said where nobody hears it, but for the log.
+const SESSION_OVER: &str = "the session is over";
 
 /// Makes a call and waits until it is over. Whatever is wrong with it is told as the result of the call.
 pub(super) async fn call(
@@ -51,11 +63,11 @@ pub(super) async fn call(
     if document.is_some() && base.is_none() && reader.is_none() {
         return refused(words::denied(words::SAY_WHICH_VERSION));
     }
-    // A session whose people are being asked is not one that nobody uses.
-    let _in_use = match reader {
-        Some(Reader::Session(name)) => desk.sessions.hold(name),
-        Some(Reader::Bridge(_)) | None => None,
-    };
+    let session_of = caller.inside.as_ref();
+    let on_call = session_of.and_then(|Inside(name)| desk.sessions.call(name));
+    if session_of.is_some() && on_call.is_none() {
+        return refused(words::denied(SESSION_OVER));
+    }
     let calling = Calling {
         session,
         principal: caller.principal.clone(),
@@ -70,35 +82,80 @@ pub(super) async fn call(
                 desk.door.clock.now_ms().saturating_add(patience_ms)
             }),
             again_of: None,
+            named_by: None,
         },
-        mark,
+        mark: mark.map(|name| Mark { name, by: Namer::Program(line(caller)) }),
     };
     let mut progress = Progress::of(context);
     if listed.about.asks() {
         // At once: a client may give up on an answer that does not begin.
         progress.say("Asking the people who decide").await;
     }
-    match desk.door.agents.call(calling, &context.ct).await {
-        Ok(ongoing) => wait(desk, caller, listed, ongoing, progress).await,
+    let give_up = context.ct.child_token();
+    match desk.door.agents.call(calling, &give_up).await {
+        Ok(ongoing) => {
+            let nobody_hears = nobody_hears(caller, on_call.as_ref());
+            wait(desk, caller, listed, Waiting { ongoing, progress, give_up }, nobody_hears).await
+        }
         Err(error) => refused(words::refused(&error)),
     }
+}
+
+/// Waits until nobody can be told any more what comes of a call: its session is over, or its bridge is gone.
+async fn nobody_hears(caller: &Caller, on_call: Option<&OnCall>) {
+    let over = async {
+        match on_call {
+            Some(on_call) => on_call.over().await,
+            None => std::future::pending().await,
+        }
+    };
+    let gone = async {
+        match caller.reader {
+            Some(Reader::Bridge(_)) => caller.line.cancelled().await,
+            // Others resume the session, and hear then.
+            Some(Reader::Session(_)) | None => std::future::pending().await,
+        }
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        () = over => {}
+        () = gone => {}
+    }
+}
+
+/// A call that is waited for.
+struct Waiting {
+    ongoing: Ongoing,
+    progress: Progress,
+    /// Takes it back.
+    give_up: CancellationToken,
 }
 
 async fn wait(
     desk: &Desk,
     caller: &Caller,
     listed: &Listed,
-    mut ongoing: Ongoing,
-    mut progress: Progress,
+    waiting: Waiting,
+    nobody_hears: impl Future<Output = ()>,
 ) -> CallToolResult {
+    let Waiting { mut ongoing, mut progress, give_up } = waiting;
     // Dropping the call takes the request back: nobody would hear what came of it.
     let waited = tokio::select! {
         biased;
         waited = waiting::wait(&mut ongoing, &mut progress) => waited,
         _ = caller.pass.ended() => return result(words::denied("your token is no longer good"), true),
+        () = nobody_hears => {
+            give_up.cancel();
+            // Whoever ended the session is told so once nobody can approve it any more.
+            drop(timeout(TAKING_BACK, waiting::wait(&mut ongoing, &mut progress)).await);
+            return result(words::denied(SESSION_OVER), true);
+        }
     };
     match waited {
         Waited::Over(done) => {
+            if !caller.line.is_cancelled() || is_listening(desk, caller) {
+                desk.door.agents.told(&ongoing).await;
+            }
             if let Some((document, version)) = done.read.clone() {
                 let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
                 desk.reads.note(user, reader, document, version);
@@ -114,6 +171,22 @@ async fn wait(
             result(words, true)
         }
     }
+}
+
+/// Whether a session whose connection broke has another one, over which it is told.
+fn is_listening(desk: &Desk, caller: &Caller) -> bool {
+    let session =
+        caller.inside.as_ref().filter(|_| !matches!(caller.reader, Some(Reader::Bridge(_))));
+    session.is_some_and(|Inside(name)| desk.sessions.is_listening(name))
+}
+
+/// Which program calls, and how long it hears.
+fn line(caller: &Caller) -> Line {
+    let program = caller.reader.as_ref().map(|reader| match reader {
+        Reader::Session(name) => format!("session {name}"),
+        Reader::Bridge(name) => format!("bridge {name}"),
+    });
+    Line { program, lost: caller.line.clone() }
 }
 
 /// Only text: some clients show their model nothing else if there is anything else.

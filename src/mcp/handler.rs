@@ -22,6 +22,7 @@ use crate::room::Rooms;
 use crate::store::{Op, SessionRecord, StoreError};
 use crate::who::{Action, Principal, shown_name};
 
+use super::admission::{Inside, Line};
 use super::changes::Wanted;
 use super::reads::Reader;
 use super::{Desk, calling, prompts, resources};
@@ -48,6 +49,10 @@ pub(super) struct Caller {
     pub(super) client: String,
     /// Which of the programs of that name it is, if that can be known.
     pub(super) reader: Option<Reader>,
+    /// The session of the protocol in which it calls.
+    pub(super) inside: Option<Inside>,
+    /// Fires when the connection is closed that its answer goes over.
+    pub(super) line: CancellationToken,
     /// Milliseconds after which it gives up.
     pub(super) timeout_ms: Option<u64>,
 }
@@ -133,7 +138,10 @@ fn caller(extensions: &Extensions, client: Option<Implementation>) -> Result<Cal
         .and_then(|parts| parts.headers.get(TIMEOUT)?.to_str().ok()?.parse().ok())
         .filter(|timeout_ms| *timeout_ms > 0);
     let reader = parts.and_then(|parts| parts.extensions.get::<Reader>()).cloned();
-    Ok(Caller { pass, principal, client, reader, timeout_ms })
+    let inside = parts.and_then(|parts| parts.extensions.get::<Inside>()).cloned();
+    let line = parts.and_then(|parts| parts.extensions.get::<Line>()).cloned();
+    let Line(line) = line.unwrap_or_default();
+    Ok(Caller { pass, principal, client, reader, inside, line, timeout_ms })
 }
 
 fn caller_of(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {

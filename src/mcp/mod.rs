@@ -44,6 +44,9 @@ pub use changes::Changes;
 /// A session that nothing was heard of or said to for this long is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);
 
+/// The longest message of a client, in bytes.
+const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
+
 /// What the MCP door needs of the house.
 #[derive(Clone)]
 pub struct Door {
@@ -81,6 +84,7 @@ fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpSe
     manager.session_config.keep_alive = Some(IDLE);
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stop.clone())
+        .with_max_request_body_bytes(LONGEST_MESSAGE)
         // The guard before every route has looked at Host and Origin, and knows `--allowed-host`.
         .disable_allowed_hosts();
     (manager, config)

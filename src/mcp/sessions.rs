@@ -8,6 +8,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
 use crate::ids::UserId;
 
 /// How many there may be at once.
@@ -58,6 +62,10 @@ struct Session {
     uses: usize,
     /// When the last use began or ended.
     used: u64,
+    /// Fires when it is over. The library below goes on with its calls for a while, when nobody can hear of them.
+    over: CancellationToken,
+    /// Its calls under way.
+    calls: TaskTracker,
 }
 
 /// A use of a session, until it is dropped.
@@ -65,6 +73,21 @@ struct Session {
 pub(super) struct Use {
     sessions: Sessions,
     session: String,
+}
+
+/// A call of a session, until it is dropped.
+#[derive(Debug)]
+pub(super) struct OnCall {
+    over: CancellationToken,
+    _use: Use,
+    _counted: TaskTrackerToken,
+}
+
+impl OnCall {
+    /// Waits until the session is over.
+    pub(super) async fn over(&self) {
+        self.over.cancelled().await;
+    }
 }
 
 impl Sessions {
@@ -85,7 +108,13 @@ impl Sessions {
             ended.push(open.end_idle().ok_or(Full::All)?);
         }
         open.clock += 1;
-        let begun = Session { owner: owner.clone(), uses: 0, used: open.clock };
+        let begun = Session {
+            owner: owner.clone(),
+            uses: 0,
+            used: open.clock,
+            over: CancellationToken::new(),
+            calls: TaskTracker::new(),
+        };
         open.sessions.insert(session.to_owned(), begun);
         Ok(ended)
     }
@@ -101,9 +130,25 @@ impl Sessions {
         Some(Use { sessions: self.clone(), session: session.to_owned() })
     }
 
-    /// It is over. Whether it was there.
-    pub(super) fn end(&self, session: &str) -> bool {
-        self.open().sessions.remove(session).is_some()
+    /// A call is made in it, if it is there: people may be asked, so nobody else gets its place.
+    pub(super) fn call(&self, session: &str) -> Option<OnCall> {
+        let held = self.hold(session)?;
+        let open = self.open();
+        let Session { over, calls, .. } = open.sessions.get(session)?;
+        Some(OnCall { over: over.clone(), _counted: calls.token(), _use: held })
+    }
+
+    /// Whether it is used besides by its calls: whoever is there can be told.
+    pub(super) fn is_listening(&self, session: &str) -> bool {
+        self.open().sessions.get(session).is_some_and(|it| it.uses > it.calls.len())
+    }
+
+    /// It is over, and its calls are given up. The calls under way, if it was there.
+    pub(super) fn end(&self, session: &str) -> Option<TaskTracker> {
+        let Session { over, calls, .. } = self.open().sessions.remove(session)?;
+        over.cancel();
+        calls.close();
+        Some(calls)
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -173,7 +218,7 @@ mod tests {
         assert_eq!(begins(&sessions, "4", "ana"), Ok(ended(&["2"])));
         assert_eq!(begins(&sessions, "5", "ana"), Ok(ended(&["3"])));
         assert_eq!((sessions.owner("2"), sessions.owner("1")), (None, Some("ana".into())));
-        assert!(sessions.end("1") && !sessions.end("1"));
+        assert!(sessions.end("1").is_some() && sessions.end("1").is_none());
         assert_eq!(begins(&sessions, "6", "ana"), Ok(ended(&[])));
     }
 
@@ -196,6 +241,20 @@ mod tests {
         sessions.end("1");
         drop(uses);
         assert_eq!(sessions.owner("3"), Some("ana".into()));
+    }
+
+    #[tokio::test]
+    async fn a_call_hears_that_its_session_is_over_and_whoever_ends_it_that_the_call_is() {
+        let sessions = few();
+        begins(&sessions, "1", "ana").unwrap();
+        assert!(sessions.call("2").is_none());
+        let call = sessions.call("1").unwrap();
+        let calls = sessions.end("1").unwrap();
+        call.over().await;
+        assert_eq!(calls.len(), 1);
+        drop(call);
+        calls.wait().await;
+        assert!(sessions.call("1").is_none());
     }
 
     #[test]

@@ -63,10 +63,13 @@ impl Failure {
 
     /// What the model's failure is to the client. Its provider refusing *our* key is not the client's fault.
     pub fn of_model(error: &ModelError) -> Self {
-        let retry_after_s = error.retry_after().map(|wait| wait.as_secs().max(1));
-        let failure = match error {
-            ModelError::Api { status: Some(401..=403), .. } => {
-                Self::new(500, "the model's provider refused this server; its log has the reason")
+        // In whole seconds, and not too soon.
+        let retry_after_s = error.retry_after().map(|wait| wait.as_millis().div_ceil(1_000).max(1));
+        let retry_after_s = retry_after_s.and_then(|seconds| u64::try_from(seconds).ok());
+        let mut failure = match error {
+            ModelError::Api { status: Some(401 | 403), .. } => {
+                let words = "the model's provider refused this server; its log has the reason";
+                return Self { retry_after_s, ..Self::new(500, words) };
             }
             ModelError::Api { status: Some(status), message, .. } => {
                 let known = KINDS.iter().any(|(known, _)| known == status);
@@ -86,6 +89,9 @@ impl Failure {
             | ModelError::Program { .. }
             | ModelError::Internal { .. } => Self::new(500, error.to_string()),
         };
+        if let ModelError::Api { details: Some(details), .. } = error {
+            failure.error.details = Some(Value::clone(details));
+        }
         Self { retry_after_s, ..failure }
     }
 
@@ -104,7 +110,16 @@ mod tests {
 
     fn provider(status: Option<u16>, kind: &str, retry_after: Option<Duration>) -> Failure {
         let (kind, message) = (kind.to_owned(), "Words.".to_owned());
-        Failure::of_model(&ModelError::Api { status, kind, message, retry_after, retryable: true })
+        let details = Some(Box::new(json!({"error_code": "a_code"})));
+        let retryable = true;
+        Failure::of_model(&ModelError::Api {
+            status,
+            kind,
+            message,
+            retry_after,
+            retryable,
+            details,
+        })
     }
 
     #[test]
@@ -129,14 +144,18 @@ mod tests {
     #[test]
     fn what_the_provider_says_is_passed_on_but_for_our_own_key() {
         let busy = provider(Some(429), "rate_limit_error", Some(Duration::from_millis(1_500)));
-        assert_eq!((busy.status, busy.retry_after_s), (429, Some(1)));
+        assert_eq!((busy.status, busy.retry_after_s), (429, Some(2)));
+        assert_eq!(busy.error.details, Some(json!({"error_code": "a_code"})));
+        let unpaid = provider(Some(402), "billing_error", None);
+        assert_eq!((unpaid.status, unpaid.error.kind.as_str()), (402, "billing_error"));
         assert_eq!(provider(Some(529), "overloaded_error", None).status, 529);
         assert_eq!(
             provider(None, "overloaded_error", None).status,
             529,
             "in the middle of a stream"
         );
-        assert_eq!(provider(Some(401), "authentication_error", None).status, 500);
+        let refused = provider(Some(401), "authentication_error", None);
+        assert_eq!((refused.status, refused.error.details), (500, None));
         assert_eq!(provider(Some(422), "invalid", None).status, 400);
         assert_eq!(provider(Some(503), "unavailable", None).error.kind, "api_error");
         let lost = Failure::of_model(&ModelError::CutOff);

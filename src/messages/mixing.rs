@@ -70,8 +70,8 @@ pub enum Next {
 /// A complete answer.
 #[derive(Debug, PartialEq)]
 pub struct End {
-    /// The calls for the client.
-    pub calls: Vec<ContentBlock>,
+    /// The model's last answer, as the client is shown it: the calls are the client's. Empty if it was told already.
+    pub shown: Vec<ContentBlock>,
     /// Why it ends.
     pub stop_reason: StopReason,
     /// Which stop sequence ended it.
@@ -115,6 +115,22 @@ impl Turn {
         (self.said, self.waiting, self.external) = (said, waiting, external);
         (self.rounds, self.usage) = (rounds, usage);
         Some(self.waiting.clone())
+    }
+
+    /// The model's last answer as the client is shown it: without the calls that run here.
+    pub fn shown(&self) -> Vec<ContentBlock> {
+        let last = self.said.last().map(|message| message.content.as_slice());
+        last.unwrap_or_default().iter().filter(|it| !self.is_internal(it)).cloned().collect()
+    }
+
+    /// Whether the model's last answer has calls of the client's.
+    pub fn calls_others(&self) -> bool {
+        !self.external.is_empty()
+    }
+
+    /// The client will not wait for another answer of the model: once the calls have run, it is asked to go on.
+    pub fn end_soon(&mut self) {
+        self.rounds = MOST_ROUNDS;
     }
 
     /// What was said since the client's last message, to be sent after that.
@@ -177,17 +193,17 @@ impl Turn {
         stop_sequence: Option<String>,
         stop_details: Option<serde_json::Value>,
     ) -> Next {
+        let (shown, usage) = (self.shown(), self.usage);
         let hidden = self.hide(Vec::new());
-        let calls = std::mem::take(&mut self.external);
-        let usage = self.usage;
-        Next::End(Box::new(End { calls, stop_reason, stop_sequence, stop_details, usage, hidden }))
+        Next::End(Box::new(End { shown, stop_reason, stop_sequence, stop_details, usage, hidden }))
     }
 
     fn end_holding(&mut self, stop_reason: StopReason, held: Vec<ContentBlock>) -> Next {
-        let hidden = self.hide(held);
-        let (calls, usage) = (std::mem::take(&mut self.external), self.usage);
+        // Without a call of the client's it was told before ours ran.
+        let shown = if self.calls_others() { self.shown() } else { Vec::new() };
+        let (hidden, usage) = (self.hide(held), self.usage);
         let (stop_sequence, stop_details) = (None, None);
-        Next::End(Box::new(End { calls, stop_reason, stop_sequence, stop_details, usage, hidden }))
+        Next::End(Box::new(End { shown, stop_reason, stop_sequence, stop_details, usage, hidden }))
     }
 
     /// What really happened, if the client sees less of it or may bring back less.
@@ -296,6 +312,8 @@ mod tests {
             stop_details: None,
             usage: Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() },
             model: "actor".into(),
+            calls_left_out: 0,
+            notice: None,
         }
     }
 
@@ -329,7 +347,7 @@ mod tests {
     #[test]
     fn the_clients_calls_go_back_all_at_once() {
         let ended = end(turn(None).answered(answer(vec![call("1", "theirs"), call("2", "other")])));
-        assert_eq!(ids(&ended.calls), ["1", "2"]);
+        assert_eq!(ids(&ended.shown), ["1", "2"]);
         assert_eq!((ended.stop_reason, ended.hidden), (StopReason::ToolUse, None));
     }
 
@@ -355,7 +373,7 @@ mod tests {
         assert_eq!(turn.answered(answer(all.clone())), Next::Run(vec![call("2", "ours")]));
         let ours = ContentBlock::tool_result("2", "Done");
         let ended = end(turn.ran(vec![ours.clone()]));
-        assert_eq!((ids(&ended.calls), &ended.stop_reason), (vec!["1"], &StopReason::ToolUse));
+        assert_eq!((ids(&ended.shown), &ended.stop_reason), (vec!["1"], &StopReason::ToolUse));
         let hidden = ended.hidden.expect("the client saw less");
         assert_eq!(hidden.held, std::slice::from_ref(&ours));
         // The next request.
@@ -372,6 +390,29 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_waits_no_longer_is_asked_to_go_on() {
+        let mut turn = turn(None);
+        turn.answered(answer(vec![call("1", "ours")]));
+        turn.end_soon();
+        let ended = end(turn.ran(vec![ContentBlock::tool_error("1", "Late")]));
+        assert_eq!((ended.stop_reason, ended.shown), (StopReason::PauseTurn, vec![]));
+        assert!(ended.hidden.is_some_and(|hidden| hidden.held.len() == 1));
+    }
+
+    #[test]
+    fn what_is_shown_is_in_the_models_order_and_without_our_calls() {
+        let mut turn = turn(None);
+        let text = ContentBlock::text;
+        let said = vec![text("A"), call("1", "theirs"), text("B"), call("2", "ours"), text("C")];
+        turn.answered(answer(said));
+        assert!(turn.calls_others());
+        let ended = end(turn.ran(vec![ContentBlock::tool_result("2", "Done")]));
+        assert_eq!(ended.shown, [text("A"), call("1", "theirs"), text("B"), text("C")]);
+        turn.answered(answer(vec![text("A"), call("3", "ours"), text("B")]));
+        assert_eq!((turn.shown(), turn.calls_others()), (vec![text("A"), text("B")], false));
+    }
+
+    #[test]
     fn a_turn_without_end_is_handed_back() {
         let mut turn = turn(None);
         for _ in 1..MOST_ROUNDS {
@@ -380,7 +421,7 @@ mod tests {
         }
         turn.answered(answer(vec![call("1", "ours")]));
         let ended = end(turn.ran(vec![ContentBlock::tool_result("1", "Again")]));
-        assert_eq!((&ended.stop_reason, ended.calls.len()), (&StopReason::PauseTurn, 0));
+        assert_eq!((&ended.stop_reason, ended.shown.len()), (&StopReason::PauseTurn, 0));
         let hidden = ended.hidden.expect("the client saw less");
         let shown = [Message::user("Go."), Message::assistant(vec![])];
         let whole = unfold(&shown, |index| (index == 1).then(|| Arc::clone(&hidden)));
@@ -399,7 +440,7 @@ mod tests {
                     (ids(&ours).join(" "), ids(&turn.external).join(" "), String::new())
                 }
                 Next::End(end) => {
-                    (String::new(), ids(&end.calls).join(" "), end.stop_reason.as_str().to_owned())
+                    (String::new(), ids(&end.shown).join(" "), end.stop_reason.as_str().to_owned())
                 }
                 Next::Ask => panic!("nothing was run"),
             }

@@ -2,11 +2,16 @@
 //!
 //! Fields that are not known here are ignored, sampling parameters among them: they mean nothing to current models.
 
+mod caching;
+mod plain;
+
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::llm::Caching;
 use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
 
 use super::failure::Failure;
@@ -31,8 +36,10 @@ pub struct Asked {
     pub max_tokens: u32,
     /// The system text.
     pub system: String,
-    /// The conversation, without cache breakpoints: those are set where it is sent on.
+    /// The conversation; texts have the client's own cache breakpoints.
     pub messages: Vec<Message>,
+    /// Those of its breakpoints that are elsewhere.
+    pub caching: Caching,
     /// The client's own tools.
     pub tools: Vec<ToolDefinition>,
     /// Those of them that only their type describes, which means something to models of Anthropic alone.
@@ -88,7 +95,8 @@ impl Asked {
             max_tokens,
             system: system(body)?,
             messages: messages(body)?,
-            choice: choice(body, &tools, &native)?,
+            caching: caching::read(body),
+            choice: choice(body)?,
             tools,
             native,
             stop_sequences: stop_sequences(body)?,
@@ -100,6 +108,21 @@ impl Asked {
         };
         check_results(&asked.messages)?;
         Ok(asked)
+    }
+
+    /// Refuses a choice where there is nothing of that name, or nothing at all: neither here, nor among `ours`, the tools that
+    /// run on this server.
+    pub fn check_choice(&self, ours: &[String]) -> Result<(), Failure> {
+        let none = self.tools.is_empty() && self.native.is_empty() && ours.is_empty();
+        match &self.choice {
+            Some(ToolChoice::Tool { name, .. }) if !self.has_tool(name) && !ours.contains(name) => {
+                Err(wrong("tool_choice", "there is no tool of this name in `tools`"))
+            }
+            Some(ToolChoice::Any { .. }) if none => {
+                Err(wrong("tool_choice", "may be `any` only where there are tools"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a tool of the client has this name.
@@ -130,23 +153,6 @@ impl Asked {
     pub fn ends_with_answer(&self) -> bool {
         let last = self.messages.iter().rev().find(|message| message.role != Role::System);
         last.is_some_and(|message| message.role == Role::Assistant)
-    }
-
-    /// The kinds of blocks that are more than text.
-    pub fn media(&self) -> Option<&str> {
-        fn kind(block: &ContentBlock) -> Option<&str> {
-            match block {
-                ContentBlock::Other(value) => {
-                    value["type"].as_str().filter(|kind| ["image", "document"].contains(kind))
-                }
-                ContentBlock::ToolResult { content, .. } => content.iter().find_map(kind),
-                ContentBlock::Text { .. }
-                | ContentBlock::ToolUse { .. }
-                | ContentBlock::Thinking { .. }
-                | ContentBlock::RedactedThinking { .. } => None,
-            }
-        }
-        self.messages.iter().flat_map(|message| &message.content).find_map(kind)
     }
 }
 
@@ -202,6 +208,7 @@ fn messages(body: &Map<String, Value>) -> Result<Vec<Message>, Failure> {
     if newest.is_some_and(|it| it.role == Role::User && it.content.is_empty()) {
         return Err(wrong("messages", "the last message must not be empty"));
     }
+    caching::take_off_the_last(&mut messages);
     Ok(messages)
 }
 
@@ -245,7 +252,18 @@ fn blocks(content: &Value, place: &str) -> Result<Vec<ContentBlock>, Failure> {
     }
 }
 
-/// A block without its cache breakpoint.
+/// An object without its fields that are null: many clients write those that they do not use so.
+fn without_nulls(value: &Value) -> Cow<'_, Value> {
+    match value.as_object() {
+        Some(fields) if fields.values().any(Value::is_null) => {
+            let there = fields.iter().filter(|(_, value)| !value.is_null());
+            let there = there.map(|(name, value)| (name.clone(), value.clone()));
+            Cow::Owned(Value::Object(there.collect()))
+        }
+        _ => Cow::Borrowed(value),
+    }
+}
+
 fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
     let Some(kind) = value["type"].as_str() else {
         return Err(wrong(&format!("{place}.type"), "is required"));
@@ -253,24 +271,18 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
     if kind == "tool_result" {
         return read_result(value, place);
     }
-    let block =
-        ContentBlock::deserialize(value).map_err(|error| wrong(place, &complaint(&error)))?;
-    match block {
-        ContentBlock::Text { text, .. } => Ok(ContentBlock::text(text)),
+    let block = ContentBlock::deserialize(&*without_nulls(value));
+    match block.map_err(|error| wrong(place, &complaint(&error)))? {
         ContentBlock::ToolUse { input, .. } if !input.is_object() => {
             Err(wrong(&format!("{place}.input"), "is an object"))
         }
-        ContentBlock::Other(mut value) => {
-            // A kind that is known, but could not be read as such.
-            if kind == "text" || NEVER_INSIDE.contains(&kind) {
-                return Err(incomplete(place, kind));
-            }
-            if let Some(fields) = value.as_object_mut() {
-                fields.remove("cache_control");
-            }
-            Ok(ContentBlock::Other(value))
+        // A kind that is known, but could not be read as such.
+        ContentBlock::Other(_) if kind == "text" || NEVER_INSIDE.contains(&kind) => {
+            Err(incomplete(place, kind))
         }
-        whole @ (ContentBlock::ToolUse { .. }
+        whole @ (ContentBlock::Text { .. }
+        | ContentBlock::Other(_)
+        | ContentBlock::ToolUse { .. }
         | ContentBlock::ToolResult { .. }
         | ContentBlock::Thinking { .. }
         | ContentBlock::RedactedThinking { .. }) => Ok(whole),
@@ -285,7 +297,8 @@ fn read_result(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
         #[serde(default)]
         is_error: bool,
     }
-    let bare = Bare::deserialize(value).map_err(|_| incomplete(place, "tool_result"))?;
+    let bare =
+        Bare::deserialize(&*without_nulls(value)).map_err(|_| incomplete(place, "tool_result"))?;
     let Bare { tool_use_id, is_error } = bare;
     let place = format!("{place}.content");
     let content = there_in(value, "content");
@@ -369,7 +382,7 @@ fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<Native>)
         let place = format!("tools.{index}");
         let name = match there_in(value, "type").filter(|kind| *kind != "custom") {
             None => {
-                let tool = ToolDefinition::deserialize(value)
+                let tool = ToolDefinition::deserialize(&*without_nulls(value))
                     .map_err(|error| wrong(&place, &complaint(&error)))?;
                 if tool.input_schema["type"] != "object" {
                     return Err(wrong(&format!("{place}.input_schema.type"), "is `object`"));
@@ -417,24 +430,12 @@ fn unknown_tool(place: &str, kind: &Value) -> Failure {
     wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
-fn choice(
-    body: &Map<String, Value>,
-    tools: &[ToolDefinition],
-    native: &[Native],
-) -> Result<Option<ToolChoice>, Failure> {
+/// Whether there is what is chosen, is only known with the tools that run here ([`Asked::check_choice`]).
+fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, Failure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };
     let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
-    let choice = ToolChoice::deserialize(value).map_err(|_| wrong("tool_choice", what))?;
-    let mut names = tools.iter().map(|it| &it.name).chain(native.iter().map(|it| &it.name));
-    match &choice {
-        ToolChoice::Tool { name, .. } if names.all(|known| known != name) => {
-            Err(wrong("tool_choice", "there is no tool of this name in `tools`"))
-        }
-        ToolChoice::Any { .. } if names.next().is_none() => {
-            Err(wrong("tool_choice", "may be `any` only where there are tools"))
-        }
-        _ => Ok(Some(choice)),
-    }
+    let choice = ToolChoice::deserialize(&*without_nulls(value));
+    choice.map(Some).map_err(|_| wrong("tool_choice", what))
 }
 
 fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, Failure> {
@@ -465,20 +466,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::wire::messages::CacheControl;
 
     /// A request with one field replaced, or left out for null.
-    fn request(name: &str, value: Value) -> Value {
+    pub(super) fn request(name: &str, value: Value) -> Value {
         let mut body = json!({"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi"}]});
         body[name] = value;
         body
     }
 
-    fn read(body: &Value) -> Asked {
+    pub(super) fn read(body: &Value) -> Asked {
         Asked::read(body, Purpose::Answer).unwrap_or_else(|failure| panic!("{failure:?}"))
     }
 
     fn refused(body: &Value) -> String {
-        match Asked::read(body, Purpose::Answer) {
+        let asked = Asked::read(body, Purpose::Answer);
+        match asked.and_then(|asked| asked.check_choice(&[]).map(|()| asked)) {
             Err(failure) => {
                 assert_eq!(
                     (failure.status, failure.error.kind.as_str()),
@@ -717,10 +720,46 @@ mod tests {
             ]),
         );
         let asked = read(&body);
-        let image = ContentBlock::Other(json!({"type": "image", "source": {}}));
-        let user = Message { role: Role::User, content: vec![ContentBlock::text("One"), image] };
+        let user = ContentBlock::Other(json!({"type": "image", "source": {}}));
+        assert_eq!(asked.prompt(), Some("One"));
+        let user = Message { role: Role::User, content: vec![cached("One"), user] };
         assert_eq!(asked.messages[1..], [user]);
-        assert_eq!((asked.media(), asked.prompt()), (Some("image"), Some("One")));
+        let end = Some(CacheControl::five_minutes());
+        assert_eq!(asked.caching, Caching { system: None, end });
+    }
+
+    fn cached(text: &str) -> ContentBlock {
+        ContentBlock::Text { text: text.into(), cache_control: Some(CacheControl::five_minutes()) }
+    }
+
+    #[test]
+    fn nulls_are_fields_that_are_not_there() {
+        let tool = json!({"name": "a", "description": null, "input_schema": {"type": "object"}, "strict": null});
+        let mut body = request("tools", json!([tool]));
+        body["tool_choice"] = json!({"type": "auto", "disable_parallel_tool_use": null});
+        body["messages"] = json!([
+            {"role": "user", "content": [{"type": "text", "text": "Hi", "cache_control": null, "citations": null}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": null},
+                {"type": "tool_use", "id": "1", "name": "a", "input": {"unit": null}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": null, "is_error": null}]},
+        ]);
+        let asked = read(&body);
+        let call = ContentBlock::tool_use("1", "a", json!({"unit": null}));
+        assert_eq!(asked.messages[1].content[1], call, "an input is as it is");
+        assert_eq!(asked.tools[0].description, "");
+        assert_eq!(asked.choice, Some(ToolChoice::Auto { disable_parallel_tool_use: false }));
+    }
+
+    #[test]
+    fn a_choice_may_be_of_a_tool_that_runs_here() {
+        let choice = json!({"type": "tool", "name": "read_document"});
+        let asked = read(&request("tool_choice", choice));
+        assert_eq!(asked.check_choice(&["read_document".into()]), Ok(()));
+        assert!(asked.check_choice(&["other".into()]).is_err());
+        let any = read(&request("tool_choice", json!({"type": "any"})));
+        assert_eq!(any.check_choice(&["read_document".into()]), Ok(()));
+        assert!(any.check_choice(&[]).is_err());
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! An answer in the API's own events, and the message that they add up to.
 //!
 //! Calls are told when the model's answer is complete: until then they may be cut off or taken back, and which of them are
-//! the client's is only known of all together.
+//! the client's is only known of all together. What stands after a call waits with it, so that everything comes in the
+//! model's own order. Citations are not told: a text block comes without them.
+
+use std::mem::discriminant;
 
 use serde_json::{Map, Value, json};
 
@@ -21,6 +24,8 @@ pub struct Telling {
     content: Vec<ContentBlock>,
     /// The last block is text that may grow.
     open: bool,
+    /// A call has begun: what comes after it waits for it.
+    waits: bool,
     /// Blocks that were complete when the model was asked last.
     before: usize,
 }
@@ -28,7 +33,7 @@ pub struct Telling {
 impl Telling {
     /// An answer under this name, by the model as the client called it.
     pub fn new(id: String, model: String) -> Self {
-        Self { id, model, content: Vec::new(), open: false, before: 0 }
+        Self { id, model, content: Vec::new(), open: false, waits: false, before: 0 }
     }
 
     /// The first events.
@@ -55,31 +60,39 @@ impl Telling {
     /// The model says something.
     pub fn hear(&mut self, delta: Delta) -> Vec<StreamEvent> {
         match delta {
-            Delta::Text(text) if text.is_empty() => Vec::new(),
-            Delta::Text(text) => self.text(text),
-            Delta::Block(block) => self.whole(block),
-            Delta::ToolUse { .. } | Delta::ToolInput { .. } | Delta::Reset | Delta::Done(_) => {
-                Vec::new()
+            Delta::ToolUse { .. } => {
+                self.waits = true;
+                self.close()
             }
+            _ if self.waits => Vec::new(),
+            Delta::Text(text) => self.text(text),
+            Delta::NextText(text) => {
+                let mut events = self.close();
+                events.extend(self.text(text));
+                events
+            }
+            Delta::Block(block) => self.whole(block),
+            Delta::ToolInput { .. } | Delta::Reset | Delta::Done(_) => Vec::new(),
         }
     }
 
     /// What the model had said already, once more: whoever is told now has not heard it.
     pub fn repeat(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
-        let said = answer.iter().filter_map(|block| match block {
-            // Calls are told at the end, if they are the client's.
-            ContentBlock::ToolUse { .. } => None,
-            ContentBlock::Text { text, .. } => Some(Delta::Text(text.clone())),
-            block => Some(Delta::Block(block.clone())),
-        });
-        let mut events: Vec<_> = said.flat_map(|delta| self.hear(delta)).collect();
-        events.extend(self.pause());
-        events
+        // Calls are told at the end, if they are the client's; of these answers none was.
+        let said: Vec<_> = answer.iter().filter(|block| !is_call(block)).cloned().collect();
+        self.pause(&said)
+    }
+
+    /// The same of the answer whose calls are about to be made: what stands before the first, as if it came now.
+    pub fn repeat_beginning(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
+        let said: Vec<_> = answer.iter().take_while(|block| !is_call(block)).cloned().collect();
+        self.catch_up(&said)
     }
 
     /// The model begins its answer anew. What a streaming client has read cannot be taken back.
     pub fn begin_again(&mut self, streamed: bool) -> Result<(), Failure> {
         if self.content.len() == self.before {
+            self.waits = false;
             return Ok(());
         }
         if streamed {
@@ -87,22 +100,39 @@ impl Telling {
         }
         self.content.truncate(self.before);
         self.open = false;
+        self.waits = false;
         Ok(())
     }
 
-    /// The model's answer is complete, and it will be asked again.
-    pub fn pause(&mut self) -> Vec<StreamEvent> {
-        let events = self.close();
+    /// The model's answer is complete, and it will be asked again; `shown` is all of it that is the client's.
+    pub fn pause(&mut self, shown: &[ContentBlock]) -> Vec<StreamEvent> {
+        let events = self.catch_up(shown);
         self.before = self.content.len();
+        events
+    }
+
+    /// Tells what of a complete answer was not told as it came.
+    fn catch_up(&mut self, shown: &[ContentBlock]) -> Vec<StreamEvent> {
+        let mut events = self.close();
+        let told = self.content.get(self.before..).unwrap_or_default();
+        for block in untold(told, shown).to_vec() {
+            events.extend(match block {
+                ContentBlock::Text { text, .. } => {
+                    let mut events = self.text(text);
+                    events.extend(self.close());
+                    events
+                }
+                call @ ContentBlock::ToolUse { .. } => self.call(&call),
+                block => self.whole(block),
+            });
+        }
+        self.waits = false;
         events
     }
 
     /// The last events.
     pub fn end(&mut self, end: &End) -> Vec<StreamEvent> {
-        let mut events = self.close();
-        for call in &end.calls {
-            events.extend(self.call(call));
-        }
+        let mut events = self.catch_up(&end.shown);
         let delta = MessageDelta {
             stop_reason: Some(end.stop_reason.clone()),
             stop_sequence: end.stop_sequence.clone(),
@@ -133,6 +163,9 @@ impl Telling {
 
     fn text(&mut self, text: String) -> Vec<StreamEvent> {
         let mut events = Vec::new();
+        if text.is_empty() {
+            return events;
+        }
         if !self.open {
             self.open = true;
             self.content.push(ContentBlock::text(""));
@@ -197,6 +230,19 @@ impl Telling {
     }
 }
 
+fn is_call(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::ToolUse { .. })
+}
+
+/// What comes in an answer after all that was told of it as it came. Not every model tells every kind of block.
+fn untold<'a>(told: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
+    told.iter().fold(shown, |rest, told| {
+        let same = |block: &ContentBlock| discriminant(block) == discriminant(told);
+        let after = rest.iter().position(same).map_or(0, |place| place + 1);
+        rest.get(after..).unwrap_or_default()
+    })
+}
+
 fn counts(usage: Usage) -> UsageDelta {
     let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
         usage;
@@ -223,10 +269,11 @@ mod tests {
         Telling::new("msg_1".into(), "actor".into())
     }
 
-    fn end(calls: Vec<ContentBlock>) -> End {
-        let stop_reason = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+    fn end(shown: Vec<ContentBlock>) -> End {
+        let calls = shown.iter().any(is_call);
+        let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
         let usage = Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() };
-        End { calls, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
+        End { shown, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
     }
 
     /// The types of events, deltas as `type/delta`.
@@ -252,7 +299,7 @@ mod tests {
             events.extend(telling.hear(Delta::Text(text.into())));
         }
         let call = ContentBlock::tool_use("toolu_1", "weather", json!({"city": "Paris"}));
-        let end = end(vec![call.clone()]);
+        let end = end(vec![thinking.clone(), ContentBlock::text("Let me see."), call.clone()]);
         events.extend(telling.end(&end));
         let expected = [
             "message_start",
@@ -284,9 +331,55 @@ mod tests {
     fn what_the_model_says_after_a_call_of_ours_is_a_block_of_its_own() {
         let mut telling = telling();
         telling.hear(Delta::Text("Wait.".into()));
-        assert_eq!(names(&telling.pause()), ["content_block_stop 0"]);
+        let said = [ContentBlock::text("Wait.")];
+        assert_eq!(names(&telling.pause(&said)), ["content_block_stop 0"]);
         let more = telling.hear(Delta::Text("Done.".into()));
         assert_eq!(names(&more), ["content_block_start 1", "content_block_delta/text_delta 1"]);
+    }
+
+    #[test]
+    fn blocks_stay_the_models_own_and_in_its_order() {
+        let text = ContentBlock::text;
+        let call = |id: &str| ContentBlock::tool_use(id, "weather", json!({}));
+        let begins = |id: &str| Delta::ToolUse { index: 0, id: id.into(), name: "weather".into() };
+        let mut telling = telling();
+        telling.hear(Delta::Text("First.".into()));
+        let next = telling.hear(Delta::NextText("Sec".into()));
+        let expected =
+            ["content_block_stop 0", "content_block_start 1", "content_block_delta/text_delta 1"];
+        assert_eq!(names(&next), expected);
+        telling.hear(Delta::Text("ond.".into()));
+        assert_eq!(names(&telling.hear(begins("1"))), ["content_block_stop 1"]);
+        // What is said after a call waits for it.
+        assert_eq!(telling.hear(Delta::Text("Third.".into())), []);
+        assert_eq!(telling.hear(begins("2")), []);
+        let all = vec![text("First."), text("Second."), call("1"), text("Third."), call("2")];
+        telling.end(&end(all.clone()));
+        assert_eq!(telling.content(), all);
+    }
+
+    #[test]
+    fn what_stands_after_a_call_of_ours_is_told_before_that_runs() {
+        let mut telling = telling();
+        telling.hear(Delta::Text("Wait.".into()));
+        telling.hear(Delta::ToolUse { index: 1, id: "1".into(), name: "ours".into() });
+        telling.hear(Delta::Text("A moment.".into()));
+        telling.pause(&["Wait.", "A moment."].map(ContentBlock::text));
+        telling.hear(Delta::Text("Done.".into()));
+        telling.end(&end(vec![ContentBlock::text("Done.")]));
+        assert_eq!(telling.content(), ["Wait.", "A moment.", "Done."].map(ContentBlock::text));
+    }
+
+    #[test]
+    fn what_had_been_said_before_calls_is_told_once_and_they_come_in_their_place() {
+        let text = ContentBlock::text;
+        let call = ContentBlock::tool_use("1", "weather", json!({}));
+        let mut telling = telling();
+        telling.repeat(&[text("Earlier.")]);
+        let all = vec![text("Now both."), call.clone(), text("After.")];
+        assert_eq!(names(&telling.repeat_beginning(&all)).len(), 3);
+        telling.end(&end(all.clone()));
+        assert_eq!(telling.content(), [vec![text("Earlier.")], all].concat());
     }
 
     #[test]
@@ -294,7 +387,7 @@ mod tests {
         let mut telling = telling();
         assert_eq!(telling.begin_again(true), Ok(()));
         telling.hear(Delta::Text("Wait.".into()));
-        telling.pause();
+        telling.pause(&[ContentBlock::text("Wait.")]);
         assert_eq!(telling.begin_again(true), Ok(()), "that was an answer before");
         telling.hear(Delta::Text("Do".into()));
         assert_eq!(telling.begin_again(true).map_err(|failure| failure.status), Err(529));

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Asked, Choice, Decision, DecisionError, Finish, Fresh, HunkDecision, HunkStatus, HunkVerdict,
-    Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
+    Asked, Choice, Decision, DecisionError, Finish, Fresh, Hunk, HunkDecision, HunkStatus,
+    HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
@@ -99,7 +99,7 @@ impl Request {
         if !self.status.is_open() {
             let closed = self.closed.as_ref();
             let at_ms = closed.map(|c| c.at_ms);
-            return Err(if self.status == RequestStatus::Expired {
+            return Err(if self.ran_out_of_time(named) {
                 DecisionError::Expired { at_ms: at_ms.unwrap_or(now_ms) }
             } else {
                 let by = closed.and_then(|c| c.by.clone());
@@ -119,6 +119,17 @@ impl Request {
             by: decided.map(|d| d.by.clone()),
             at_ms: decided.map(|d| d.at_ms),
         })
+    }
+
+    /// Whether what is to be decided expired, though other changes of the request may have been accepted before.
+    fn ran_out_of_time(&self, named: &[Named]) -> bool {
+        let expired = |hunk: &Hunk| hunk.status == HunkStatus::Expired;
+        self.status == RequestStatus::Expired
+            || if named.is_empty() {
+                self.hunks.iter().any(expired)
+            } else {
+                named.iter().any(|&(index, _)| expired(&self.hunks[index]))
+            }
     }
 
     fn plan(&self, decision: &Decision, named: &[Named]) -> Result<Plan, DecisionError> {
@@ -183,6 +194,8 @@ impl Request {
             if force && seen.is_none() {
                 return invalid("force needs the text you have seen");
             }
+            // The model's own words are no edit, whoever sends them back.
+            let text = text.filter(|text| !hunk.would_read(text, force));
             fates.push(Fate { index, choice, text, force, seen });
         }
         match rest {

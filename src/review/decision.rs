@@ -60,6 +60,12 @@ impl Decision {
         Self { rule: Some(rule), ..Self::plain(Verdict::Approve) }
     }
 
+    /// Whether it accepts changes without naming them.
+    pub fn accepts_the_rest(&self) -> bool {
+        let accepts_all = self.verdict == Verdict::Approve && self.hunks.is_none();
+        self.finish.map_or(accepts_all, |finish| finish == Finish::Accept)
+    }
+
     /// Whether it says no to anything.
     pub(super) fn rejects(&self) -> bool {
         let rejects = |hunk: &HunkVerdict| hunk.choice == Choice::Reject;
@@ -217,12 +223,29 @@ pub enum DecisionError {
         /// The hunks concerned.
         hunks: Vec<HunkId>,
     },
+    /// Words that an undo would replace are not those that were accepted.
+    #[error("somebody changed these words since; look at what would be overwritten")]
+    Touched {
+        /// The hunks concerned.
+        hunks: Vec<TouchedSince>,
+    },
     /// The file that a call has written does not read as the call left it.
     #[error("{}", changed_since(file))]
     FileChanged {
         /// How it reads now.
         file: Box<FileNow>,
     },
+}
+
+/// An accepted hunk whose words were changed since, as whoever would take it back has to see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedSince {
+    /// The hunk.
+    pub id: HunkId,
+    /// What stands there now.
+    pub stands: String,
+    /// What would stand there after the undo.
+    pub restores: String,
 }
 
 /// How a file reads that has changed since a call wrote it.
@@ -256,7 +279,9 @@ impl DecisionError {
             Self::AlreadyResolved { .. } => "already_resolved",
             Self::InvalidDecision { .. } => "invalid_decision",
             Self::StalePreview { .. } => "stale_preview",
-            Self::Conflicted { .. } | Self::FileChanged { .. } => "conflicted",
+            Self::Conflicted { .. } | Self::Touched { .. } | Self::FileChanged { .. } => {
+                "conflicted"
+            }
         }
     }
 }

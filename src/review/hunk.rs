@@ -181,6 +181,12 @@ impl Hunk {
         self.with_gaps(|part| &part.insert)
     }
 
+    /// Whether accepting it as it is puts `text` there. Over words that changed that is only known of a single part, whose place is
+    /// all that is overwritten.
+    pub(super) fn would_read(&self, text: &str, force: bool) -> bool {
+        (!force || self.parts.len() == 1) && self.proposed() == text
+    }
+
     fn with_gaps<'a>(&'a self, words: impl Fn(&'a Part) -> &'a str) -> String {
         let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
         self.parts.iter().zip(gaps).flat_map(|(part, gap)| [words(part), gap]).collect()

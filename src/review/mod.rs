@@ -5,11 +5,13 @@
 //! what people approve in advance, `report` for what the model hears of it.
 
 mod again;
+mod already;
 mod apply;
 mod arrival;
 mod credit;
 mod decide;
 mod decision;
+mod difflib;
 mod execution;
 mod fingerprint;
 mod hunk;
@@ -32,7 +34,8 @@ pub use crate::document::diff::{DraftPart, HunkDraft};
 pub use arrival::{Arrival, Returned};
 pub use credit::{AiCredit, Author, Credit};
 pub use decision::{
-    Asked, Choice, Decision, DecisionError, FileNow, Finish, HunkVerdict, Outcome, Verdict,
+    Asked, Choice, Decision, DecisionError, FileNow, Finish, HunkVerdict, Outcome, TouchedSince,
+    Verdict,
 };
 pub use execution::{Announced, Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};

@@ -249,6 +249,19 @@ impl Request {
         self.voters().filter(|user| !may(user)).cloned().collect()
     }
 
+    /// Is decided by another policy from now on. Votes that are enough by it are cleared, for nobody meant theirs to be the
+    /// last word: whoever still wants it says so once more.
+    pub fn follow_policy(&mut self, policy: Consent) {
+        self.proposal.policy = policy;
+        let need = policy.need();
+        let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
+        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.votes]) {
+            if agreeing(votes) >= need {
+                votes.clear();
+            }
+        }
+    }
+
     /// Takes back the votes of people who may no longer decide; returns who they are. What two people decided together
     /// before stays decided.
     pub fn keep_votes(&mut self, people: &[Principal]) -> BTreeSet<UserId> {

@@ -9,6 +9,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use crate::document::diff::DiffLimits;
 use crate::document::utf16_len;
 
+use super::difflib::{Block, MOST_STEPS, matching_blocks};
+
 /// How a preview is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -156,10 +158,14 @@ impl Preview {
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// A unified diff as Python's `difflib.unified_diff` writes it with `lineterm=""`; empty if no line differs.
+/// A unified diff as Python's `difflib.unified_diff` writes it of `splitlines()` and with `lineterm=""`; empty if no line differs.
+/// Where that would take too long, the difference is as good but may be another one.
 pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<String> {
     let (old, new) = (lines(old), lines(new));
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, limits.deadline);
+    let ops = matching_blocks(&old, &new, MOST_STEPS).map_or_else(
+        || capture_diff_slices_deadline(Algorithm::Myers, &old, &new, limits.deadline),
+        |blocks| between(&blocks, old.len(), new.len()),
+    );
     let mut out = Vec::new();
     for group in similar::group_diff_ops(ops, CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
@@ -175,6 +181,27 @@ pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<
         }
     }
     out
+}
+
+/// The runs of equal lines, and what lies between them.
+fn between(blocks: &[Block], old_len: usize, new_len: usize) -> Vec<DiffOp> {
+    let mut ops = Vec::new();
+    let (mut old_index, mut new_index) = (0, 0);
+    let end = Block { old: old_len, new: new_len, len: 0 };
+    for &Block { old, new, len } in blocks.iter().chain([&end]) {
+        let (old_len, new_len) = (old - old_index, new - new_index);
+        match (old_len, new_len) {
+            (0, 0) => {}
+            (_, 0) => ops.push(DiffOp::Delete { old_index, old_len, new_index }),
+            (0, _) => ops.push(DiffOp::Insert { old_index, new_index, new_len }),
+            _ => ops.push(DiffOp::Replace { old_index, old_len, new_index, new_len }),
+        }
+        if len > 0 {
+            ops.push(DiffOp::Equal { old_index: old, new_index: new, len });
+        }
+        (old_index, new_index) = (old + len, new + len);
+    }
+    ops
 }
 
 fn push_lines(op: &DiffOp, old: &[&str], new: &[&str], out: &mut Vec<String>) {
@@ -196,6 +223,25 @@ fn place(range: &Range<usize>) -> String {
     }
 }
 
+/// Lines as Python's `str.splitlines` cuts them, which is at more than `\n`.
 fn lines(text: &str) -> Vec<&str> {
-    text.split_terminator('\n').collect()
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(ends_line) {
+        lines.push(&rest[..at]);
+        let end = if rest[at..].starts_with("\r\n") {
+            2
+        } else {
+            rest[at..].chars().next().map_or(1, char::len_utf8)
+        };
+        rest = &rest[at + end..];
+    }
+    if !rest.is_empty() {
+        lines.push(rest);
+    }
+    lines
+}
+
+fn ends_line(c: char) -> bool {
+    matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

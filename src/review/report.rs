@@ -129,6 +129,9 @@ impl Request {
     fn cancellation(&self) -> String {
         match self.closed.as_ref().and_then(|closed| closed.by.as_ref()) {
             Some(_) => "The request was withdrawn; the tool was not executed.".to_owned(),
+            None if self.hunks.iter().all(Hunk::is_already_there) && !self.hunks.is_empty() => {
+                "Nothing was applied: the text already reads as you proposed.".to_owned()
+            }
             None if self.hunks.iter().any(|h| h.reason.is_some()) => {
                 "Nothing was applied: people deleted the text this would change.".to_owned()
             }
@@ -161,6 +164,7 @@ impl Request {
             (of("accepted"), "accepted"),
             (of("rejected"), "rejected"),
             (conflicted + self.returned.len(), "conflicted"),
+            (of("already in the text"), "already in the text"),
             (of("obsolete"), "obsolete"),
             (of("expired"), "expired"),
             (of("pending"), "pending"),
@@ -208,6 +212,7 @@ fn fate(hunk: &Hunk) -> &'static str {
     match hunk.status {
         HunkStatus::Accepted => "accepted",
         HunkStatus::Rejected => "rejected",
+        HunkStatus::Obsolete if hunk.is_already_there() => "already in the text",
         HunkStatus::Obsolete => "obsolete",
         HunkStatus::Conflict => "conflicted",
         HunkStatus::Expired if in_conflict => "conflicted",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::policy::agreeing;
 use super::{
     Announced, Arrival, Committed, Consent, Execution, Hunk, HunkStatus, Person, Preview, Rebased,
-    Report, Returned, Reversal, Vote, Votes,
+    Report, Returned, Reversal, Rule, Vote, Votes,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
@@ -272,6 +272,9 @@ pub struct Request {
     /// People who want it approved, where one is not enough and there are no hunks.
     #[serde(default)]
     pub votes: Vec<Vote>,
+    /// Rules that people wished for with votes that were not enough; made once something they voted for is accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wishes: Vec<Rule>,
     /// How it ended.
     #[serde(default)]
     pub closed: Option<Closed>,
@@ -304,6 +307,7 @@ impl Request {
             answer: None,
             remarks: Vec::new(),
             votes: Vec::new(),
+            wishes: Vec::new(),
             closed: None,
             announced_for: None,
             execution: None,

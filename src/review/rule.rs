@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::Moment;
 use super::{
-    Decision, DecisionError, PathPattern, Person, Preview, PreviewKind, Proposal, Request,
-    RequestStatus,
+    Decision, DecisionError, HunkStatus, Outcome, PathPattern, Person, Preview, PreviewKind,
+    Proposal, Request, RequestStatus,
 };
-use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
+use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::who::{Action, Principal};
 
 /// What a rule does with what it speaks of, from the mildest to the strictest.
@@ -281,6 +281,33 @@ impl Request {
             return invalid("a rule that allows nothing is none");
         }
         Ok(())
+    }
+
+    /// The rules to be made now, after a decision: with something that was accepted, those whose makers voted for it. A wish
+    /// whose vote was not enough waits with the request.
+    pub fn granted(&mut self, outcome: &Outcome) -> Vec<Rule> {
+        if let Some(rule) = &outcome.rule {
+            self.wishes.retain(|wish| wish.by.user != rule.by.user);
+            self.wishes.push(rule.clone());
+        }
+        let accepted = self.hunks.iter().filter(|hunk| {
+            hunk.status == HunkStatus::Accepted && outcome.decided.contains(&hunk.id)
+        });
+        let mut makers: Vec<UserId> = Vec::new();
+        for hunk in accepted {
+            let text = hunk.decided.as_ref().and_then(|decided| decided.text.as_ref());
+            let agree = hunk.votes.iter().filter(|vote| vote.text.as_ref() == text);
+            makers.extend(agree.map(|vote| vote.by.user.clone()));
+        }
+        if outcome.resolved == Some(RequestStatus::Approved) && self.hunks.is_empty() {
+            let input = self.edited_input.as_ref().map(ToString::to_string);
+            let agree = self.votes.iter().filter(|vote| vote.text == input);
+            makers.extend(agree.map(|vote| vote.by.user.clone()));
+        }
+        let is_made = |wish: &Rule| makers.contains(&wish.by.user);
+        let (made, waiting) = std::mem::take(&mut self.wishes).into_iter().partition(is_made);
+        self.wishes = waiting;
+        made
     }
 
     /// The rule that a wish becomes.

@@ -2,6 +2,7 @@
 
 mod acting;
 mod decisions;
+mod differing;
 mod lives;
 mod people;
 mod rebasing;

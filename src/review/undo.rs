@@ -1,8 +1,11 @@
 //! Taking back what was accepted, at any later time.
 
+use std::collections::BTreeMap;
+
 use super::apply::{Applied, HunkEdit, in_order};
 use super::{
-    Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Person, Request, RequestStatus,
+    Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Part, Person, Request, RequestStatus,
+    TouchedSince,
 };
 use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};
@@ -15,16 +18,18 @@ pub struct UndoScope<'a> {
     /// Only these hunks; `None`: everything that was accepted.
     pub hunks: Option<&'a [HunkId]>,
     /// Whether to do it although the words were touched since.
-    pub touched: Touched,
+    pub touched: Touched<'a>,
 }
 
 /// What to do where words were touched since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touched {
+pub enum Touched<'a> {
     /// Refuse.
     Refuse,
     /// Overwrite them.
     Overwrite,
+    /// Overwrite them if they still read as the person saw them, hunk by hunk.
+    OverwriteSeen(&'a BTreeMap<HunkId, String>),
 }
 
 impl Request {
@@ -41,18 +46,7 @@ impl Request {
     ) -> Result<Outcome, DecisionError> {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
-        let mut edits = Vec::new();
-        let mut conflicts = Vec::new();
-        for &index in &indices {
-            match inverse_edits(index, &self.hunks[index], scope.touched, text) {
-                Some(found) => edits.extend(found),
-                None => conflicts.push(self.hunks[index].id.clone()),
-            }
-        }
-        conflicts.extend(in_order(&mut edits).into_iter().map(|i| self.hunks[i].id.clone()));
-        if !conflicts.is_empty() {
-            return Err(DecisionError::Conflicted { hunks: conflicts });
-        }
+        let edits = self.inverse(&indices, scope.touched, text)?;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();
@@ -75,6 +69,37 @@ impl Request {
         let votes = self.votes();
         let (put, decided, asked) = (open_again, Vec::new(), Asked::People);
         Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
+    }
+
+    /// The edits that take hunks back, in order; or what has changed there since.
+    fn inverse(
+        &self,
+        indices: &[usize],
+        touched: Touched,
+        text: &Text,
+    ) -> Result<Vec<HunkEdit>, DecisionError> {
+        let mut edits = Vec::new();
+        let mut changed = Vec::new();
+        for &index in indices {
+            let hunk = &self.hunks[index];
+            let found = inverse_edits(index, hunk, text).ok_or_else(no_place)?;
+            if is_touched(hunk, &found) {
+                let since = touched_since(hunk, &found, text).ok_or_else(no_place)?;
+                if !touched.allows(&since) {
+                    changed.push(since);
+                }
+            }
+            edits.extend(found);
+        }
+        if !changed.is_empty() {
+            return Err(DecisionError::Touched { hunks: changed });
+        }
+        let overlapping = in_order(&mut edits);
+        if overlapping.is_empty() {
+            return Ok(edits);
+        }
+        let hunks = overlapping.into_iter().map(|index| self.hunks[index].id.clone()).collect();
+        Err(DecisionError::Conflicted { hunks })
     }
 
     pub(super) fn open_again(&mut self) {
@@ -117,27 +142,54 @@ impl Request {
     }
 }
 
-fn inverse_edits(
-    index: usize,
-    hunk: &Hunk,
-    touched: Touched,
-    text: &Text,
-) -> Option<Vec<HunkEdit>> {
+impl Touched<'_> {
+    /// Whether the words of this hunk may be overwritten.
+    fn allows(self, since: &TouchedSince) -> bool {
+        match self {
+            Self::Refuse => false,
+            Self::Overwrite => true,
+            Self::OverwriteSeen(seen) => seen.get(&since.id) == Some(&since.stands),
+        }
+    }
+}
+
+fn no_place() -> DecisionError {
+    DecisionError::InvalidDecision { reason: "it does not fit the text" }
+}
+
+/// The edits that take a hunk back; `None`: it has no place in the text.
+fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>> {
     let mut edits = Vec::with_capacity(hunk.inverse.len());
     let mut done = 0;
     for part in &hunk.inverse {
         let (from, to) = (part.from.max(done), part.to.max(done));
         let base = text.slice(from..to).ok()?;
-        let is_touched = part.conflict || base != part.base;
-        if is_touched && touched == Touched::Refuse {
-            return None;
-        }
         let edit = Edit { from, to, insert: part.insert.clone() };
         let origin = part.stood.map(Origin::Stood);
         edits.push(HunkEdit { index, edit, base, origin });
         done = to;
     }
     Some(edits)
+}
+
+/// Whether anything else stands where the hunk's words were put.
+fn is_touched(hunk: &Hunk, edits: &[HunkEdit]) -> bool {
+    let differs = |(part, edit): (&Part, &HunkEdit)| part.conflict || edit.base != part.base;
+    hunk.inverse.iter().zip(edits).any(differs)
+}
+
+/// What stands from the first of a hunk's edits to the last, and what they make of it.
+fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<TouchedSince> {
+    let (first, last) = (edits.first()?, edits.last()?);
+    let stands = text.slice(first.edit.from..last.edit.to).ok()?;
+    let mut restores = String::new();
+    let mut done = first.edit.from;
+    for HunkEdit { edit, .. } in edits {
+        restores.push_str(&text.slice(done..edit.from).ok()?);
+        restores.push_str(&edit.insert);
+        done = edit.to;
+    }
+    Some(TouchedSince { id: hunk.id.clone(), stands, restores })
 }
 
 impl Hunk {
@@ -151,18 +203,19 @@ impl Hunk {
                 }
             }
             ([whole], _) => {
-                // It was accepted with another text, in one piece: its parts keep their places within the piece.
-                let start = self.parts.first().map_or(0, |p| p.from);
+                // It was accepted with another text, in one piece: its parts keep their places within the piece. Parts
+                // that were in conflict may have passed each other.
+                let start = self.parts.iter().map(|part| part.from).min().unwrap_or(0);
+                let place = |at: usize| (whole.from + at.saturating_sub(start)).min(whole.to);
                 for part in &mut self.parts {
-                    part.from = part.from - start + whole.from;
-                    part.to = part.to - start + whole.from;
+                    (part.from, part.to) = (place(part.from), place(part.to));
                 }
             }
             _ => {}
         }
         for part in &mut self.parts {
             let stands = after.slice(part.from..part.to);
-            part.conflict = stands.is_ok_and(|words| words != part.base);
+            part.conflict = !stands.is_ok_and(|words| words == part.base);
         }
         self.status = HunkStatus::Pending;
         self.decided = None;

@@ -17,7 +17,7 @@ use super::settings::{self, DocumentSettings};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
-use super::{RoomError, decisions, past, requests};
+use super::{RoomError, decisions, frozen, past, requests};
 
 /// Ranges a document may have frozen.
 const MOST_FROZEN: usize = 1_000;
@@ -104,6 +104,7 @@ impl RoomState {
         step.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
         step.tell(Event::Changed(Change::Settings(settings.clone(), self.version())));
+        frozen::say_why(self, step);
         self.apply_policies(&settings, by, now, step);
         Ok(settings)
     }
@@ -121,7 +122,7 @@ impl RoomState {
         let others: Vec<_> = self.open.values().filter(other).cloned().collect();
         for mut request in others {
             let policy = settings.policy_of(&request);
-            Arc::make_mut(&mut request).proposal.policy = policy;
+            Arc::make_mut(&mut request).follow_policy(policy);
             step.keep(requests::record(self, &request));
             requests::place(self, Arc::clone(&request));
             requests::tell(self, &request, &[], Some(by), now, step);

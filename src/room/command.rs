@@ -1,5 +1,6 @@
 //! What can be asked of a room, and how it answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -261,6 +262,8 @@ pub struct Undo {
     pub hunks: Option<Vec<HunkId>>,
     /// Undo although the words were touched since.
     pub force: bool,
+    /// What the person saw standing where they were, hunk by hunk: with `force`, nothing else is overwritten.
+    pub seen: Option<BTreeMap<HunkId, String>>,
 }
 
 /// What a call did to a file, to be taken back.

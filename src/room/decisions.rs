@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::document::provenance::Act;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
-use crate::review::{Decision, DecisionError, Outcome, Person, Request};
+use crate::review::{Decision, DecisionError, Outcome, Person, Request, Rule};
 use crate::store::{DecisionRecord, Op};
 use crate::who::{Action, Principal};
 
@@ -18,7 +18,7 @@ use super::settings::frozen_by;
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges, check_length};
-use super::{RoomError, rules, sketches};
+use super::{RoomError, frozen, rules, sketches};
 
 /// Takes a decision: all of it, or nothing and the reason why.
 pub(super) fn decide(
@@ -31,7 +31,9 @@ pub(super) fn decide(
 ) -> Result<Arc<Request>, RoomError> {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = Request::clone(known);
-    let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    let held = frozen::hold_back(state, &mut request, decision);
+    let mut outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    frozen::let_go(&mut request, &held, &mut outcome);
     check(state, &outcome)?;
     rules::check(state, &request, &outcome)?;
     carry_out(state, request, &outcome, decision, by, now, step)
@@ -79,8 +81,8 @@ pub(super) fn carry_out(
         None => tell_hunks(state, hunks, step),
     }
     keep_decision(state, &request, outcome, decision, by, now, step);
-    if let Some(rule) = &outcome.rule {
-        rules::remember(state, rule, now, step);
+    for rule in request.granted(outcome) {
+        rules::remember(state, &Rule { at_ms: now.ms, ..rule }, now, step);
     }
     let request = Arc::new(request);
     step.keep(record(state, &request));

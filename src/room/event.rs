@@ -51,6 +51,27 @@ pub enum Event {
     Said(Arc<Said>),
 }
 
+impl Event {
+    /// Whether somebody may want to hear of it who is not in the document: whoever asked, of what their run says; whoever keeps
+    /// a list or a copy of documents, that one reads differently, has another title or is gone.
+    pub fn concerns_others(&self) -> bool {
+        match self {
+            Self::Said(_) | Self::Changed(Change::Title(_) | Change::Deleted) => true,
+            Self::Updates { updates, .. } => !updates.is_empty(),
+            Self::Changed(Change::Settings(..))
+            | Self::Peers(_)
+            | Self::Caret(..)
+            | Self::Requested(_)
+            | Self::RequestUpdated(_)
+            | Self::Resolved(_)
+            | Self::Rules(_)
+            | Self::Sketched(_)
+            | Self::Unsketched(_)
+            | Self::File(_) => false,
+        }
+    }
+}
+
 /// What [`Event::Changed`] tells.
 #[derive(Clone, Debug)]
 pub enum Change {

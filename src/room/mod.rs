@@ -21,6 +21,7 @@ mod driver;
 mod edits;
 mod focus;
 mod founding;
+mod frozen;
 mod gate;
 mod loading;
 mod past;
@@ -75,7 +76,8 @@ pub use rooms::{LONGEST_TITLE, NewDocument, Rooms};
 
 /// Where events leave the room. Called in order from the room's task; must not block.
 pub trait Outlet: Send + Sync {
-    /// Tell these members. A member that cannot keep up must be cut off rather than miss one event.
+    /// Tell these members, or none, if it concerns others too ([`event::Event::concerns_others`]). A member that cannot keep up
+    /// must be cut off rather than miss one event.
     fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event);
 
     /// Tell everybody who is connected and may know it; nobody where there are no connections.
@@ -126,7 +128,7 @@ pub enum RoomError {
     #[error(transparent)]
     Decision(#[from] DecisionError),
     /// There are as many open requests as the document may have.
-    #[error("this document already has {limit} open requests; decide some first")]
+    #[error("{limit} requests are open here already; decide some first")]
     TooManyRequests {
         /// The limit.
         limit: usize,

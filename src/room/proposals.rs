@@ -18,7 +18,9 @@ use super::step::Step;
 use super::{RoomError, decisions, requests, rules};
 
 /// Requests a document may have open.
-pub(super) const MOST_OPEN: usize = 64;
+pub(super) const MOST_OPEN: usize = 128;
+/// Of these, one person's: nobody shuts a document, or the desk, for the others.
+pub(super) const MOST_OPEN_EACH: usize = 64;
 
 /// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
 /// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
@@ -35,9 +37,7 @@ pub(super) fn propose(
         // Proposed before a crash and asked again after it; people may have decided meanwhile.
         return Ok(proposed(state, Arc::clone(known), now));
     }
-    if state.open.len() >= MOST_OPEN {
-        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
-    }
+    check_room(state, &new.requester)?;
     let missed = missed(state, new.base_version, older)?;
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
@@ -81,6 +81,18 @@ pub(super) fn propose(
         }
     };
     Ok(proposed(state, request, now))
+}
+
+/// Whether there is room for one more request, and for one more of this person.
+fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
+    let of = |request: &&Arc<Request>| request.proposal.requester.user == requester.user;
+    if state.open.values().filter(of).count() >= MOST_OPEN_EACH {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN_EACH });
+    }
+    if state.open.len() >= MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    }
+    Ok(())
 }
 
 /// What became of a request at once.

@@ -66,8 +66,7 @@ impl Driver {
     /// Tells those of `members` whom it concerns.
     pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
         let members = self.state.listeners(members, event);
-        // What a run says may concern whoever asked, though they are not here.
-        if !members.is_empty() || matches!(event, Event::Said(_)) {
+        if !members.is_empty() || event.concerns_others() {
             self.shared.outlet.tell(self.state.id(), &members, event);
         }
     }

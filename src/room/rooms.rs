@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::auth;
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::store::{AuditEntry, Batch, DocumentRecord, FileRecord, Op, Store, StoreError};
@@ -158,6 +159,18 @@ impl Rooms {
         let records = self.0.store.documents().await.map_err(RoomError::store)?;
         let allowed = records.into_iter().filter(|it| of.may(Action::Read, Some(&it.id)));
         Ok(allowed.map(|record| (record.id, record.title)).collect())
+    }
+
+    /// Whether somebody may read one document and not the other.
+    pub async fn has_other_readers(
+        &self,
+        one: &DocumentId,
+        other: &DocumentId,
+    ) -> Result<bool, RoomError> {
+        let now_ms = self.0.clock.now_ms();
+        let people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
+        let reads = |person: &Principal, document| person.may(Action::Read, Some(document));
+        Ok(people.iter().any(|person| reads(person, one) && !reads(person, other)))
     }
 
     /// How many rooms are open.

@@ -17,7 +17,7 @@ use super::step::Step;
 use super::{RoomError, proposals};
 
 /// Sketches of a document that people are shown; more than so many requests could not be open either.
-const MOST_SHOWN: usize = proposals::MOST_OPEN;
+const MOST_SHOWN: usize = proposals::MOST_OPEN_EACH;
 
 /// What the model is writing, by the name its request will have.
 #[derive(Default)]

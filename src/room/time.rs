@@ -61,7 +61,10 @@ pub(super) fn look(
     now: &Now,
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
-    open_request(state, id)?;
+    let request = open_request(state, id)?;
+    if !is_shown(&request, state.principal_of(member).as_ref()) {
+        return Err(RoomError::NotAllowed);
+    }
     let is_news = match focus {
         Focus::On => state.focuses.look(id, member, now.ms),
         Focus::Off => state.focuses.look_away(id, member),
@@ -70,6 +73,11 @@ pub(super) fn look(
         looked(state, id, now, step);
     }
     state.open.get(id).cloned().ok_or(RoomError::NoRequest)
+}
+
+/// Whether somebody has the request before them: one without a document concerns only those who may decide it, and who asked.
+fn is_shown(request: &Request, who: Option<&Principal>) -> bool {
+    request.proposal.document.is_some() || who.is_some_and(|who| request.concerns(who))
 }
 
 /// A connection that is gone looks at nothing.
@@ -130,6 +138,9 @@ pub(super) fn extend(
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = open_request(state, id)?;
+    if !is_shown(&request, Some(by)) {
+        return Err(RoomError::NotAllowed);
+    }
     let by_ms = match state.in_force(now).timeout_ms {
         0 => EXTENSION_MS,
         timeout_ms => timeout_ms,

@@ -30,7 +30,11 @@ pub(super) fn undo(
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = current(state, &wish.request, now)?;
-    let touched = if wish.force { Touched::Overwrite } else { Touched::Refuse };
+    let touched = match &wish.seen {
+        _ if !wish.force => Touched::Refuse,
+        None => Touched::Overwrite,
+        Some(seen) => Touched::OverwriteSeen(seen),
+    };
     let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
     let outcome = request.undo(scope, by, state.document.text(), now.ms)?;
     let hunks = HunkChanges { drop: Vec::new(), put: put(&request, &outcome.put) };

@@ -245,7 +245,12 @@ impl RoomState {
         self.own.follow(change);
         self.sketches.follow(change, after);
         for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
-            let changed = requests::advance(Arc::make_mut(request), change, after, now.ms);
+            let request = Arc::make_mut(request);
+            let mut changed = requests::advance(request, change, after, now.ms);
+            if except.is_some() {
+                // Somebody else's request may have wanted the same.
+                changed.extend(request.settle_what_is_done(change, after, now.ms));
+            }
             if !changed.is_empty() {
                 touched.entry(id.clone()).or_default().extend(changed);
             }
@@ -258,11 +263,15 @@ impl RoomState {
             let Some(request) = self.open.get(&id).cloned() else { continue };
             changed.sort_unstable();
             changed.dedup();
-            if !request.status.is_open() {
-                // People deleted everything it was about.
+            let is_done = |id: &&HunkId| request.hunk(id).is_some_and(Hunk::is_already_there);
+            let done: Vec<HunkId> = changed.iter().filter(is_done).cloned().collect();
+            if !request.status.is_open() || !done.is_empty() {
+                // Nothing of it is left to decide, or less than the text alone would tell whoever loads it.
                 step.keep(requests::record(self, &request));
                 requests::place(self, Arc::clone(&request));
             }
+            let put = requests::put(&request, &done);
+            requests::tell_hunks(self, HunkChanges { drop: Vec::new(), put }, step);
             requests::tell(self, &request, &changed, None, now, step);
         }
     }

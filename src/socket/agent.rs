@@ -1,10 +1,12 @@
 //! Events about the agent: ask, run, cancel, what was said before.
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::agent::{Ask, AskKind, Fork, PermissionMode, SafeTools, Stop};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::command::Command;
+use crate::store::SaidAt;
 use crate::who::Action;
 use crate::wire::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
@@ -157,6 +159,9 @@ pub(super) struct Transcript {
     entries: Vec<AgentEvent>,
     /// What was asked for in it and has ended; what is open comes with `document:open`.
     requests: Vec<ToolApprovalRequest>,
+    /// Before which there is more: to be sent back as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
 }
 
 pub(super) async fn transcript(
@@ -165,18 +170,24 @@ pub(super) async fn transcript(
 ) -> Result<Transcript, Refusal> {
     let session = connection.own_session(&payload.session_id).await?;
     let document = payload.document_id.map(DocumentId::from);
-    let entries = match &document {
+    if let Some(id) = &document {
         // Everybody in a document sees the same conversation.
-        Some(id) => {
-            connection.room(id.as_str(), Action::Read).await?;
-            connection.door.agents.conversation(id).await?
-        }
-        None => connection.door.agents.transcript(&session, None).await?,
+        connection.room(id.as_str(), Action::Read).await?;
+    }
+    let before = payload.before.as_deref().map(serde_json::from_str).transpose();
+    let before: Option<SaidAt> = before.map_err(|_| Refusal::invalid("no such place: `before`"))?;
+    let agents = &connection.door.agents;
+    let page = agents.said_before(&session, document.as_ref(), before.as_ref()).await?;
+    let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
+    let requests = match before {
+        None => agents.decided(&session, document.as_ref()).await?,
+        Some(_) => Vec::new(),
     };
-    let entries = entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
-    let requests = connection.door.agents.decided(&session, document.as_ref()).await?;
-    let requests = requests.iter().map(convert::request).collect();
-    Ok(Transcript { entries: entries.collect(), requests })
+    Ok(Transcript {
+        entries: entries.collect(),
+        requests: requests.iter().map(convert::request).collect(),
+        before: page.before.map(|place| json!(place).to_string()),
+    })
 }
 
 pub(super) async fn clear(

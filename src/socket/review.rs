@@ -182,6 +182,7 @@ pub(super) async fn undo(
         request: id,
         hunks: payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
         force: payload.force.unwrap_or(false),
+        seen: payload.seen.map(convert::seen),
     };
     let by = connection.principal.clone();
     let undone = connection.door.agents.undo_in(&room, undo, by).await?;

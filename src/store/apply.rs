@@ -199,7 +199,9 @@ fn claim_client<'a>(
 }
 
 fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
-    webhooks::note(script, record);
+    // It holds two whole texts: written out once, for both tables.
+    let body = record.body.to_string();
+    webhooks::note(script, record, &body);
     script
         .run(
             "INSERT INTO requests
@@ -216,7 +218,7 @@ fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
         .bind(record.open)
         .bind(int(record.created_ms))
         .bind(record.expires_ms.map(int))
-        .bind(record.body.to_string());
+        .bind(body);
 }
 
 fn append_decision(script: &mut Script<'_>, record: &DecisionRecord) {

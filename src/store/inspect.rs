@@ -9,8 +9,8 @@ use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
 use super::audit::{self, AuditFlaw};
 use super::records::{
-    AuditRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord, SessionRecord, TokenRecord,
-    UpdateRecord,
+    AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
+    SessionRecord, TokenRecord, UpdateRecord,
 };
 use super::rows::{self, int};
 use super::{Store, StoreError};
@@ -42,6 +42,8 @@ pub struct AuditTold {
     pub accounted: Accounted,
     /// The lines about rules, and about what rules decided; oldest first.
     pub about_rules: Vec<AuditRecord>,
+    /// The lines about requests: who asked, who decided; oldest first.
+    pub about_requests: Vec<AuditRecord>,
 }
 
 /// The store at one moment.
@@ -95,7 +97,9 @@ impl Inspection {
             let Some(last) = page.last() else { break };
             after = last.try_get("seq")?;
             for row in &page {
-                told.about_rules.extend(walk.step(row)?.filter(is_about_a_rule));
+                let line = walk.step(row)?;
+                told.about_requests.extend(line.clone().filter(is_about_a_request));
+                told.about_rules.extend(line.filter(is_about_a_rule));
                 let action: Option<String> = row.try_get("action").ok();
                 let request: Option<String> = row.try_get("request").ok().flatten();
                 if let (Some(action), Some(request)) = (action, request) {
@@ -191,17 +195,9 @@ impl Inspection {
         self.every("SELECT * FROM requests ORDER BY id", rows::request).await
     }
 
-    /// Who decided each request, as often as they did.
-    pub async fn deciders(&mut self) -> Result<BTreeMap<String, Vec<UserId>>, StoreError> {
-        let rows: Vec<(String, String)> =
-            sqlx::query_as("SELECT request, user_id FROM decisions ORDER BY seq")
-                .fetch_all(&mut *self.moment)
-                .await?;
-        let mut deciders: BTreeMap<String, Vec<UserId>> = BTreeMap::new();
-        for (request, user) in rows {
-            deciders.entry(request).or_default().push(user.into());
-        }
-        Ok(deciders)
+    /// All decisions, oldest first.
+    pub async fn decisions(&mut self) -> Result<Vec<Found<DecisionRecord>>, StoreError> {
+        self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
     }
 
     /// All tokens.
@@ -250,6 +246,11 @@ impl Inspection {
         };
         Ok(found.iter().map(read).collect())
     }
+}
+
+/// Whether a line says who asked for a request, or what became of it.
+fn is_about_a_request(line: &AuditRecord) -> bool {
+    line.entry.action.starts_with("request.")
 }
 
 /// Whether a line says what became of a rule, or what a rule did.

@@ -6,9 +6,8 @@ use sqlx::{Sqlite, SqliteConnection};
 use crate::ids::{ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
 use super::records::{
-    AuditRecord, CLEAR, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument,
-    MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord,
-    UpdateRecord,
+    AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument, RequestRecord,
+    RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
 use super::rows::{self, int};
 use super::{Scope, Store, StoreError};
@@ -274,57 +273,17 @@ impl Store {
         self.all(query, rows::session).await
     }
 
-    /// A session's conversation since it began anew last, in order.
-    pub async fn messages(
-        &self,
-        session: &SessionId,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<MessageRecord>, StoreError> {
-        let query = sqlx::query(
-            "SELECT role, body, at_ms FROM messages WHERE session = $1 AND document = $2
-             AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
-                        WHERE session = $1 AND document = $2 AND role = $3)
-             ORDER BY seq",
-        )
-        .bind(session.to_string())
-        .bind(document.map(ToString::to_string).unwrap_or_default())
-        .bind(CLEAR);
-        self.all(query, rows::message).await
-    }
-
-    /// All conversations of a session, one after the other, with where each began.
-    pub async fn all_messages(
-        &self,
-        session: &SessionId,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<MessageRecord>, StoreError> {
-        let query = sqlx::query(
-            "SELECT role, body, at_ms FROM messages WHERE session = $1 AND document = $2
-             ORDER BY seq",
-        )
-        .bind(session.to_string())
-        .bind(document.map(ToString::to_string).unwrap_or_default());
-        self.all(query, rows::message).await
-    }
-
-    /// What all sessions said about a document, in the order in which it was said, each once.
-    pub async fn conversations(
-        &self,
-        document: &DocumentId,
-    ) -> Result<Vec<(SessionId, MessageRecord)>, StoreError> {
-        let query = sqlx::query(
-            "SELECT session, role, body, at_ms FROM messages WHERE document = $1 AND role <> $2
-             ORDER BY at_ms, session, seq",
-        )
-        .bind(document.to_string())
-        .bind(PAST);
-        self.all(query, rows::said).await
-    }
-
     /// One run.
     pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
         self.one(query, rows::run).await
+    }
+
+    /// Whether somebody was told how a run ended.
+    pub async fn run_is_heard(&self, id: &RunId) -> Result<bool, StoreError> {
+        let query = sqlx::query("SELECT * FROM runs WHERE id = $1 AND heard_ms IS NOT NULL")
+            .bind(id.to_string());
+        Ok(self.one(query, rows::run).await?.is_some())
     }
 
     /// The runs that a crash or a stop left behind, oldest first.

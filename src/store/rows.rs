@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::ids::{SessionId, Version};
+use crate::ids::Version;
 use crate::who::Role;
 
 use super::StoreError;
@@ -12,7 +12,7 @@ use super::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::said::SaidAt;
+use super::said::{SaidAt, Size};
 
 type Read<T> = Result<T, StoreError>;
 
@@ -109,13 +109,21 @@ pub(super) fn message(row: &SqliteRow) -> Read<MessageRecord> {
     })
 }
 
-pub(super) fn said(row: &SqliteRow) -> Read<(SessionId, MessageRecord)> {
-    Ok((text(row, "session")?.into(), message(row)?))
+fn said_at(row: &SqliteRow) -> Read<SaidAt> {
+    let (at_ms, session, seq) = (number(row, "at_ms")?, text(row, "session")?, number(row, "seq")?);
+    Ok(SaidAt { at_ms, session, seq })
 }
 
 pub(super) fn placed(row: &SqliteRow) -> Read<(SaidAt, MessageRecord)> {
-    let (at_ms, session, seq) = (number(row, "at_ms")?, text(row, "session")?, number(row, "seq")?);
-    Ok((SaidAt { at_ms, session, seq }, message(row)?))
+    Ok((said_at(row)?, message(row)?))
+}
+
+pub(super) fn place(row: &SqliteRow) -> Read<(SaidAt, u64)> {
+    Ok((said_at(row)?, number(row, "bytes")?))
+}
+
+pub(super) fn size(row: &SqliteRow) -> Read<Size> {
+    Ok(Size { seq: number(row, "seq")?, role: text(row, "role")?, bytes: number(row, "bytes")? })
 }
 
 pub(super) fn run(row: &SqliteRow) -> Read<RunRecord> {

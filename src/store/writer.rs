@@ -119,6 +119,10 @@ impl Writer {
 
     /// One outcome for each batch.
     async fn write(&mut self, batches: &[Batch]) -> Vec<Outcome> {
+        // To be closed is nothing to write, and a visitor could not.
+        if batches.is_empty() {
+            return Vec::new();
+        }
         let error = match self.transact(batches).await {
             Ok(()) => return batches.iter().map(|_| Ok(())).collect(),
             Err(error) => error,

@@ -1,6 +1,7 @@
 //! What to look out for in a file that is to be written. It warns, and never says that a file is harmless. Pure.
 
-use crate::review::Warning;
+use crate::files::form;
+use crate::review::{Preview, Warning};
 use crate::workspace::deceives;
 
 /// Beginnings of secrets that are easily recognised.
@@ -25,9 +26,18 @@ pub fn of_file(path: &str, content: &str) -> Vec<Warning> {
     let last = names().next_back().unwrap_or_default().to_lowercase();
     let is_script =
         [".sh", ".bash", ".command", ".ps1", ".bat"].iter().any(|end| last.ends_with(end));
+    // A path is one line, and what people look at first.
+    let is_disguised = path.chars().any(|c| c.is_control() || deceives(c));
+    // A mark at the beginning says how the bytes are to be read.
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let found = [
         (
-            content.chars().any(deceives),
+            is_disguised,
+            "deceiving",
+            "Its name has line breaks, invisible characters, or some that change the order of what you read.",
+        ),
+        (
+            !is_disguised && content.chars().any(deceives),
             "deceiving",
             "It has invisible characters, or some that change the order of what you read.",
         ),
@@ -54,9 +64,36 @@ pub fn of_file(path: &str, content: &str) -> Vec<Warning> {
     found.into_iter().filter(|(holds, ..)| *holds).map(warn).collect()
 }
 
+/// The same for a file that is there, and whether the difference shows what changes.
+pub fn of_change(path: &str, old: &str, new: &str, shown: &Preview) -> Vec<Warning> {
+    let mut warnings = of_file(path, new);
+    warnings.extend(line_ends(old, new, shown));
+    warnings
+}
+
+/// A warning if lines come to end in another way, which a difference of lines does not show.
+fn line_ends(old: &str, new: &str, shown: &Preview) -> Option<Warning> {
+    let differs = old != new && (shown.diff_lines.is_empty() || form::end_differently(old, new));
+    differs.then(|| Warning {
+        code: "line_ends".to_owned(),
+        text: "It changes how lines end, which the difference does not show.".to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::diff::DiffLimits;
+
+    #[test]
+    fn how_lines_come_to_end_is_told_where_nobody_would_see_it() {
+        let warns = |old: &str, new: &str| {
+            let shown = Preview::diff("a.txt", Some(old), new, &DiffLimits::default());
+            line_ends(old, new, &shown).is_some()
+        };
+        assert!(warns("a\r\nb\n", "a\nb\n") && warns("a\n", "a\r\n") && warns("a\n", "a"));
+        assert!(!warns("a\r\n", "b\r\n") && !warns("a\n", "b\n") && !warns("a", "a"));
+    }
 
     #[test]
     fn what_to_look_out_for_is_named() {
@@ -65,6 +102,17 @@ mod tests {
         };
         assert_eq!(codes("docs/a.md", "# A\n\tb\r\n"), [""; 0]);
         assert_eq!(codes("a.md", "a\u{202e}b"), ["deceiving"]);
+        assert_eq!(codes("a.md", "\u{feff}a"), [""; 0]);
+        for path in
+            ["a\n.md", "a\u{1b}[2K.md", "a\t.md", "a\u{200b}.md", "gnp\u{202e}.md", "a\u{e0041}.md"]
+        {
+            let found = of_file(path, "a\u{202e}b");
+            assert_eq!(found.len(), 1, "{path:?} {found:?}");
+            assert!(
+                found[0].code == "deceiving" && found[0].text.starts_with("Its name has"),
+                "{path:?}"
+            );
+        }
         assert_eq!(codes("a.md", "key: sk-ant-api03-x"), ["secret"]);
         assert_eq!(codes(".github/workflows/ci.yml", ""), ["hidden_file"]);
         assert_eq!(codes("./a.md", ""), [""; 0]);

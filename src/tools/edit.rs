@@ -8,8 +8,8 @@ use crate::review::Preview;
 
 use super::edits::{self, occurrences};
 use super::{
-    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
-    named_file,
+    Context, Effect, Errand, Ground, Intent, Prepared, Takes, Tool, ToolError, caution, changes,
+    live, named_file,
 };
 
 /// Change a part of a file.
@@ -43,6 +43,7 @@ impl Tool for Edit {
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
     const EFFECT: Effect = Effect::Acts;
+    const TAKES: Takes = Takes::Named;
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
@@ -61,7 +62,8 @@ impl Tool for Edit {
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &path, &edits)?;
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
-            let preview = Preview { warnings: caution::of_file(&path, &edited.new), ..shown };
+            let warnings = caution::of_change(&path, &edited.old.text, &edited.new, &shown);
+            let preview = Preview { warnings, ..shown };
             Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
         })
         .await?

@@ -1,12 +1,18 @@
 //! Replacements in a file of the workspace: each must be meant unambiguously, and all apply or none.
+//!
+//! Models write `\n` whatever the file has. So words are looked for without regard to how lines end, and what is new ends its
+//! lines as the file does ([`form`]).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::document::diff::DraftPart;
+use crate::document::utf16_len;
+use crate::files::form;
 use crate::room::command::Reading;
 use crate::workspace::{File, Workspace};
 
-use super::{Errand, ToolError, live};
+use super::{Errand, ToolError};
 
 /// One replacement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -53,53 +59,70 @@ pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolE
     Ok(count)
 }
 
-/// The text of a document after all edits, and how many occurrences were replaced. Line ends there are `\n`, whatever the
-/// file has.
+/// The text of a document after all edits, and how many occurrences were replaced.
 pub fn of_document(base: &Reading, edits: &[Edit]) -> Result<(String, usize), ToolError> {
-    let plain = |text: &str| live::text(text).to_string();
-    let edits: Vec<_> = edits
-        .iter()
-        .map(|edit| Edit {
-            old_string: plain(&edit.old_string),
-            new_string: plain(&edit.new_string),
-            replace_all: edit.replace_all,
-        })
-        .collect();
-    apply(&base.text.to_string(), &edits).map_err(ToolError::Failed)
+    apply(&base.text.to_string(), edits).map_err(ToolError::Failed)
 }
 
-/// The text after all edits, one after the other, and how many occurrences were replaced.
-fn apply(text: &str, edits: &[Edit]) -> Result<(String, usize), String> {
+/// The content after all edits, one after the other, and how many occurrences were replaced.
+fn apply(content: &str, edits: &[Edit]) -> Result<(String, usize), String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
     }
-    let (mut now, mut count) = (text.to_owned(), 0);
+    let (mut now, mut count) = (content.to_owned(), 0);
     for (index, edit) in edits.iter().enumerate() {
         let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
-        let found = now.matches(edit.old_string.as_str()).count();
-        if edit.old_string.is_empty() {
-            return Err(format!("{which}old_string is empty"));
-        }
-        if edit.old_string == edit.new_string {
-            return Err(format!("{which}old_string and new_string are the same"));
-        }
-        match found {
-            0 => return Err(format!("{which}old_string is not in the file")),
-            1 => {}
-            _ if edit.replace_all => {}
-            _ => {
-                return Err(format!(
-                    "{which}old_string is in the file {found} times; give more of the text around it, or set replace_all"
-                ));
-            }
-        }
-        now = now.replace(edit.old_string.as_str(), &edit.new_string);
+        let (new, found) = replace(&now, edit).map_err(|why| which + &why)?;
+        now = new;
         count += found;
     }
-    if now == text {
+    if now == content {
         return Err("the edits cancel each other; the file would stay as it is".to_owned());
     }
     Ok((now, count))
+}
+
+/// The content after one edit.
+fn replace(content: &str, edit: &Edit) -> Result<(String, usize), String> {
+    let plain = |text: &str| form::read(text).to_string();
+    let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
+    if old.is_empty() {
+        return Err("old_string is empty".to_owned());
+    }
+    if edit.old_string == edit.new_string {
+        return Err("old_string and new_string are the same".to_owned());
+    }
+    if old == new {
+        return Err(
+            "old_string and new_string differ in line ends only, which stay as the file has them"
+                .to_owned(),
+        );
+    }
+    let text = plain(content);
+    let found = text.matches(&old).count();
+    match found {
+        0 => return Err("old_string is not in the file".to_owned()),
+        1 => {}
+        _ if edit.replace_all => {}
+        _ => {
+            return Err(format!(
+                "old_string is in the file {found} times; give more of the text around it, or set replace_all"
+            ));
+        }
+    }
+    let after = text.replace(&old, &new);
+    Ok((form::replaced(content, &after, parts(&text, &old, &new)), found))
+}
+
+/// Every occurrence as a change.
+fn parts(text: &str, old: &str, new: &str) -> impl Iterator<Item = DraftPart> {
+    let len = utf16_len(old);
+    let (mut byte, mut unit) = (0, 0);
+    text.match_indices(old).map(move |(at, base)| {
+        let from = unit + utf16_len(&text[byte..at]);
+        (byte, unit) = (at + base.len(), from + len);
+        DraftPart { from, to: unit, base: base.to_owned(), insert: new.to_owned() }
+    })
 }
 
 /// `1 occurrence`, `2 occurrences`.
@@ -148,7 +171,46 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_stay_as_they_are() {
-        assert_eq!(apply("a\r\nb\r\n", &[edit("b", "c")]).unwrap().0, "a\r\nc\r\n");
+    fn words_are_found_and_written_with_the_line_ends_of_the_file() {
+        let cases = [
+            ("a\r\nb\r\n", edit("b", "c"), "a\r\nc\r\n"),
+            ("one\r\ntwo\r\n", edit("one\ntwo", "1\n2\n3"), "1\r\n2\r\n3\r\n"),
+            ("one\r\ntwo\r\n", edit("two", "x\ny"), "one\r\nx\r\ny\r\n"),
+            ("one\r\ntwo\r\n", edit("one\r\ntwo", "x\r\ny"), "x\r\ny\r\n"),
+            ("one\ntwo\n", edit("one\r\ntwo", "x\r\ny"), "x\ny\n"),
+            ("\u{feff}one\r\n", edit("\u{feff}one", "😀"), "\u{feff}😀\r\n"),
+            ("😀\rone\ntwo\r\nthree", edit("one\ntwo\nthree", "1\n2\n3"), "😀\r1\n2\r\n3"),
+            ("a\rx\nb", edit("x", ""), "a\n\nb"),
+        ];
+        for (content, edit, expected) in cases {
+            assert_eq!(apply(content, &[edit]).unwrap().0, expected, "{content:?}");
+        }
+        let all = Edit { replace_all: true, ..edit("a\nb", "c\nd") };
+        assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), 2));
+        let refused = apply("a\r\n", &[edit("a\r\n", "a\n")]).unwrap_err();
+        assert!(refused.contains("differ in line ends only"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_shown_is_what_is_written_and_another_file_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let workspace = Workspace::open(folder.path(), &[]).unwrap();
+        std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
+        let edits = [edit("two\nthree", "2\n3\n4")];
+        let edited = look(&workspace, "a.txt", &edits).unwrap();
+        let errand = Errand {
+            workspace: workspace.clone(),
+            touched: Some(edited.old.stamp),
+            request: "req_1".into(),
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        // The same words with other line ends are another file.
+        std::fs::write(&path, "one\r\ntwo\r\nthree\r\n").unwrap();
+        assert!(write(&errand, "a.txt", &edits).unwrap_err().to_string().contains("changed since"));
+        std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
+        write(&errand, "a.txt", &edits).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), edited.new);
+        assert_eq!(edited.new, "one\r\n2\n3\n4\r\n");
     }
 }

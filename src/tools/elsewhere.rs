@@ -14,10 +14,10 @@ use crate::room::command::Reading;
 use crate::room::event::{Said, Saying};
 use crate::who::Action;
 
-use super::{Allowed, Call, Context, Effect, Finished, ToolError};
+use super::{Allowed, Call, Context, Effect, Finished, ToolError, Unread};
 
 /// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
-pub type Read = HashMap<DocumentId, Reading>;
+pub type Read = HashMap<DocumentId, (Reading, Unread)>;
 
 /// The same call in the room of the document it names, or `None` if that is the conversation's own.
 pub(super) async fn enter(
@@ -41,9 +41,11 @@ pub(super) async fn enter(
     if room.unlisted_owner().is_some() {
         return Err(unknown());
     }
-    let base = context.read.get(&id).cloned();
+    let (base, unread) = context.read.get(&id).cloned().unzip();
     Ok(Some(Context {
         room,
+        unread: unread.clone().unwrap_or_default(),
+        still_unread: unread.unwrap_or_default(),
         shown: base.clone(),
         base,
         // What is selected here says nothing about the words there.

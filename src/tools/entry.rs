@@ -10,8 +10,8 @@ use crate::wire::messages::ToolDefinition;
 
 use super::schema::{expected, schema};
 use super::{
-    Approved, Concluded, Context, Effect, Errand, Finished, Ground, Prepared, Tool, ToolError,
-    Verdict, Writes,
+    Approved, Concluded, Context, Effect, Errand, Finished, Ground, Prepared, Takes, Tool,
+    ToolError, Verdict, Writes,
 };
 
 /// What the registry knows of a tool.
@@ -22,6 +22,7 @@ pub(super) struct Entry {
     pub(super) when: &'static str,
     pub(super) effect: Effect,
     pub(super) ground: Ground,
+    pub(super) takes: Takes,
     pub(super) writes: Option<Writes>,
     pub(super) schema: Value,
     pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
@@ -45,6 +46,7 @@ impl Entry {
             when: T::WHEN,
             effect: T::EFFECT,
             ground: T::GROUND,
+            takes: T::TAKES,
             writes: T::WRITES,
             schema: schema::<T::Input>(),
             prepare: prepare::<T>,
@@ -94,9 +96,81 @@ fn check<T: Tool>(input: &Value) -> Result<(), ToolError> {
 }
 
 fn read<T: Tool>(input: &Value) -> Result<T::Input, ToolError> {
-    T::Input::deserialize(input).map_err(|error| ToolError::Input {
+    let read = if has_null(input) {
+        T::Input::deserialize(without_null(input))
+    } else {
+        T::Input::deserialize(input)
+    };
+    read.map_err(|error| ToolError::Input {
         tool: T::NAME,
         reason: error.to_string(),
         expected: expected(&schema::<T::Input>()),
     })
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.values().any(|it| it.is_null() || has_null(it)),
+        Value::Array(items) => items.iter().any(has_null),
+        _ => false,
+    }
+}
+
+/// Models send `null` for what they do not want to say: it is as if they had left it out.
+fn without_null(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let said = members.iter().filter(|(_, it)| !it.is_null());
+            said.map(|(name, it)| (name.clone(), without_null(it))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_null).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::registry::Registry;
+
+    #[test]
+    fn null_is_as_good_as_nothing_wherever_a_tool_needs_nothing() {
+        let registry = Registry::default();
+        #[cfg(unix)]
+        let registry = registry.with_commands();
+        let mut switches = 0;
+        for offer in registry.offers() {
+            let tool = registry.tool(&offer.definition.name).unwrap();
+            let some = |kind: &Value| match kind["type"].as_str() {
+                Some("string") => json!("x"),
+                Some("integer") => json!(1),
+                Some("array") => json!([]),
+                Some("object") => json!({"start": 0, "end": 0}),
+                _ => json!("view"),
+            };
+            let properties = tool.schema["properties"].as_object().unwrap();
+            let required = tool.schema["required"].as_array().cloned().unwrap_or_default();
+            let mut input = json!({});
+            for (name, property) in properties {
+                let is_needed = required.iter().any(|it| it == name);
+                switches += usize::from(!is_needed);
+                input[name] = if is_needed { some(property) } else { Value::Null };
+            }
+            (tool.check)(&input).unwrap_or_else(|error| panic!("{}: {error}", tool.name));
+        }
+        assert!(switches > 10, "{switches}");
+    }
+
+    #[test]
+    fn null_inside_of_lists_is_left_out_too_and_never_stands_for_what_is_needed() {
+        let edit = json!({"old_string": "a", "new_string": "b", "replace_all": null});
+        let input = json!({"file_path": "a.txt", "edits": [edit]});
+        let tool = Registry::default();
+        let check = |input: &Value| (tool.tool("MultiEdit").unwrap().check)(input);
+        check(&input).unwrap();
+        let refused = check(&json!({"file_path": null, "edits": []})).unwrap_err().to_string();
+        assert!(refused.contains("missing field `file_path`"), "{refused}");
+    }
 }

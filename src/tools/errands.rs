@@ -81,6 +81,17 @@ impl Registry {
             self.check(tool, context, input)?;
             return Ok(Fresh { preview: desk::looking(input), touched: None });
         }
+        if tool.effect == Effect::Safe || (tool.only_looks)(input) {
+            // What was shown is which document is read, and for whom.
+            let is_same = *input == request.proposal.input;
+            let preview = request.proposal.preview.clone();
+            let told = "What is read cannot be edited; reject it and say what to read instead";
+            return if is_same {
+                Ok(Fresh { preview, touched: None })
+            } else {
+                Err(ToolError::Denied(told.into()))
+            };
+        }
         match self.prepare(tool, context, input).await? {
             Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
             Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),

@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
-use regex::{Captures, NoExpand, Regex, RegexBuilder, Replacer};
+use regex::{Captures, Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::document::diff::{DraftPart, HunkDraft};
 use crate::document::{Text, utf16_len};
 
 use super::hooks::validate::CONTENT_LIMIT;
 use super::span::Span;
-use super::{Allowed, Context, Effect, Prepared, Tool, ToolError, changes};
+use super::template::Template;
+use super::{Allowed, Context, Effect, Prepared, Takes, Tool, ToolError, changes};
 
 /// Matches of one call; more are not reviewed by anybody.
 const MOST_MATCHES: usize = 500;
@@ -31,7 +33,8 @@ pub struct FindAndReplace;
 pub struct Input {
     /// The text to find, or a regular expression (Rust syntax: no look-around, no back-references).
     find: String,
-    /// What stands there instead. With a regular expression, `$1` and `${name}` stand for its groups.
+    /// What stands there instead. With a regular expression, `${1}`, `${name}` and `\1` stand for its groups, and `$$` for a dollar
+    /// sign; a group that the expression does not have is refused.
     replace: String,
     /// How `find` is meant.
     #[serde(default)]
@@ -81,10 +84,12 @@ enum Case {
 impl Tool for FindAndReplace {
     const NAME: &'static str = "find_and_replace";
     const DESCRIPTION: &'static str = "Find every occurrence of a text (or of a regular expression) and replace it. People \
-         review each occurrence on its own. Use it for names, terms and spellings that recur, instead of rewriting the document.";
+         review each occurrence on its own. Use it for names, terms and spellings that recur, instead of rewriting the document. \
+         A literal text is not found inside a joined character, such as one person of a family emoji.";
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
     const EFFECT: Effect = Effect::Proposes;
+    const TAKES: Takes = Takes::Named;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
@@ -114,23 +119,24 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
     let first = bytes(0..start)?;
     let within = first..first + bytes(start..end)?;
     // The replacement's own line ends are normalised, as all text is.
-    let replace = Text::new(&input.replace).to_string();
-    let (mut hunks, mut found, mut inserted) = (Vec::new(), 0, 0);
+    let template = template(input, &pattern)?;
+    let joints = if input.mode == Mode::Literal { Joints::of(&hay) } else { Joints::Everywhere };
+    let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
     let (mut byte, mut unit) = (first, start);
     let all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
     for captures in all {
         let whole = captures.get_match();
+        if !joints.are_at(&whole.range()) {
+            inside += 1;
+            continue;
+        }
         found += 1;
         if found > MOST_MATCHES {
             return Err(ToolError::Denied(format!(
                 "More than {MOST_MATCHES} matches; narrow `find`, or give a `range`"
             )));
         }
-        let mut insert = String::new();
-        match input.mode {
-            Mode::Literal => NoExpand(&replace).replace_append(&captures, &mut insert),
-            Mode::Regex => captures.expand(&replace, &mut insert),
-        }
+        let insert = template.fill(|group| captures.get(group).map(|it| it.as_str()));
         inserted += insert.len();
         if inserted > MOST_INSERTED {
             return Err(ToolError::Denied("Content too large".into()));
@@ -144,16 +150,60 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
             hunks.push(vec![DraftPart { from, to: unit, base, insert }].into());
         }
     }
+    let inside = match inside {
+        0 => String::new(),
+        inside => {
+            format!(". {inside} inside of joined characters do not count; mode regex finds them")
+        }
+    };
     match input.expected_matches {
         Some(expected) if expected != found => Err(ToolError::Denied(format!(
-            "Expected {expected} matches of {:?}, found {found}; nothing was proposed",
+            "Expected {expected} matches of {:?}, found {found}; nothing was proposed{inside}",
             input.find
         ))),
         _ if found == 0 => Err(ToolError::Denied(format!(
-            "No match for {:?}; nothing was proposed. Check spelling, case and line breaks",
+            "No match for {:?}; nothing was proposed. Check spelling, case and line breaks{inside}",
             input.find
         ))),
         _ => Ok(hunks),
+    }
+}
+
+/// What each match becomes. Its own line ends are normalised, as all text is.
+fn template(input: &Input, pattern: &Regex) -> Result<Template, ToolError> {
+    let replace = Text::new(&input.replace).to_string();
+    if input.mode == Mode::Literal {
+        return Ok(Template::plain(&replace));
+    }
+    let groups: Vec<_> = pattern.capture_names().collect();
+    let refused = |reason| ToolError::Denied(format!("{reason}; nothing was proposed"));
+    Template::read(&replace, &groups).map_err(refused)
+}
+
+/// Where a match may begin and end: not between what people see as one character.
+enum Joints {
+    Everywhere,
+    /// At these bytes, and at the end.
+    At(Vec<usize>),
+}
+
+impl Joints {
+    fn of(text: &str) -> Self {
+        // A text has no `\r`, so letters of ASCII stand each for itself.
+        if text.is_ascii() {
+            return Self::Everywhere;
+        }
+        let ends = std::iter::once(text.len());
+        Self::At(text.grapheme_indices(true).map(|(at, _)| at).chain(ends).collect())
+    }
+
+    fn are_at(&self, range: &Range<usize>) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::At(places) => {
+                [range.start, range.end].iter().all(|at| places.binary_search(at).is_ok())
+            }
+        }
     }
 }
 
@@ -237,6 +287,46 @@ mod tests {
         let input =
             json!({"find": r"(\w+)@(?<host>\w+)", "replace": "${host} of $1", "mode": "regex"});
         assert_eq!(found("to ana@home", &input).unwrap(), [(3, 11, "home of ana".into())]);
+    }
+
+    #[test]
+    fn a_group_that_the_pattern_does_not_have_is_refused() {
+        for replace in ["$1ur", "$1USD", "$50", "$3", r"\3"] {
+            let input = json!({"find": "(col)(or)", "replace": replace, "mode": "regex"});
+            let refused = found("color", &input).unwrap_err();
+            assert!(
+                refused.contains("names a group that `find` does not have; it has 2."),
+                "{refused}"
+            );
+            assert!(refused.ends_with("; nothing was proposed"), "{refused}");
+        }
+        let swap = json!({"find": "(col)(or)", "replace": r"\2\1", "mode": "regex"});
+        assert_eq!(found("color", &swap).unwrap(), [(0, 5, "orcol".into())]);
+        let price = json!({"find": "(5) euros", "replace": "$$${1}0", "mode": "regex"});
+        assert_eq!(found("5 euros", &price).unwrap(), [(0, 7, "$50".into())]);
+    }
+
+    #[test]
+    fn a_literal_text_is_not_found_inside_a_joined_character() {
+        let woman = json!({"find": "👩", "replace": "x"});
+        assert_eq!(found("👩‍👩‍👧 and 👩", &woman).unwrap(), [(13, 15, "x".into())]);
+        let refused = found("👩‍👩‍👧", &woman).unwrap_err();
+        assert!(
+            refused
+                .ends_with(". 2 inside of joined characters do not count; mode regex finds them"),
+            "{refused}"
+        );
+        // A letter and its accent, written as two.
+        let letter = json!({"find": "e", "replace": "x"});
+        assert_eq!(found("e\u{301}e", &letter).unwrap(), [(2, 3, "x".into())]);
+        let accents = json!({"find": "\u{301}", "replace": "", "mode": "regex"});
+        assert_eq!(found("e\u{301}", &accents).unwrap(), [(1, 2, String::new())]);
+        let one = json!({"find": "👩", "replace": "x", "expected_matches": 3});
+        assert!(
+            found("👩‍👩‍👧 and 👩", &one)
+                .unwrap_err()
+                .contains("found 1; nothing was proposed. 2 inside")
+        );
     }
 
     #[test]

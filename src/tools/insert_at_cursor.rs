@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::document::Text;
 
 use super::changes::{self, Replaced};
-use super::{Context, Effect, Prepared, Tool, ToolError, Writes};
+use super::{Context, Effect, Prepared, Takes, Tool, ToolError, Writes};
 
 /// Add words.
 pub struct InsertAtCursor;
@@ -38,6 +38,7 @@ impl Tool for InsertAtCursor {
     const WHEN: &'static str =
         "Use to add text at the cursor or at one place, changing nothing else";
     const EFFECT: Effect = Effect::Proposes;
+    const TAKES: Takes = Takes::Nothing;
     const WRITES: Option<Writes> = Some(Writes::Range("new_text"));
     type Input = Input;
 

@@ -45,6 +45,6 @@ impl Tool for ListDocuments {
         }
         let text = format!("Listed {found} documents.");
         // Others in the document may not be allowed to see all titles.
-        Ok(Prepared::Answer(Answer { text, note: Some(told), now: None, said: None }))
+        Ok(Prepared::Answer(Answer { text, note: Some(told), ..Answer::default() }))
     }
 }

@@ -2,14 +2,52 @@
 //! nothing they have written is overwritten by way of the disk.
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::document::Text;
-use crate::files::Files;
+use crate::files::{Files, form};
 use crate::review::RequestStatus;
 use crate::room::RoomHandle;
 use crate::room::event::{Said, Saying};
 
-use super::{Call, Context, Finished, Prepared, Proposal, ToolError, Verdict, caution, changes};
+use super::entry::Entry;
+use super::hooks::approval;
+use super::registry::refused;
+use super::{
+    Call, Context, Finished, Prepared, Proposal, Registry, ToolError, Unread, Verdict, caution,
+    changes,
+};
+
+impl Registry {
+    /// The file that a call names, where it may be a document.
+    pub(super) fn named_file(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+    ) -> Option<(&Files, String)> {
+        let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
+        Some((files, (tool.file)(&call.input)?))
+    }
+
+    /// A call that may have become a request in the room of its file, taken up again there.
+    pub(super) async fn resume_live(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+        cancel: &CancellationToken,
+    ) -> Option<Finished> {
+        let (files, path) = self.named_file(tool, context, call)?;
+        let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
+        let entered = enter(context, files, &path, room).await.ok()?;
+        Some(match approval::resume(&entered, call, None, cancel).await? {
+            Ok(verdict) => {
+                told(&entered, (tool.finish)(&entered, &verdict), Some((&verdict, None)))
+            }
+            Err(error) => told(&entered, refused(&entered, &error).await, None),
+        })
+    }
+}
 
 /// The same call in the room of the file it names.
 pub(super) async fn enter(
@@ -20,12 +58,15 @@ pub(super) async fn enter(
 ) -> Result<Context, ToolError> {
     let now = room.read().await?;
     // What the model has read of it counts: people may have written since.
-    let base = context.read.get(room.document()).cloned().unwrap_or_else(|| now.clone());
+    let read = context.read.get(room.document()).cloned();
+    let (base, unread) = read.unwrap_or_else(|| (now.clone(), Unread::default()));
     let path = files.path_of(room.document()).unwrap_or_else(|| path.to_owned());
     Ok(Context {
         room,
         shown: Some(base.clone()),
         base: Some(base),
+        unread: unread.clone(),
+        still_unread: unread,
         selection: None,
         live: Some(path),
         ..context.clone()
@@ -41,7 +82,7 @@ pub(super) async fn propose(
 ) -> Result<Prepared, ToolError> {
     let base = context.document()?;
     let warnings = caution::of_file(path, new);
-    let proposal = changes::propose(base, text(new), None, warnings).await?;
+    let proposal = changes::propose(base, form::read(new), None, warnings).await?;
     Ok(Prepared::Propose(Proposal { told: Some(told), ..proposal }))
 }
 
@@ -65,11 +106,6 @@ pub(super) async fn tell_desk(context: &Context, call: &Call) {
         saying: Saying::Agent("system", "waiting", told),
     };
     context.desk.say(said).await;
-}
-
-/// The text of a file, as documents have it.
-pub(super) fn text(content: &str) -> Text {
-    Text::new(content.strip_prefix('\u{feff}').unwrap_or(content))
 }
 
 /// What the model is told of a call that worked in the room of a file: where people took it as it was, the words that it

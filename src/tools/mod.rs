@@ -6,6 +6,7 @@
 //! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
 
 pub mod desk;
+mod disclosure;
 pub mod elsewhere;
 pub mod hooks;
 pub mod registry;
@@ -40,6 +41,8 @@ mod schema;
 mod span;
 mod str_replace_based_edit_tool;
 mod suggest_improvements;
+mod template;
+mod unread;
 mod unseen;
 mod update_document_by_id;
 mod update_full_document;
@@ -68,6 +71,7 @@ pub use ahead::Ahead;
 pub use call::{Call, Change, ChangedRange, Outcome};
 pub use growing::Growing;
 pub use registry::Registry;
+pub use unread::Unread;
 
 /// What a model may do. One file and one line in [`registry`] make a new tool.
 pub trait Tool: 'static {
@@ -79,6 +83,8 @@ pub trait Tool: 'static {
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
+    /// Whether its input names the words that it takes away. There they need not be asked for first.
+    const TAKES: Takes = Takes::Unnamed;
     /// What people can watch while the model writes it; `None`: nothing.
     const WRITES: Option<Writes> = None;
     /// What it needs to be of use.
@@ -179,6 +185,17 @@ impl Effect {
     }
 }
 
+/// How the model says which words go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// By a place or by all the rest: it must have read them, or it would take away what it never saw.
+    Unnamed,
+    /// By the words themselves.
+    Named,
+    /// None go.
+    Nothing,
+}
+
 /// Whether a run may change anything yet (`permission_mode: toolApproval`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanMode {
@@ -273,8 +290,12 @@ pub struct Context {
     pub read: Arc<elsewhere::Read>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
     pub base: Option<Reading>,
+    /// What of `base` it has not read all the same.
+    pub unread: Unread,
     /// The document as the model was told of it last; differs from `base` after a call of the same turn.
     pub shown: Option<Reading>,
+    /// What of `shown` it has not read all the same.
+    pub still_unread: Unread,
     /// What the person has selected, or where their caret is, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
     /// What of the document a call may change, in UTF-16 units of `base`.
@@ -420,6 +441,8 @@ pub struct Answer {
     pub note: Option<String>,
     /// The document, if the model was told how it reads now.
     pub now: Option<Reading>,
+    /// What of that it has not read.
+    pub unread: Unread,
     /// What is said to the person.
     pub said: Option<String>,
 }
@@ -474,6 +497,8 @@ pub struct Finished {
     pub now: Option<Reading>,
     /// Another document, if the model was told how that reads now.
     pub read: Option<(DocumentId, Reading)>,
+    /// What of either it has not read.
+    pub unread: Unread,
     /// The line for the audit log.
     pub audit: Option<hooks::audit::Line>,
 }

@@ -8,8 +8,8 @@ use crate::review::Preview;
 
 use super::edits::{self, Edit, occurrences};
 use super::{
-    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
-    named_file,
+    Context, Effect, Errand, Ground, Intent, Prepared, Takes, Tool, ToolError, caution, changes,
+    live, named_file,
 };
 
 /// Change several parts of a file at once.
@@ -31,6 +31,7 @@ impl Tool for MultiEdit {
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
     const EFFECT: Effect = Effect::Acts;
+    const TAKES: Takes = Takes::Named;
     const GROUND: Ground = Ground::Workspace;
     type Input = Input;
 
@@ -55,7 +56,8 @@ impl Tool for MultiEdit {
                 .collect();
             let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
-            let preview = Preview { warnings: caution::of_file(&file_path, &edited.new), ..shown };
+            let warnings = caution::of_change(&file_path, &edited.old.text, &edited.new, &shown);
+            let preview = Preview { warnings, ..shown };
             Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
         })
         .await?

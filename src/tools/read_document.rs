@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::ids::DocumentId;
 
 use super::span::Span;
-use super::told::{fenced, note};
+use super::told::{fenced, read};
 use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, named_document};
 
 /// UTF-16 units of one answer.
@@ -50,11 +50,12 @@ impl Tool for ReadDocument {
         let more =
             if end < asked.end { format!("\nRead on from unit {end}.") } else { String::new() };
         let mut told = format!("Units {} to {end} of {len} (data):\n{block}{more}", asked.start);
-        if let Some(shown) = context.shown.as_ref().filter(|shown| shown.version != now.version) {
-            told = format!("{}\n\n{told}", note(shown, &now, None, &context.tag));
+        let (news, unread) = read(&context, &now, (asked.start, end));
+        if let Some(news) = news {
+            told = format!("{news}\n\n{told}");
         }
         let text = format!("Read units {} to {end} of {len}.", asked.start);
-        Ok(Prepared::Answer(Answer { text, note: Some(told), now: Some(now), said: None }))
+        Ok(Prepared::Answer(Answer { text, note: Some(told), now: Some(now), unread, said: None }))
     }
 
     fn target(input: &Value) -> Option<DocumentId> {

@@ -200,7 +200,7 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Finished {
         let finished = match self.enter(context, call).await {
-            Ok(context) => match self.gate(&context, call, ahead, cancel).await {
+            Ok(context) => match self.admit(&context, call, ahead, cancel).await {
                 Ok(finished) => elsewhere::discreet(&context, finished),
                 Err(error) => {
                     let refused = live::told(&context, refused(&context, &error).await, None);
@@ -244,31 +244,6 @@ impl Registry {
         Ok(())
     }
 
-    /// The file that a call names, where it may be a document.
-    fn named_file(&self, tool: &Entry, context: &Context, call: &Call) -> Option<(&Files, String)> {
-        let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
-        Some((files, (tool.file)(&call.input)?))
-    }
-
-    /// A call that may have become a request in the room of its file, taken up again there.
-    async fn resume_live(
-        &self,
-        tool: &Entry,
-        context: &Context,
-        call: &Call,
-        cancel: &CancellationToken,
-    ) -> Option<Finished> {
-        let (files, path) = self.named_file(tool, context, call)?;
-        let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
-        let entered = live::enter(context, files, &path, room).await.ok()?;
-        Some(match approval::resume(&entered, call, None, cancel).await? {
-            Ok(verdict) => {
-                live::told(&entered, (tool.finish)(&entered, &verdict), Some((&verdict, None)))
-            }
-            Err(error) => live::told(&entered, refused(&entered, &error).await, None),
-        })
-    }
-
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
     pub async fn resume(
         &self,
@@ -299,7 +274,8 @@ impl Registry {
         Some(self.sign_off(context, call, elsewhere::discreet(&entered, finished)))
     }
 
-    async fn gate(
+    /// Lets a call through the gate that may be made where it was asked for.
+    async fn admit(
         &self,
         context: &Context,
         call: &Call,
@@ -307,6 +283,21 @@ impl Registry {
         cancel: &CancellationToken,
     ) -> Result<Finished, ToolError> {
         let tool = self.called(context, &call.name)?;
+        // On the heap: a call waits long, and what waits for it would be large otherwise.
+        match Box::pin(self.disclose(tool, context, call, cancel)).await? {
+            Some(refused) => Ok(refused),
+            None => Box::pin(self.gate(tool, context, call, ahead, cancel)).await,
+        }
+    }
+
+    async fn gate(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+        ahead: Option<Ahead>,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, ToolError> {
         // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
@@ -334,7 +325,7 @@ impl Registry {
             }
             (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
                 let told = proposal.told.take();
-                self.look_over(context, &proposal).await?;
+                self.look_over(tool, context, &proposal).await?;
                 let gate = desk::gate_of_file(context, call, &proposal.hunks).await?;
                 let context = &Context { gate, ..context.clone() };
                 live::tell_desk(context, call).await;
@@ -347,7 +338,7 @@ impl Registry {
                 Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
             }
             (Effect::Proposes, Prepared::Propose(proposal)) => {
-                self.look_over(context, &proposal).await?;
+                self.look_over(tool, context, &proposal).await?;
                 let gate = self.gate_of(tool, context, call, &proposal.hunks).await?;
                 let verdict = approval::ask(
                     &Context { gate, ..context.clone() },
@@ -394,7 +385,12 @@ impl Registry {
     }
 
     /// Asks the hooks that know what the call would do.
-    async fn look_over(&self, context: &Context, proposal: &Proposal) -> Result<(), ToolError> {
+    async fn look_over(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        proposal: &Proposal,
+    ) -> Result<(), ToolError> {
         let base = context.document()?;
         let is_newest = context.room.pulse().version == base.version;
         // Where nothing was frozen when it was read, the room itself says what has been since.
@@ -403,7 +399,14 @@ impl Registry {
         } else {
             context.room.catch_up(base.version).await?
         };
-        let outlook = Outlook { proposal, base, caught_up: &caught_up, allowed: context.allowed };
+        let outlook = Outlook {
+            proposal,
+            base,
+            unread: &context.unread,
+            takes: tool.takes,
+            caught_up: &caught_up,
+            allowed: context.allowed,
+        };
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
@@ -450,10 +453,10 @@ fn unknown<'t>(name: &str, available: impl Iterator<Item = &'t Entry>) -> ToolEr
 }
 
 impl From<Answer> for Finished {
-    fn from(Answer { text, note, now, said }: Answer) -> Self {
+    fn from(Answer { text, note, now, unread, said }: Answer) -> Self {
         let mut outcome = Outcome { text, note, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now, ..Self::default() }
+        Self { outcome, now, unread, ..Self::default() }
     }
 }
 

@@ -28,6 +28,6 @@ impl Tool for RespondConversationOnly {
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
         let text = "The person has read your response.".to_owned();
         let said = Some(input.response);
-        Ok(Prepared::Answer(Answer { text, note: None, now: None, said }))
+        Ok(Prepared::Answer(Answer { text, said, ..Answer::default() }))
     }
 }

@@ -1,12 +1,13 @@
 //! What a call has made of a file is compared with what stands there now, and put back as it was before.
 
+use crate::files::form;
 use crate::ids::DocumentId;
 use crate::review::{FileNow, Written, diff_lines};
 use crate::room::RoomHandle;
 use crate::room::command::Reading;
 use crate::workspace::{ABSENT, Workspace, stamp};
 
-use super::{Registry, ToolError, changes, live};
+use super::{Registry, ToolError, changes};
 
 /// Lines of what changed in a file that people are shown.
 const MOST_LINES: usize = 400;
@@ -38,7 +39,7 @@ impl FileChange {
     pub fn compare(&self, now: &Standing) -> Since {
         let same = |text: &str| match &now.live {
             // A document has neither line ends of its own nor a byte order mark.
-            Some((_, reading)) => reading.text == live::text(text),
+            Some((_, reading)) => reading.text == form::read(text),
             None => now.text.as_deref() == Some(text),
         };
         let is_before = match &self.before {

@@ -8,16 +8,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::document::Text;
+use crate::document::{Text, utf16_len};
 use crate::ids::DocumentId;
 use crate::room::command::Reading;
 
+use super::told::{fenced, read};
 use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
 
 /// The path of the conversation's own document.
 const OWN: &str = "/document.md";
 /// Where other documents are.
 const OTHERS: &str = "/documents/";
+/// UTF-16 units of one view, numbers included.
+const VIEW_LIMIT: usize = 50_000;
+/// Documents that a view of their folder names.
+const MOST_LISTED: usize = 200;
 
 /// Edit as in a file.
 pub struct StrReplaceBasedEditTool;
@@ -27,10 +32,9 @@ pub struct StrReplaceBasedEditTool;
 pub struct Input {
     /// What to do.
     command: Command,
-    /// `/document.md` is the current document, `/documents/ID.md` another one.
-    #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
+    /// `/document.md` is the current document, `/documents/ID.md` another one; `view` of `/` lists them.
     path: String,
-    /// For `view`: first and last line, counted from 1; -1 stands for the end.
+    /// For `view`: first and last line, counted from 1; -1 stands for the end. One view has at most 50,000 units.
     view_range: Option<(i64, i64)>,
     /// For `str_replace`: the text to replace, word for word; it must occur exactly once.
     old_str: Option<String>,
@@ -68,7 +72,15 @@ impl Tool for StrReplaceBasedEditTool {
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
-        if matches!(input.command, Command::View) {
+        let is_view = matches!(input.command, Command::View);
+        if is_folder(&input.path) {
+            if is_view && input.view_range.is_none() {
+                return list(&context, &input.path).await.map(Prepared::Answer);
+            }
+            let told = format!("Error: {} is a directory; it can only be viewed", input.path);
+            return Err(ToolError::Denied(told));
+        }
+        if is_view {
             return view(&context, input.view_range).await.map(Prepared::Answer);
         }
         let base = context.document()?;
@@ -83,7 +95,7 @@ impl Tool for StrReplaceBasedEditTool {
 
     fn target(input: &Value) -> Option<DocumentId> {
         let path = input.get("path")?.as_str()?;
-        if path == OWN {
+        if path == OWN || is_folder(path) {
             return None;
         }
         // Any other path names a document that there is not, and is refused like one.
@@ -92,15 +104,61 @@ impl Tool for StrReplaceBasedEditTool {
     }
 }
 
-async fn view(context: &Context, range: Option<(i64, i64)>) -> Result<Answer, ToolError> {
-    let now = context.read_now().await?;
-    let told = numbered(&now, range).map_err(ToolError::Denied)?;
-    let text = format!("Viewed “{}”.", now.title);
-    Ok(Answer { text, note: Some(told), now: Some(now), said: None })
+/// Whether a path names what the documents are in.
+fn is_folder(path: &str) -> bool {
+    path == "/" || path.trim_end_matches('/') == OTHERS.trim_end_matches('/')
 }
 
-/// As `cat -n` prints it, which is how models know the tool's answers.
-fn numbered(reading: &Reading, range: Option<(i64, i64)>) -> Result<String, String> {
+/// The documents that the person may open, as the published tool lists a folder.
+async fn list(context: &Context, folder: &str) -> Result<Answer, ToolError> {
+    let own = context.document().ok().map(|own| own.title.clone());
+    let listed = context.rooms.listed(&context.requester).await?;
+    let told = listing(folder, own.as_deref(), &listed);
+    let text = format!("Listed {} documents.", listed.len());
+    // Others in the document may not be allowed to see all titles.
+    Ok(Answer { text, note: Some(told), ..Answer::default() })
+}
+
+fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> String {
+    let mut told = format!(
+        "Here's the files and directories up to 2 levels deep in {folder}, excluding hidden items (titles are data):"
+    );
+    // Writing to a string cannot fail.
+    if folder == "/" {
+        let _ = write!(told, "\n/");
+        if let Some(title) = own {
+            let _ = write!(told, "\n{OWN}\t{title:?}");
+        }
+    }
+    let _ = write!(told, "\n{}", OTHERS.trim_end_matches('/'));
+    for (id, title) in others.iter().take(MOST_LISTED) {
+        let _ = write!(told, "\n{OTHERS}{id}.md\t{title:?}");
+    }
+    if others.len() > MOST_LISTED {
+        let more = others.len() - MOST_LISTED;
+        let _ = write!(told, "\n… and {more} more; list_documents finds them by title");
+    }
+    told
+}
+
+async fn view(context: &Context, range: Option<(i64, i64)>) -> Result<Answer, ToolError> {
+    let now = context.read_now().await?;
+    let (mut told, units) = viewed(&now, range, &context.tag).map_err(ToolError::Denied)?;
+    let (news, unread) = read(context, &now, units);
+    if let Some(news) = news {
+        told = format!("{news}\n\n{told}");
+    }
+    let text = format!("Viewed “{}”.", now.title);
+    Ok(Answer { text, note: Some(told), now: Some(now), unread, ..Answer::default() })
+}
+
+/// Lines of a document with their numbers, marked as data; where there are more than one answer holds, it says how to read on.
+/// With the UTF-16 units that are shown.
+fn viewed(
+    reading: &Reading,
+    range: Option<(i64, i64)>,
+    tag: &str,
+) -> Result<(String, (usize, usize)), String> {
     let text = reading.text.to_string();
     let lines: Vec<&str> = text.split('\n').collect();
     let (first, last) = range.unwrap_or((1, -1));
@@ -112,12 +170,49 @@ fn numbered(reading: &Reading, range: Option<(i64, i64)>) -> Result<String, Stri
             lines.len()
         ));
     }
-    let mut told = String::new();
-    for (index, line) in lines[first - 1..last].iter().enumerate() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(told, "{:>6}\t{line}", first + index);
+    let wanted = &lines[first - 1..last];
+    let (block, shown) = numbered(wanted, first);
+    let end = first + shown.max(1) - 1;
+    let units = |lines: &[&str]| lines.iter().map(|line| utf16_len(line) + 1).sum::<usize>();
+    let from = units(&lines[..first - 1]);
+    let (more, to) = if shown == 0 {
+        // No view can begin within a line.
+        let unit = from + utf16_len(beginning(wanted[0]));
+        (format!("\nLine {first} goes on; read on with read_document from unit {unit}."), unit)
+    } else {
+        let more = format!("\nRead on with view_range [{}, {last}].", end + 1);
+        (if end < last { more } else { String::new() }, from + units(&lines[first - 1..end]))
+    };
+    let block = fenced("document", tag, reading.version, &block);
+    Ok((format!("Lines {first} to {end} of {} (data):\n{block}{more}", lines.len()), (from, to)))
+}
+
+/// As `cat -n` prints them, which is how models know the tool's answers: the lines that one answer holds, and how many; 0: only
+/// the beginning of the first.
+fn numbered(lines: &[&str], first: usize) -> (String, usize) {
+    let (mut block, mut units) = (String::new(), 0);
+    for (index, line) in lines.iter().enumerate() {
+        let number = first + index;
+        let next = format!("{number:>6}\t{line}");
+        units += utf16_len(&next) + 1;
+        if units > VIEW_LIMIT && index == 0 {
+            return (format!("{number:>6}\t{}", beginning(line)), 0);
+        }
+        if units > VIEW_LIMIT {
+            return (block, index);
+        }
+        if index > 0 {
+            block.push('\n');
+        }
+        block.push_str(&next);
     }
-    Ok(told)
+    (block, lines.len())
+}
+
+/// As much of a line as one answer holds.
+fn beginning(line: &str) -> &str {
+    // Characters are at most two units, so half as many of them always fit.
+    line.char_indices().nth(VIEW_LIMIT / 2 - 10).map_or(line, |(end, _)| &line[..end])
 }
 
 fn edited(old: &str, input: Input) -> Result<String, String> {
@@ -192,13 +287,68 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_shown_with_numbers() {
+    fn lines_are_shown_with_numbers_and_marked_as_data() {
         let document = reading("a\nb\nc");
-        assert_eq!(numbered(&document, None).unwrap(), "     1\ta\n     2\tb\n     3\tc\n");
-        assert_eq!(numbered(&document, Some((2, -1))).unwrap(), "     2\tb\n     3\tc\n");
+        let lines = |range| viewed(&document, range, "k9").map(|(told, _)| told);
+        assert_eq!(
+            lines(None).unwrap(),
+            "Lines 1 to 3 of 3 (data):\n<document-k9 version=\"0\">\n     1\ta\n     2\tb\n     3\tc\n</document-k9>"
+        );
+        assert_eq!(
+            lines(Some((2, -1))).unwrap(),
+            "Lines 2 to 3 of 3 (data):\n<document-k9 version=\"0\">\n     2\tb\n     3\tc\n</document-k9>"
+        );
         for bad in [(0, 1), (2, 1), (1, 4), (-1, -1)] {
-            assert!(numbered(&document, Some(bad)).is_err(), "{bad:?}");
+            assert!(lines(Some(bad)).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn of_a_long_document_one_view_has_a_part_and_says_where_to_read_on() {
+        let document = reading(&"words\n".repeat(100_000));
+        let (mut seen, mut next) = (0, 1);
+        while seen < 60_000 {
+            let (told, _) = viewed(&document, Some((next, -1)), "k9").unwrap();
+            assert!(utf16_len(&told) < VIEW_LIMIT + 200, "{}", told.len());
+            let shown = i64::try_from(told.matches("\twords").count()).unwrap();
+            let on = format!("Read on with view_range [{}, 100001].", next + shown);
+            assert!(told.ends_with(&on), "{}", &told[told.len() - 80..]);
+            (seen, next) = (seen + shown, next + shown);
+        }
+        let (last, units) = viewed(&document, Some((99_999, -1)), "k9").unwrap();
+        assert!(last.ends_with("</document-k9>"));
+        assert!(units.1 >= document.text.len(), "{units:?}");
+    }
+
+    #[test]
+    fn of_a_long_line_the_rest_is_read_by_units() {
+        let line = "😀x".repeat(100_000);
+        let (told, units) = viewed(&reading(&format!("a\n{line}\nb")), Some((2, 3)), "k9").unwrap();
+        assert!(told.contains(&format!("from unit {}.", units.1)) && units.0 == 2, "{units:?}");
+        assert!(told.starts_with("Lines 2 to 2 of 3 (data):"), "{}", &told[..40]);
+        assert!(utf16_len(&told) < VIEW_LIMIT);
+        let shown = told.split('\t').nth(1).unwrap().split('\n').next().unwrap();
+        let on = format!("read on with read_document from unit {}.", 2 + utf16_len(shown));
+        assert!(told.ends_with(&on), "{}", &told[told.len() - 90..]);
+    }
+
+    #[test]
+    fn a_folder_lists_the_documents_of_the_person() {
+        let others = [(DocumentId::from("doc_1"), "A \"b\"\nc".to_owned())];
+        assert_eq!(
+            listing("/", Some("Mine"), &others).lines().skip(1).collect::<Vec<_>>(),
+            [
+                "/",
+                "/document.md\t\"Mine\"",
+                "/documents",
+                "/documents/doc_1.md\t\"A \\\"b\\\"\\nc\""
+            ]
+        );
+        assert_eq!(listing("/documents/", None, &[]).lines().count(), 2);
+        let many = vec![others[0].clone(); MOST_LISTED + 3];
+        assert!(
+            listing("/", None, &many).ends_with("… and 3 more; list_documents finds them by title")
+        );
     }
 
     #[test]
@@ -206,7 +356,9 @@ mod tests {
         let target = |path: &str| {
             StrReplaceBasedEditTool::target(&json!({"path": path})).map(|id| id.to_string())
         };
-        assert_eq!(target("/document.md"), None);
+        for own in ["/document.md", "/", "/documents", "/documents/"] {
+            assert_eq!(target(own), None, "{own}");
+        }
         assert_eq!(target("/documents/doc_1.md").as_deref(), Some("doc_1"));
         assert_eq!(target("/etc/passwd").as_deref(), Some("/etc/passwd"));
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::document::diff::HunkDraft;
 use crate::document::{Text, utf16_len};
 
-use super::{Context, Effect, Prepared, Tool, ToolError, changes};
+use super::{Context, Effect, Prepared, Takes, Tool, ToolError, changes};
 
 /// Suggestions of one call; more are not reviewed by anybody.
 const MOST_SUGGESTIONS: usize = 200;
@@ -54,6 +54,7 @@ impl Tool for SuggestImprovements {
     const WHEN: &'static str =
         "Use when asked for feedback, corrections or improvements of several separate passages";
     const EFFECT: Effect = Effect::Proposes;
+    const TAKES: Takes = Takes::Named;
     type Input = Input;
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {

@@ -1,15 +1,21 @@
 //! What the model is told about the text, so that its next positions fit. Pure, and bounded whatever the text.
 
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
+use crate::document::diff::{DiffLimits, Passage, common_ends, passages};
 use crate::document::{ChangeSet, Limits, Text, utf16_len};
 use crate::ids::Version;
 use crate::room::command::Reading;
 
-use super::{Change, Context, Finished, Outcome, Verdict};
+use super::{Change, Context, Finished, Outcome, Unread, Verdict};
 
 /// UTF-16 units of changed text that a note repeats.
 const NOTE_LIMIT: usize = 8_000;
+/// How long passages are compared; what is not by then is told as one.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Text of a document, marked as data; `tag` is random, so that no text can contain the end of its own block.
 pub fn fenced(kind: &str, tag: &str, version: Version, text: &str) -> String {
@@ -22,6 +28,8 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
         verdict;
     let proposed = proposed.as_ref().map(ToString::to_string);
     let shown = context.shown.as_ref().unwrap_or(now);
+    let News { text: note, unread } =
+        news(shown, &context.still_unread, now, proposed.as_deref(), &context.tag);
     let change = Change {
         request: resolution.request.clone(),
         status: resolution.status.as_str().to_owned(),
@@ -32,7 +40,7 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
     let mut outcome = Outcome {
         text: resolution.report.text.clone(),
         is_error: resolution.report.is_error,
-        note: Some(note(shown, now, proposed.as_deref(), &context.tag)),
+        note: Some(note),
         explanation: explanation.clone(),
         ..Outcome::default()
     };
@@ -45,7 +53,7 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
         outcome.about.insert("selectionRange".into(), selection);
     }
     outcome.change = Some(change);
-    Finished { outcome, now: Some(now.clone()), ..Finished::default() }
+    Finished { outcome, now: Some(now.clone()), unread, ..Finished::default() }
 }
 
 /// Adds to a refusal how the document reads now, if it changed since the model saw it.
@@ -54,9 +62,29 @@ pub async fn refresh(context: &Context, finished: &mut Finished) {
     // A room that cannot be read now says so when it is needed.
     let Ok(now) = context.room.read().await else { return };
     if now.version != shown.version {
-        finished.outcome.note = Some(note(shown, &now, None, &context.tag));
+        let News { text, unread } = news(shown, &context.still_unread, &now, None, &context.tag);
+        finished.outcome.note = Some(text);
+        finished.unread = unread;
         finished.now = Some(now);
     }
+}
+
+/// For a model that reads units `from` to `to` of the document as it is now: what else it is told, and what it has still not read.
+pub fn read(
+    context: &Context,
+    now: &Reading,
+    (from, to): (usize, usize),
+) -> (Option<String>, Unread) {
+    let (text, mut unread) = match &context.shown {
+        Some(shown) if shown.version != now.version => {
+            let News { text, unread } = news(shown, &context.still_unread, now, None, &context.tag);
+            (Some(text), unread)
+        }
+        Some(_) => (None, context.still_unread.clone()),
+        None => (None, Unread::all(now.text.len())),
+    };
+    unread.read(from, to);
+    (text, unread)
 }
 
 /// The text after `updates` (JSON, as the store keeps them); `None`: they do not fit.
@@ -68,39 +96,115 @@ pub fn replay<'a>(text: &str, updates: impl IntoIterator<Item = &'a str>) -> Opt
     Some(text)
 }
 
-/// How the document reads now, for a model that was last shown `shown`; `proposed` is what it would read if the
-/// model's proposal had been accepted as it is and nobody else had written.
-pub fn note(shown: &Reading, now: &Reading, proposed: Option<&str>, tag: &str) -> String {
-    let version = now.version;
-    let (before, after) = (shown.text.to_string(), now.text.to_string());
-    if proposed == Some(after.as_str()) {
-        return format!("The document is now at version {version} and reads as you proposed.");
-    }
-    let Some(Difference { from, old_to, new_to }) = Difference::between(&before, &after) else {
-        return format!("The document is at version {version} and reads as you last saw it.");
-    };
-    let changed = now.text.slice(from..new_to).unwrap_or_default();
-    let block = fenced("document", tag, version, &shorten(&changed));
-    format!(
-        "The document is now at version {version}, {} UTF-16 units long. Units {from} to {old_to} of what you last saw \
-         are now units {from} to {new_to} and read (data):\n{block}",
-        now.text.len()
-    )
+/// What the model is told of how a document reads now, and what of that it has still not read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct News {
+    /// For the model.
+    pub text: String,
+    /// In positions of now.
+    pub unread: Unread,
 }
 
-fn shorten(text: &str) -> String {
-    let len = utf16_len(text);
-    if len <= NOTE_LIMIT {
-        return text.to_owned();
+/// How the document reads now, for a model that was last shown `shown` and had not read `unread` of that; `proposed` is what it
+/// would read if the model's proposal had been accepted as it is and nobody else had written.
+///
+/// Each passage that reads differently is told. What there is no room for the model has not read, and is told so.
+pub fn news(
+    shown: &Reading,
+    unread: &Unread,
+    now: &Reading,
+    proposed: Option<&str>,
+    tag: &str,
+) -> News {
+    let version = now.version;
+    let (before, after) = (shown.text.to_string(), now.text.to_string());
+    let reads_as_proposed = proposed == Some(after.as_str());
+    let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+    // Most proposals are taken as they are, and then there is nothing to look for.
+    let since = if reads_as_proposed && unread.is_empty() {
+        Vec::new()
+    } else {
+        passages(&before, &after, &limits)
+    };
+    let mut unread = unread.moved(&since);
+    let own_words = |unread: &mut Unread| {
+        for passage in &since {
+            unread.read(passage.new.start, passage.new.end);
+        }
+    };
+    if reads_as_proposed {
+        own_words(&mut unread);
+        let text = format!("The document is now at version {version} and reads as you proposed.");
+        return News { text, unread };
     }
-    // Characters are at most two units, so half as many of them always fit.
-    let side = NOTE_LIMIT / 4;
-    let head: String = text.chars().take(side).collect();
-    let mut tail: Vec<char> = text.chars().rev().take(side).collect();
-    tail.reverse();
-    let tail: String = tail.into_iter().collect();
-    let left_out = len - utf16_len(&head) - utf16_len(&tail);
-    format!("{head}\n[… {left_out} units left out …]\n{tail}")
+    if since.is_empty() {
+        let text = format!("The document is at version {version} and reads as you last saw it.");
+        return News { text, unread };
+    }
+    let apart = proposed.map(|proposed| passages(proposed, &after, &limits));
+    let (told, of) = match apart {
+        // Of a long rewrite, what people did to it is the shorter news; the rest are the model's own words.
+        Some(apart) if size(&since) > NOTE_LIMIT && size(&apart) < size(&since) => {
+            own_words(&mut unread);
+            (apart, "what you proposed")
+        }
+        _ => (since, "what you last saw"),
+    };
+    let mut text =
+        format!("The document is now at version {version}, {} UTF-16 units long.", now.text.len());
+    tell(&told, of, now, tag, &mut unread, &mut text);
+    if !unread.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\nUnits {unread} were changed too, and you have not read them: read them with read_document before you \
+             change them."
+        );
+    }
+    News { text, unread }
+}
+
+/// UTF-16 units that it takes to tell passages.
+fn size(passages: &[Passage]) -> usize {
+    passages.iter().map(|passage| passage.new.len()).sum()
+}
+
+/// Tells how passages read now, as far as there is room.
+fn tell(
+    passages: &[Passage],
+    of: &str,
+    now: &Reading,
+    tag: &str,
+    unread: &mut Unread,
+    text: &mut String,
+) {
+    let mut room = NOTE_LIMIT;
+    for (index, Passage { old, new }) in passages.iter().enumerate() {
+        let mut end = new.end.min(new.start + room);
+        if !now.text.is_boundary(end) {
+            end -= 1;
+        }
+        unread.read(new.start, end);
+        unread.add(end, new.end);
+        if end == new.start && !new.is_empty() {
+            continue;
+        }
+        room -= end - new.start;
+        let words = now.text.slice(new.start..end).unwrap_or_default();
+        let block = fenced("document", tag, now.version, &words);
+        let read = if end < new.end {
+            format!(", of which {} to {end}", new.start)
+        } else {
+            " and".to_owned()
+        };
+        text.push(if index == 0 { ' ' } else { '\n' });
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "Units {} to {} of {of} are now units {} to {}{read} read (data):\n{block}",
+            old.start, old.end, new.start, new.end
+        );
+    }
 }
 
 /// The one range in which two texts differ, in UTF-16 units: `from..old_to` became `from..new_to`.
@@ -120,15 +224,10 @@ impl Difference {
         if old == new {
             return None;
         }
-        let same = |(a, b): &(char, char)| a == b;
-        let prefix: usize =
-            old.chars().zip(new.chars()).take_while(same).map(|(a, _)| a.len_utf8()).sum();
-        let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
-        let backwards = old_rest.chars().rev().zip(new_rest.chars().rev());
-        let suffix: usize = backwards.take_while(same).map(|(a, _)| a.len_utf8()).sum();
-        let from = utf16_len(&old[..prefix]);
-        let old_to = from + utf16_len(&old_rest[..old_rest.len() - suffix]);
-        let new_to = from + utf16_len(&new_rest[..new_rest.len() - suffix]);
+        let (head, tail) = common_ends(old, new);
+        let from = utf16_len(&old[..head]);
+        let old_to = from + utf16_len(&old[head..old.len() - tail]);
+        let new_to = from + utf16_len(&new[head..new.len() - tail]);
         Some(Self { from, old_to, new_to })
     }
 
@@ -171,6 +270,9 @@ mod tests {
     fn the_model_learns_how_the_text_reads_now() {
         let before = reading("One two three");
         let now = Reading { version: Version(2), ..reading("One 2 three") };
+        let note = |shown: &Reading, now: &Reading, proposed, tag| {
+            news(shown, &Unread::default(), now, proposed, tag).text
+        };
         assert_eq!(
             note(&before, &now, Some("One 2 three"), "k9"),
             "The document is now at version 2 and reads as you proposed."
@@ -217,9 +319,54 @@ mod tests {
     }
 
     #[test]
-    fn long_changes_are_cut_in_the_middle() {
-        let text = shorten(&"😀".repeat(10_000));
-        assert!(text.contains("[… 12000 units left out …]"), "{}", text.len());
-        assert!(utf16_len(&text) < NOTE_LIMIT + 50);
+    fn what_there_is_no_room_for_is_unread() {
+        let long = "😀".repeat(NOTE_LIMIT);
+        let text = |first: &str| format!("{first}\n\nKept.\n\n{long}");
+        let before = reading("One.\n\nKept.\n\nThree");
+        let now = Reading { version: Version(1), ..reading(&text("One!")) };
+        let News { text: told, unread } = news(&before, &Unread::default(), &now, None, "k9");
+        let first = "Units 3 to 4 of what you last saw are now units 3 to 4 and read (data):";
+        assert!(told.contains(first) && told.contains("you have not read them"));
+        assert!(utf16_len(&told) < NOTE_LIMIT + 1_000);
+        let end = now.text.len();
+        assert!(!unread.touches(0, 14) && unread.touches(end - 2, end));
+        // Nothing of that is forgotten later on.
+        let later = Reading { version: Version(2), ..reading(&text("One?")) };
+        let later = news(&now, &unread, &later, None, "k9");
+        assert_eq!(later.unread, unread);
+        assert!(later.text.contains("you have not read them"));
+    }
+
+    #[test]
+    fn words_between_two_accepted_changes_are_told() {
+        let paragraphs = |middle: &str| {
+            format!(
+                "Teh start.\n\n{}{middle}\n\n{}Teh end.",
+                "Long. ".repeat(900),
+                "Long. ".repeat(900)
+            )
+        };
+        let before = reading(&paragraphs("Middle."));
+        let mine = paragraphs("Middle.").replace("Teh", "The");
+        let now = Reading {
+            version: Version(3),
+            ..reading(&paragraphs("Middle. (ANA WROTE THIS)").replace("Teh", "The"))
+        };
+        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), "k9");
+        assert!(text.contains("ANA WROTE THIS"), "{text}");
+        assert!(unread.is_empty() && text.len() < 1_000, "{text}");
+    }
+
+    #[test]
+    fn of_a_long_rewrite_only_what_people_did_to_it_is_told() {
+        let words = |word: &str| {
+            let lines: Vec<_> = (0..3_000).map(|at| format!("{word}{at}.")).collect();
+            lines.join("\n\n")
+        };
+        let (before, mine) = (reading(&words("old")), words("new"));
+        let now = Reading { version: Version(2), ..reading(&mine.replace("new7.", "old7.")) };
+        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), "k9");
+        assert!(text.contains("of what you proposed are now"), "{text}");
+        assert!(unread.is_empty() && text.len() < 500, "{text}");
     }
 }

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::files::form;
 use crate::review::Preview;
-use crate::workspace::ABSENT;
+use crate::workspace::{ABSENT, File, WorkspaceError};
 
 use super::{
     Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
@@ -28,7 +29,7 @@ pub struct Input {
 impl Tool for Write {
     const NAME: &'static str = "Write";
     const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
-         and decide before anything is written.";
+         and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
     const EFFECT: Effect = Effect::Acts;
     const GROUND: Ground = Ground::Workspace;
@@ -49,13 +50,19 @@ impl Tool for Write {
         changes::blocking(move |limits| {
             workspace.check(&file_path, &content)?;
             let old = workspace.look(&file_path)?;
+            let new = succeeding(old.as_ref(), &content);
+            workspace.check(&file_path, &new)?;
             let before = old.as_ref().map(|file| file.text.as_str());
-            if before == Some(content.as_str()) {
+            if before == Some(new.as_str()) {
                 let same = format!("{file_path} already reads like this; nothing to write");
                 return Err(ToolError::Failed(same));
             }
-            let shown = Preview::diff(&file_path, before, &content, limits);
-            let preview = Preview { warnings: caution::of_file(&file_path, &content), ..shown };
+            let shown = Preview::diff(&file_path, before, &new, limits);
+            let warnings = match before {
+                Some(before) => caution::of_change(&file_path, before, &new, &shown),
+                None => caution::of_file(&file_path, &new),
+            };
+            let preview = Preview { warnings, ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
             Ok(Prepared::Act(Intent { preview, touched: Some(touched) }))
         })
@@ -67,11 +74,24 @@ impl Tool for Write {
         let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
         changes::blocking(move |_| {
             let Input { file_path, content } = input;
-            workspace.write(&file_path, &content, &expected)?;
-            Ok(written(&file_path, &content))
+            let old = workspace.look(&file_path)?;
+            // What is written depends on what is there.
+            if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
+                return Err(WorkspaceError::Changed { path: file_path }.into());
+            }
+            let new = succeeding(old.as_ref(), &content);
+            workspace.write(&file_path, &new, &expected)?;
+            let told = written(&file_path, &content);
+            let kept = ", in the form the file has (its line ends or byte order mark)";
+            Ok(if new == content { told } else { told + kept })
         })
         .await?
     }
+}
+
+/// What is written in place of a file.
+fn succeeding(old: Option<&File>, content: &str) -> String {
+    old.map_or_else(|| content.to_owned(), |old| form::succeeding(&old.text, content))
 }
 
 fn written(path: &str, content: &str) -> String {

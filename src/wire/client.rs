@@ -335,7 +335,7 @@ pub struct ToolApprovalResponse {
     pub request_id: String,
     /// Approve or reject, as seed 1 says it.
     pub approved: Option<bool>,
-    /// `approve`, `reject`, `edit` or `respond`; wins over `approved`.
+    /// `approve`, `reject`, `edit` or `respond`; must not contradict `approved`.
     pub decision: Option<String>,
     /// Why it was rejected; told to the model.
     pub feedback: Option<String>,
@@ -433,6 +433,18 @@ pub struct UndoRequest {
     pub hunks: Option<Vec<String>>,
     /// Undo although the words were touched since.
     pub force: Option<bool>,
+    /// What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+    pub seen: Option<Vec<SeenWords>>,
+}
+
+/// What a person saw standing where a change would be undone, as the refusal has told it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct SeenWords {
+    /// The change.
+    pub id: String,
+    /// What stands there.
+    pub stands: String,
 }
 
 /// `approval:reopen`
@@ -465,6 +477,8 @@ pub struct ReadTranscript {
     pub session_id: String,
     /// The document the conversation is about; missing: the work without a document.
     pub document_id: Option<String>,
+    /// The `before` of an earlier answer, for what was said before that; missing: the newest.
+    pub before: Option<String>,
 }
 
 /// `transcript:clear` (an addition): the conversation begins anew; what was said stays on record.

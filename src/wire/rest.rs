@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::client::{AskContext, ToolApprovalResponse};
+use super::client::{AskContext, SeenWords, ToolApprovalResponse};
 use super::files::{FileLine, FileState};
 use super::past::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
 use super::server::{
@@ -200,6 +200,8 @@ pub struct Undo {
     pub hunks: Option<Vec<String>>,
     /// Undo although the words were touched since.
     pub force: Option<bool>,
+    /// What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+    pub seen: Option<Vec<SeenWords>>,
 }
 
 /// What is to be proposed again.

@@ -18,7 +18,7 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
             SetSettings, IssueToken, RevokeToken,
         }
         rules::{

@@ -44,8 +44,17 @@ impl Workspace {
     }
 }
 
-/// `*` stays within a name, `**` crosses folders.
+/// `*` stays within a name, `**` crosses folders. A pattern that leads outside is refused, because it would find nothing and seem
+/// to say that there is nothing.
 pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, WorkspaceError> {
+    let mut names = pattern.split(['/', '{', ',', '}']);
+    if pattern.starts_with(['/', '~']) || names.any(|name| name == "..") {
+        return Err(WorkspaceError::Outside { path: pattern.to_owned() });
+    }
+    let mut pattern = pattern;
+    while let Some(rest) = pattern.strip_prefix("./") {
+        pattern = rest.trim_start_matches('/');
+    }
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })?;
     Ok(glob.compile_matcher())

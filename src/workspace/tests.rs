@@ -326,7 +326,21 @@ fn searches_stay_inside_and_leave_out_what_is_ignored() {
     assert_eq!(glob("*.md", "."), ["a.md", "binary.md"]);
     assert_eq!(glob("**/*.md", "."), ["a.md", "b/two.md", "binary.md"]);
     assert_eq!(glob("*.md", "b"), ["b/two.md"]);
-    assert_eq!(glob("../**", "."), [""; 0]);
+    assert_eq!(glob("./a.md", "."), ["a.md"]);
+    assert_eq!(glob("././b/*.md", "."), ["b/two.md"]);
+    let here = ground.home.path().join("inside/a.md");
+    for pattern in ["../**", "b/../a.md", "{a,../b}", "..", "/etc/*", "~/*", here.to_str().unwrap()]
+    {
+        let refused = ground.workspace.glob(pattern, ".", shown);
+        assert!(matches!(refused, Err(WorkspaceError::Outside { .. })), "{pattern}: {refused:?}");
+        let only = Grep {
+            pattern: "x".into(),
+            from: ".".into(),
+            glob: Some(pattern.into()),
+            ..Grep::default()
+        };
+        assert!(ground.workspace.grep(&only, shown).is_err(), "{pattern}");
+    }
     for from in ["..", "/", "linked", "gone"] {
         assert!(ground.workspace.glob("**", from, shown).is_err(), "{from}");
     }

@@ -47,6 +47,8 @@ seen.choice = [
   await choice({ type: 'auto', disable_parallel_tool_use: true }),
   await choice({ type: 'tool', name: 'get_time' }),
   await choice({ type: 'none' }),
+  await choice({ type: 'any', disable_parallel_tool_use: true }),
+  await choice({ type: 'tool', name: 'get_time', disable_parallel_tool_use: true }),
 ];
 
 async function error(make) {
@@ -67,12 +69,35 @@ seen.errors = [
   await error(() => create([{ role: 'assistant', content: 'x' }])),
 ];
 
+// Longer than the API takes.
+seen.too_long = (await error(() => create([user('x'.repeat(33 << 20))])))[1];
+
+async function thread() {
+  const asked = { model, max_tokens: 1, messages: [user('Hello')], thread: { type: 'create' } };
+  try {
+    await client.beta.messages.create(asked);
+  } catch (problem) {
+    if (!(problem instanceof APIError)) throw problem;
+    return problem.error.error.details.error_code;
+  }
+  return null;
+}
+
+seen.thread = await thread();
+
 const run = async ({ city }) => `Rain in ${city}`;
 const tool = betaTool({ name: 'get_weather', description: 'The weather of a city.', inputSchema: schema, run });
 const runner = client.beta.messages.toolRunner({ model, max_tokens: 500, messages: [user('weather')], tools: [tool] });
 seen.runner = text(await runner.runUntilDone());
 
-seen.models = (await client.models.list()).data[0].id === model;
+async function listed(page) {
+  const ids = [];
+  for await (const model of client.models.list(page)) ids.push(model.id);
+  return ids;
+}
+
+const models = await listed({});
+seen.models = [models[0] === model, JSON.stringify(await listed({ limit: 1 })) === JSON.stringify(models)];
 seen.counted = (await client.messages.countTokens({ model, messages: [user('Hello')] })).input_tokens > 0;
 
 const headers = { 'x-copydesk-document': document };

@@ -73,6 +73,8 @@ def main():
         choice({"type": "auto", "disable_parallel_tool_use": True}),
         choice({"type": "tool", "name": "get_time"}),
         choice({"type": "none"}),
+        choice({"type": "any", "disable_parallel_tool_use": True}),
+        choice({"type": "tool", "name": "get_time", "disable_parallel_tool_use": True}),
     ]
 
     def error(make):
@@ -90,12 +92,27 @@ def main():
         error(lambda: create([{"role": "assistant", "content": "x"}])),
     ]
 
+    # Longer than the API takes.
+    seen["too_long"] = error(lambda: create([user("x" * (33 << 20))]))[1]
+
+    def thread():
+        try:
+            client.beta.messages.create(
+                model=MODEL, max_tokens=1, messages=[user("Hello")], extra_body={"thread": {"type": "create"}}
+            )
+        except anthropic.BadRequestError as problem:
+            return problem.body["error"]["details"]["error_code"]
+        return None
+
+    seen["thread"] = thread()
+
     runner = client.beta.messages.tool_runner(
         model=MODEL, max_tokens=500, messages=[user("weather")], tools=[get_weather]
     )
     seen["runner"] = text(runner.until_done())
 
-    seen["models"] = [model.id for model in client.models.list()][:1] == [MODEL]
+    models = [model.id for model in client.models.list()]
+    seen["models"] = [models[:1] == [MODEL], [model.id for model in client.models.list(limit=1)] == models]
     counted = client.messages.count_tokens(model=MODEL, messages=[user("Hello")])
     seen["counted"] = counted.input_tokens > 0
 

@@ -190,6 +190,81 @@ fn a_decision_that_the_audit_log_does_not_know_is_found() {
 }
 
 #[test]
+fn a_decision_that_the_audit_log_tells_otherwise_is_found() {
+    for (statement, words) in [
+        ("UPDATE decisions SET user_id = 'usr_eve' WHERE seq = 1", "decided by somebody else"),
+        ("UPDATE decisions SET at_ms = 5 WHERE seq = 1", "decided at another time"),
+        (
+            "UPDATE decisions SET body = replace(body, '\"accept\"', '\"reject\"') WHERE seq = 1",
+            "decided otherwise",
+        ),
+        (
+            "UPDATE decisions SET body = replace(body, 'how he speaks', 'how I speak')",
+            "decided otherwise",
+        ),
+    ] {
+        is_found(statement, "audit.decision", words);
+    }
+}
+
+#[test]
+fn a_request_that_the_audit_log_tells_otherwise_is_found() {
+    let set = |what: &str| format!("UPDATE requests SET body = json_set(body, {what})");
+    for (what, words) in [
+        ("'$.requester.user', 'usr_eve'", "asked for it"),
+        ("'$.hunks[0].decided.text', 'x'", "another text was put there"),
+        ("'$.hunks[0].decided.at_ms', 5", "decided it then"),
+        ("'$.hunks[0].decided.rule', 'rul_x'", "names another rule"),
+        ("'$.remarks[0].feedback', 'Well done.'", "is said to have remarked"),
+        ("'$.remarks', json('[]')", "has a remark that is gone"),
+    ] {
+        is_found(&set(what), "audit.request", words);
+    }
+}
+
+#[test]
+fn an_end_that_the_audit_log_tells_otherwise_is_found() {
+    let desk = Desk::scripted(Script::rewriting(AFTER));
+    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    bo.opens(&ana.creates(BEFORE));
+    ana.asks("Fix the spelling");
+    bo.accepts_all(&bo.sees_request());
+    drop((ana, bo));
+    let left = left_by(desk);
+    for (what, words) in [
+        ("'$.closed.by.user', 'usr_eve'", "that usr_eve ended it then"),
+        ("'$.closed.at_ms', 5", "ended it then"),
+        ("'$.closed.by', json('null')", "ended it"),
+    ] {
+        let (_directory, data) = copy_of(&left);
+        assert_eq!(check(&data), (0, vec![]));
+        let statement = format!("UPDATE requests SET body = json_set(body, {what})");
+        is_found_in(&data, &statement, "audit.request", words);
+    }
+}
+
+#[test]
+fn an_update_that_the_audit_log_tells_otherwise_is_found() {
+    let set = |what: &str| format!("UPDATE placements SET body = json_set(body, {what})");
+    for (statement, words) in [
+        (
+            "UPDATE updates SET author = 'usr_eve' WHERE version = 2".to_owned(),
+            "no audit line says that usr_eve decided then",
+        ),
+        ("UPDATE updates SET at_ms = 5 WHERE version = 2".to_owned(), "decided then"),
+        (set("'$.requester', 'usr_eve'"), "somebody else than"),
+        (set("'$.rule', 'rul_x'"), "names another rule"),
+        (set("'$.placed[0].origin', 'edited'"), "was put there like this"),
+        (
+            set("'$.placed[0].to', json_extract(body, '$.placed[0].to') - 1"),
+            "was put there like this",
+        ),
+    ] {
+        is_found(&statement, "audit.update", words);
+    }
+}
+
+#[test]
 fn a_missing_update_is_found() {
     is_found(
         "DELETE FROM updates WHERE version = 2",

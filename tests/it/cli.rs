@@ -152,6 +152,79 @@ fn changes_are_decided_one_by_one_and_a_rejection_is_a_failure_of_the_asker() {
 }
 
 #[test]
+fn what_was_accepted_in_part_is_done_and_what_was_taken_back_is_not() {
+    let (desk, token, document) = desk(&[]);
+    let hand = Hand::new(&desk, &token);
+    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let request = name(&line);
+    let seen = hand.gets(&format!("requests/{request}")).ok();
+    let hunk = |number: usize| seen["hunks"][number]["id"].as_str().unwrap();
+    said(&runs(&desk, &token, &["approve", request, "--hunk", hunk(0)]), 0);
+    said(&runs(&desk, &token, &["reject", request, "--hunk", hunk(1), "--reason", "No"]), 0);
+    let (rest, code) = ask.ends();
+    assert_eq!(code, Some(0), "{rest}");
+    assert!(rest.ends_with(&format!("{request}  partly")), "{rest}");
+    for ends in ["withdrawn", "deleted"] {
+        let wish = serde_json::json!({"title": "Another", "text": TEXT});
+        let document = hand.posts("documents", &wish).ok();
+        let document = document["id"].as_str().unwrap();
+        let (ask, line) = asks(&desk, &token, document, &[]);
+        if ends == "withdrawn" {
+            hand.posts(&format!("requests/{}/withdraw", name(&line)), &json!({})).ok();
+        } else {
+            let delete = format!("DELETE /api/v1/documents/{document}");
+            assert_eq!(Hand::new(&desk, OWNER).says(&delete, &[], "").status, 204);
+        }
+        let (rest, code) = ask.ends();
+        assert_eq!(code, Some(1), "{ends}: {rest}");
+    }
+}
+
+#[test]
+fn text_files_become_documents_and_nothing_else_does() {
+    let (desk, token, _) = desk(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (one, two) =
+        (file("The keeper.md", "\u{feff}Teh keeper.\n".as_bytes()), file("b.txt", b"Two."));
+    let made = said(&runs(&desk, &token, &["import", &one, &two]), 0);
+    let hand = Hand::new(&desk, &token);
+    let read = |id: &str| hand.gets(&format!("documents/{id}")).ok();
+    let told: Vec<_> =
+        made.lines().map(read).map(|it| (it["title"].clone(), it["text"].clone())).collect();
+    let expected = [("The keeper", "Teh keeper.\n"), ("b", "Two.")];
+    assert_eq!(told, expected.map(|(title, text)| (json!(title), json!(text))));
+    let named = ["import", one.as_str(), "--title", "A story", "--json"];
+    let made: Value = serde_json::from_str(&said(&runs(&desk, &token, &named), 0)).unwrap();
+    let made = &made["documents"][0];
+    assert_eq!((&made["title"], &made["version"]), (&json!("A story"), &json!(0)));
+    let before = hand.gets("documents").ok()["documents"].as_array().unwrap().len();
+    let (word, latin) = (file("c.docx", b"PK"), file("d.txt", b"caf\xe9"));
+    let folder = folder.path().to_str().unwrap();
+    for (wrong, why) in [
+        (vec![one.as_str(), &word], "no text file by its name"),
+        (vec![&one, &latin], "not in UTF-8"),
+        (vec![&one, "nowhere.md"], "cannot read nowhere.md"),
+        (vec![&one, folder], "no text file by its name"),
+        (vec![&one, &two, "--title", "Both"], "--title is for one file"),
+    ] {
+        let output = runs(&desk, &token, &[&["import"], &wrong[..]].concat());
+        said(&output, 1);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains(why), "{complaint}");
+    }
+    let after = hand.gets("documents").ok()["documents"].as_array().unwrap().len();
+    assert_eq!(before, after, "all are read before the first is made");
+    let viewer = desk.token("Vic", Role::Viewer, &[]);
+    said(&runs(&desk, &viewer, &["import", &one]), 1);
+    said(&runs(&desk, &token, &["import"]), 2);
+}
+
+#[test]
 fn what_runs_out_of_time_ends_with_three() {
     let (desk, token, document) = desk(&["--approval-timeout", "1"]);
     let (ask, line) = asks(&desk, &token, &document, &[]);
@@ -298,8 +371,11 @@ fn shells_complete_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = copydesk().args(["completions", shell]).output().unwrap();
         let script = said(&script, 0);
-        for word in ["approve", "requests", "preview", "watch"] {
+        for word in ["approve", "requests", "preview", "watch", "import", "listen"] {
             assert!(script.contains(word), "{shell} does not know {word}");
+        }
+        for hidden in ["claude-tools", "supervise"] {
+            assert!(!script.contains(hidden), "{shell} offers {hidden}");
         }
     }
 }

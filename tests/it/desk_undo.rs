@@ -7,6 +7,8 @@ use crate::support::{Desk, Hand, OWNER, Person, Request, Role, Script};
 
 const OLD: &str = "\u{feff}Old.\r\nStill old.\r\n";
 const NEW: &str = "New.\n";
+/// What it makes of the old file, which keeps its form.
+const WRITTEN: &str = "\u{feff}New.\r\n";
 
 /// A model that writes this into `a.txt` however often it is asked.
 fn writing() -> Script {
@@ -75,7 +77,7 @@ fn an_approved_file_is_put_back_byte_for_byte_and_everybody_sees_it() {
     let desk = desk();
     let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
     let request = written(&owner);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(NEW));
+    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
     assert_eq!(aftermath(&rex, &request, |it| it["can_undo"] == true)["can_reopen"], false);
     let ack = rex.emit("approval:undo", &named(&request)).ok();
     assert_eq!(ack["status"], "approved");
@@ -110,7 +112,7 @@ fn what_a_rule_or_a_bypass_wrote_says_so_and_is_undone() {
     assert_eq!((&resolved["by"], &resolved["rule"]), (&owner.user(), &Value::Null));
     assert_eq!(resolved["unasked"], "bypass");
     ends(&owner, &bypassed);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(NEW));
+    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
     owner.emit("approval:undo", &named(&request)).ok();
     assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
 
@@ -241,7 +243,7 @@ fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
 
 #[test]
 fn an_undo_that_a_power_cut_interrupts_is_found_out_and_not_repeated() {
-    for (walk, after) in [("tools.undoing", NEW), ("tools.undone", OLD)] {
+    for (walk, after) in [("tools.undoing", WRITTEN), ("tools.undone", OLD)] {
         let mut desk = desk();
         drop(desk.owner());
         desk.stops();
@@ -258,7 +260,7 @@ fn an_undo_that_a_power_cut_interrupts_is_found_out_and_not_repeated() {
         let is_undone = binned["aftermath"]["undone"].is_object();
         assert_eq!(
             (is_undone, &binned["aftermath"]["can_undo"]),
-            (after == OLD, &json!(after == NEW))
+            (after == OLD, &json!(after == WRITTEN))
         );
         let ack = owner.emit("approval:undo", &named(&request));
         if is_undone {
@@ -314,7 +316,7 @@ fn what_expired_can_be_proposed_again_and_waits_over_a_power_cut() {
     let again = Request(again);
     owner.decides(&again, json!({"approved": true})).ok();
     aftermath(&owner, &again, |it| it["can_undo"] == true);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(NEW));
+    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
 }
 
 #[test]

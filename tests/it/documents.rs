@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Role};
+use crate::support::{Desk, Person, Provider, Role};
 
 fn lines(person: &Person) -> Vec<Value> {
     person.emit("document:list", &json!({})).ok()["documents"].as_array().unwrap().clone()
@@ -345,4 +345,42 @@ fn a_setting_that_makes_no_sense_is_refused() {
                 .clone();
         assert!(code == "invalid_payload" || code == "resync", "{setting}: {code}");
     }
+}
+
+#[test]
+fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
+    let tool = "str_replace_based_edit_tool";
+    let call = |input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
+    let done = json!([{"type": "text", "text": "Done."}]);
+    let provider = Provider::answering(vec![
+        call(json!({"command": "view", "path": "/"})),
+        call(json!({"command": "create", "path": "/documents", "file_text": "x"})),
+        done.clone(),
+        call(json!({"command": "view", "path": "/documents"})),
+        done,
+    ]);
+    let desk = Desk::plan()
+        .model("anthropic")
+        .variable("ANTHROPIC_API_KEY", "sk-story")
+        .variable("ANTHROPIC_BASE_URL", &provider.url)
+        .start();
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let other = owner.creates("Elsewhere.");
+    let mine = ana.creates("Mine.");
+    let run = ana.asks("What is there?");
+    ana.answer(&run);
+    let (listed, refused) = (provider.told(2), provider.told(3));
+    for line in
+        ["/document.md\t", &format!("/documents/{mine}.md\t"), &format!("/documents/{other}.md\t")]
+    {
+        assert!(listed.contains(line), "{listed}");
+    }
+    assert!(refused.contains("/documents is a directory"), "{refused}");
+    let guest = desk.token("Guest", Role::Editor, &["--document", &mine]);
+    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    guest.opens(&mine);
+    let run = guest.asks("And for me?");
+    guest.answer(&run);
+    let listed = provider.told(5);
+    assert!(listed.contains(&mine) && !listed.contains(&other), "{listed}");
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -284,9 +284,27 @@ fn a_session_that_is_closed_takes_its_requests_with_it() {
     call.disconnects();
     // A session outlives its connections, so the request waits on.
     assert_eq!(waiting(&owner).len(), 1);
-    assert_eq!(coder.send("DELETE", None, &[]).status, 202);
+    assert_eq!(coder.send("DELETE", None, &[]).status, 204);
+    // From now on nobody would hear of it, so nobody can approve it.
+    owner.decides(&request, json!({"approved": true})).refused();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    assert_eq!(desk.file("test.txt"), None);
     assert_eq!(coder.begins("tools/list", json!({})).status, 404);
+}
+
+#[test]
+fn a_session_that_is_closed_while_somebody_listens_to_its_call_takes_that_back_too() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let _call = coder.calls("atlas_write", file("test.txt", "x"));
+    let request = owner.sees_request();
+    let began = Instant::now();
+    assert_eq!(coder.send("DELETE", None, &[]).status, 204);
+    // The library that speaks the protocol lets calls go on for five seconds.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    owner.decides(&request, json!({"approved": true})).refused();
+    assert_eq!(desk.file("test.txt"), None);
 }
 
 #[test]
@@ -376,7 +394,7 @@ fn two_clients_do_not_stand_in_each_others_way() {
 
 #[test]
 fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twice() {
-    let mut desk = desk();
+    let desk = desk();
     let owner = owner_of(&desk);
     let write = file("test.txt", "hello");
     let first =
@@ -391,14 +409,10 @@ fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twic
     owner.accepts_all(&request);
     let written = ("Successfully wrote to test.txt".to_owned(), false);
     assert_eq!(again.result(), written);
-    // What was decided is told once more, and not done once more; also after a restart.
+    // What was decided is told once more, and not done once more.
     desk.overwrites("test.txt", "else");
     assert_eq!(coder.calls_as("toolu_1", "atlas_write", write.clone()).result(), written);
-    desk.is_killed_and_restarted();
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
-    assert_eq!(coder.calls_as("toolu_1", "atlas_write", write).result(), written);
     assert_eq!(desk.file("test.txt").as_deref(), Some("else"));
-    let owner = owner_of(&desk);
     let call = coder.calls_as("toolu_2", "atlas_write", file("b.txt", "b"));
     owner.rejects(&owner.sees_request(), "No");
     let denied = ("[DENIED] Write rejected: No".to_owned(), true);
@@ -410,6 +424,43 @@ fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twic
     owner.accepts_all(&owner.sees_request());
     assert!(!other.result().1);
     assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, Some("c".to_owned())]);
+}
+
+#[test]
+fn names_that_another_conversation_gives_again_are_other_calls() {
+    let mut desk = desk();
+    let owner = owner_of(&desk);
+    let write = || file("test.txt", "hello");
+    let written = ("Successfully wrote to test.txt".to_owned(), false);
+    let one = Mcp::arrives(&desk, OWNER, "coder");
+    let first = one.calls_as("call_0", "atlas_write", write());
+    owner.accepts_all(&owner.sees_request());
+    assert_eq!(first.result(), written);
+    desk.overwrites("test.txt", "else");
+    // Another one begins to count anew: what it wants was not done.
+    let two = Mcp::arrives(&desk, OWNER, "coder");
+    let second = two.calls_as("call_0", "atlas_write", write());
+    let request = owner.sees_request();
+    // And two at once have a request each.
+    let third = one.calls_as("call_1", "atlas_write", write());
+    let asked = owner.sees_request();
+    let fourth = two.calls_as("call_1", "atlas_write", write());
+    assert_ne!(owner.sees_request().id(), asked.id());
+    drop((third, fourth));
+    owner.accepts_all(&request);
+    assert_eq!(second.result(), written);
+    assert_eq!(desk.file("test.txt").as_deref(), Some("hello"));
+    // Also after a restart: who was told has nothing to ask for.
+    desk.overwrites("test.txt", "else");
+    desk.is_killed_and_restarted();
+    let owner = owner_of(&desk);
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let again = coder.calls_as("call_0", "atlas_write", write());
+    let request = owner.sees_where("tool_approval_request", |it| {
+        it["tool_use_id"] == "call_0" && it["status"] == "pending"
+    });
+    assert_eq!(request["tool_name"], "Write");
+    drop(again);
 }
 
 #[test]
@@ -818,9 +869,36 @@ fn the_bridge_carries_calls_and_takes_them_back_when_its_client_is_done() {
     bridge.calls(4, "atlas_write", file("c.txt", "c"));
     let request = owner.sees_request();
     bridge.input = None;
-    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     assert!(bridge.process.wait().unwrap().success());
+    owner.decides(&request, json!({"approved": true})).refused();
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, None]);
+}
+
+#[test]
+fn a_bridge_that_was_killed_leaves_no_request_behind() {
+    let desk = desk();
+    let owner = owner_of(&desk);
+    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    bridge.begins();
+    bridge.calls(1, "atlas_write", file("test.txt", "hello"));
+    let request = owner.sees_request();
+    bridge.process.kill().unwrap();
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    assert_eq!(desk.file("test.txt"), None);
+}
+
+#[test]
+fn what_is_too_long_for_a_message_is_refused_with_how_long_it_may_be() {
+    let desk = desk();
+    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    bridge.begins();
+    bridge.calls(1, "atlas_write", file("a.txt", &"x".repeat(5 * 1024 * 1024)));
+    let answer = bridge.answer(1);
+    let words = answer["error"]["message"].as_str().unwrap();
+    assert!(words.contains("at most 4194304 bytes"), "{answer}");
+    bridge.calls(2, "list_documents", json!({}));
+    assert!(bridge.answer(2)["result"].is_object());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{Desk, OWNER, Person, Role};
+use crate::support::{Desk, Hand, OWNER, Person, Role, Script};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -161,7 +161,7 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     assert_eq!(status(&other), 200);
     owner.accepts_all(&request);
     // Whoever says goodbye makes room.
-    assert_eq!(newest.send("DELETE", None, &[]).status, 202);
+    assert_eq!(newest.send("DELETE", None, &[]).status, 204);
     Mcp::arrives(&desk, &bo, "last");
     assert_eq!(status(&idle[2]), 200);
 }
@@ -230,6 +230,41 @@ fn a_program_hears_that_documents_came_went_and_were_renamed_as_its_person_sees_
     owner.opens(&document);
     owner.types(0, "x");
     assert_eq!(soon(&all), None);
+}
+
+#[test]
+fn a_program_hears_of_documents_that_nobody_has_open() {
+    let desk = Desk::scripted(Script::rewriting(FIXED));
+    let ana = Hand::new(&desk, OWNER);
+    let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
+    let document = made["id"].as_str().unwrap().to_owned();
+    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let heard = coder.send("GET", None, &[("Accept", "text/event-stream")]);
+    let uri = format!("copydesk://documents/{document}");
+    coder.asks("resources/subscribe", json!({"uri": uri}));
+    let (updated, changed) =
+        ("notifications/resources/updated", "notifications/resources/list_changed");
+    let at = format!("documents/{document}");
+    let edit = json!({"text": format!("{TEXT}More.\n"), "version": 0});
+    ana.posts(&format!("{at}/edits"), &edit).ok();
+    let told = heard.next();
+    assert_eq!((&told["method"], &told["params"]["uri"]), (&json!(updated), &json!(uri)));
+    // A change that is accepted.
+    let ask = json!({"prompt": "Fix it", "context": {"documentId": document}});
+    let run = ana.posts("runs", &ask).body["url"].as_str().unwrap().to_owned();
+    let run = run.strip_prefix("/api/v1/").unwrap();
+    let request = std::iter::repeat_with(|| {
+        std::thread::sleep(Duration::from_millis(50));
+        ana.gets(run).ok()["waiting"][0].as_str().map(str::to_owned)
+    });
+    let request = request.take(600).flatten().next().expect("somebody is asked");
+    ana.posts(&format!("requests/{request}/decision"), &json!({"approved": true})).ok();
+    assert_eq!(heard.next()["method"], updated);
+    let renamed = ana.says(&format!("PATCH /api/v1/{at}"), &[], r#"{"title": "Another"}"#);
+    assert_eq!(renamed.status, 204);
+    assert_eq!([heard.next(), heard.next()].map(|it| it["method"].clone()), [changed, updated]);
+    assert_eq!(ana.says(&format!("DELETE /api/v1/{at}"), &[], "").status, 204);
+    assert_eq!([heard.next(), heard.next()].map(|it| it["method"].clone()), [changed, updated]);
 }
 
 #[test]

@@ -342,6 +342,40 @@ fn somebody_elses_session_is_not_ones_own() {
 // Conversations.
 
 #[test]
+fn a_run_that_has_ended_can_be_stopped_and_stays_as_it_is() {
+    let (_desk, ana, _document, run, _request) = with_request();
+    let stop = format!("{run}/cancel");
+    assert_eq!(ana.posts(&stop, &json!({})).status, 204);
+    let until = Instant::now() + Duration::from_secs(30);
+    while ana.gets(&run).ok()["finishedAt"].is_null() {
+        assert!(Instant::now() < until, "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(ana.posts(&stop, &json!({})).status, 204);
+    assert_eq!(ana.gets(&run).ok()["state"], "cancelled");
+    let (session, _) = run.split_once("/runs/").unwrap();
+    ana.posts(&format!("{session}/runs/none/cancel"), &json!({})).refused_with(404, "not_found");
+}
+
+#[test]
+fn what_is_described_says_which_files_and_headers_there_are() {
+    let desk = Desk::quiet();
+    let described = Hand::new(&desk, OWNER).gets("openapi.json").ok();
+    let paths = &described["paths"];
+    let itself = &paths["/api/v1/openapi.json"]["get"]["responses"]["200"]["content"];
+    let schema = &itself["application/json"]["schema"];
+    assert_eq!(schema["type"], "object", "programs that write clients know no other: {schema}");
+    let export = &paths["/api/v1/documents/{id}/export"]["get"]["responses"]["200"]["content"];
+    let kinds: Vec<_> = export.as_object().unwrap().keys().map(String::as_str).collect();
+    let word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    assert_eq!(kinds, ["application/json", word, "text/html", "text/markdown"]);
+    let made = &paths["/api/v1/documents"]["post"]["responses"]["201"]["headers"];
+    assert!(made["Location"].is_object() && made["Idempotency-Replayed"].is_object(), "{made}");
+    let refused = &described["components"]["responses"]["Problem"]["headers"];
+    assert!(refused["Retry-After"].is_object(), "{refused}");
+}
+
+#[test]
 fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question_over_http() {
     let desk = Desk::quiet();
     let (ana, ben) = (desk.token("Ana", Role::Editor, &[]), desk.token("Ben", Role::Editor, &[]));

@@ -78,8 +78,14 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
         json!([{"type": "text", "text": "Done."}]),
     ]);
     let run = ana.asks("Fix the spelling there");
+    // The guest may not read the other document, so somebody is asked before the model does.
+    let read = owner.sees_request_of(&run);
+    assert_eq!(ana.sees_request_of(&run).id(), read.id());
+    owner.decides(&read, json!({"approved": true})).ok();
     let request = owner.sees_request_of(&run);
-    let waits = guest.sees_where("agent_event", |it| it["subtype"] == "waiting");
+    let is_the_change =
+        |it: &Value| it["subtype"] == "waiting" && it["content"]["request_id"] == request.id();
+    let waits = guest.sees_where("agent_event", is_the_change);
     let content = &waits["content"];
     assert_eq!((&waits["documentId"], &waits["requestId"]), (&json!(asking), &json!(run)));
     assert_eq!(
@@ -101,7 +107,7 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     for event in ["tool_approval_request", "tool_approval_update", "tool_approval_resolved"] {
         assert_eq!(guest.heard(event), [] as [Value; 0]);
     }
-    assert_eq!(owner.saw("tool_approval_request").len(), 1, "nobody is told twice");
+    assert_eq!(owner.saw("tool_approval_request").len(), 2, "nobody is told twice");
     let words = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
     assert!(!words.contains("keeper"), "{words}");
 }
@@ -148,8 +154,16 @@ fn words_that_were_touched_since_are_taken_back_only_by_force() {
     ana.answer(&run);
     ben.overwrites("received", "receXived");
     let undo = |force: bool| json!({"request_id": request.id(), "hunks": [request.hunk(2)], "force": force});
-    ana.emit("approval:undo", &undo(false)).refused_with("conflicted");
-    ana.emit("approval:undo", &undo(true)).ok();
+    let refused = ana.emit("approval:undo", &undo(false)).refused_with("conflicted");
+    let touched = json!([{"id": request.hunk(2), "stands": "receXived", "restores": "recieved"}]);
+    assert_eq!(refused["details"]["touched"], touched);
+    let over = |seen: &str| {
+        let mut over = undo(true);
+        over["seen"] = json!([{"id": request.hunk(2), "stands": seen}]);
+        over
+    };
+    ana.emit("approval:undo", &over("received")).refused_with("conflicted");
+    ana.emit("approval:undo", &over("receXived")).ok();
     assert_eq!(ben.text(), AFTER.replace("received", "recieved"));
     ana.emit("approval:undo", &undo(true)).refused_with("invalid_decision");
 }
@@ -202,6 +216,7 @@ fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
         json!([{"type": "text", "text": "Done."}]),
     ]);
     let run = ana.asks("Fix it there");
+    owner.decides(&owner.sees_request_of(&run), json!({"approved": true})).ok();
     owner.rejects(&owner.sees_request_of(&run), "No");
     guest.answer(&run);
     let told = guest.told(&run);

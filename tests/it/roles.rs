@@ -157,6 +157,7 @@ const COMMANDS: &[&str] = &[
     "serve",
     "token",
     "export",
+    "import",
     "docs",
     "ask",
     "requests",

@@ -180,7 +180,7 @@ fn a_stream_that_breaks_leaves_nothing() {
     let run = ana.asks("Fix this");
     let written = sees_written(&ana, 1);
     sees_it_go(&ana, &written);
-    assert_eq!(ana.answer(&run)["error"]["code"], "model_error");
+    assert_eq!(ana.answer(&run)["error"]["code"], "model_cut_off");
     assert!(shown(&ana).is_empty() && ana.pending().is_empty());
 }
 

@@ -221,6 +221,10 @@ fn a_command_is_shown_to_owners_and_to_who_asked_and_decided_by_owners_only() {
     rex.decides(&mine, json!({"approved": true})).refused_with("not_allowed");
     assert_eq!(rex.saw("tool_approval_request"), [Value::Null; 0]);
     assert!(pending(&rex).is_empty());
+    let look = json!({"request_id": request.id(), "on": true});
+    rex.emit("approval:focus", &look).refused_with("not_allowed");
+    rex.emit("approval:extend", &json!({"request_id": request.id()})).refused_with("not_allowed");
+    ed.emit("approval:focus", &look).ok();
     owner.decides(&request, json!({"approved": true})).ok();
     ends(&ed, &run);
     assert_eq!(desk.file("made.txt").as_deref(), Some("done\n"));

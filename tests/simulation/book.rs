@@ -124,9 +124,14 @@ impl Book {
             let mut line = self.line(&hunk.id);
             if voted {
                 let forced = verdict.filter(|_| was.status == HunkStatus::Conflict);
+                // The model's own words, sent back, are a wish for what it proposed.
+                let is_own = |text: &String| {
+                    verdict.is_some_and(|it| !it.force || was.parts.len() == 1)
+                        && was.proposed() == *text
+                };
                 let wish: Wish = (
                     by.user.clone(),
-                    verdict.and_then(|it| it.text.clone()),
+                    verdict.and_then(|it| it.text.clone()).filter(|text| !is_own(text)),
                     forced.and_then(|it| it.seen.clone()),
                 );
                 line.wishes.retain(|(user, ..)| *user != by.user);
@@ -229,6 +234,19 @@ impl Case<'_> {
         })
     }
 
+    /// Whether a part of it would touch frozen words; at their edges is outside.
+    fn is_frozen(&self, hunk: &Hunk) -> bool {
+        hunk.parts.iter().any(|part| {
+            self.frozen.iter().any(|(start, end)| {
+                if part.from == part.to {
+                    *start < part.from && part.from < *end
+                } else {
+                    part.from < *end && *start < part.to
+                }
+            })
+        })
+    }
+
     /// A word for all hunks is for all of them.
     fn takes_all_it_says(&self) -> Held {
         let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
@@ -239,6 +257,11 @@ impl Case<'_> {
         match &self.decision.verdict {
             Verdict::Approve => {
                 let right = |(was, hunk): (&Hunk, &Hunk)| match was.status {
+                    // What was frozen since stays open, and the rest is taken. It says why, unless it was in conflict in between.
+                    HunkStatus::Pending if self.is_frozen(was) => {
+                        let says_why = hunk.reason.is_some() || was.reason.is_none();
+                        hunk.status == HunkStatus::Pending && says_why
+                    }
                     HunkStatus::Pending => !one_is_enough || hunk.status == HunkStatus::Accepted,
                     HunkStatus::Conflict => hunk.status != HunkStatus::Accepted,
                     _ => true,

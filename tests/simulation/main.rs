@@ -173,6 +173,8 @@ fn histories_that_once_failed_hold() {
     play(6975, LONG, None, Voice::Quiet).unwrap();
     // Somebody accepted a change that a rule denied, with the words that stood there: nothing changed, so nothing was looked at.
     play(6170, LONG, None, Voice::Quiet).unwrap();
+    // A change in conflict, whose parts had passed each other, was accepted with other words by force, and undone.
+    play(26_750, LONG, None, Voice::Quiet).unwrap();
 }
 
 /// Histories in which each wrong rule must show.

@@ -51,8 +51,14 @@ impl Shown {
                 }
                 for (_, hunk) in put {
                     let open = hunk.status.is_open();
-                    must(TellingHasNoGap, open, || format!("{} is put and not open", hunk.id))?;
-                    self.hunks.insert(hunk.id.clone(), hunk.clone());
+                    // What is in the text already is settled by the server's word alone.
+                    let told = open || hunk.is_already_there();
+                    must(TellingHasNoGap, told, || format!("{} is put and not open", hunk.id))?;
+                    if open {
+                        self.hunks.insert(hunk.id.clone(), hunk.clone());
+                    } else {
+                        self.hunks.remove(&hunk.id);
+                    }
                 }
             }
             Event::Requested(request) => self.add(request),

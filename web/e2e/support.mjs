@@ -157,13 +157,26 @@ export class Writer {
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** No known barrier in what is on the screen now. */
+/** No known barrier in what is on the screen now, and nothing to press beside it. */
 export async function accessible(writer, what) {
   await writer.page.waitForTimeout(300)
+  const beside = await writer.page.evaluate(outOfReach)
+  if (beside.length > 0) throw new Error(`out of reach in ${what}:\n  ${beside.join('\n  ')}`)
   await writer.page.evaluate(require('axe-core').source)
   const { violations } = await writer.page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES)
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`)
   if (found.length > 0) throw new Error(`barriers in ${what}:\n  ${found.join('\n  ')}`)
+}
+
+/** In the page: what can be pressed and stands beside the screen, where nothing scrolls to it. */
+function outOfReach() {
+  const scrolls = (element) => element !== null && (['auto', 'scroll'].includes(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth && !element.matches('.library') || scrolls(element.parentElement))
+  const beside = (element) => {
+    const { left, right, width, height } = element.getBoundingClientRect()
+    return width > 1 && height > 1 && (left < -1 || right > innerWidth + 1)
+  }
+  const pressed = [...document.querySelectorAll('button, a[href], input, select, textarea')]
+  return pressed.filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && beside(element) && !scrolls(element)).map((element) => element.outerHTML.slice(0, 120))
 }
 
 /** Waits until `probe` gives what `check` accepts; says what it last gave if it never does. */

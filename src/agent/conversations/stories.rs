@@ -52,7 +52,7 @@ async fn a_conversation_that_is_begun_anew_forgets_and_the_record_stays() {
     stage.ask("Three").await;
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
-    let record = stage.agents.conversation(&of).await.unwrap();
+    let record = stage.record().await;
     let prompts = record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count();
     let cleared = record.iter().filter(|it| matches!(it.kept, Kept::Cleared { .. })).count();
     assert_eq!((prompts, cleared), (3, 1));
@@ -68,7 +68,7 @@ async fn a_question_that_begins_anew_keeps_the_record_too() {
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
-    let record = stage.agents.conversation(&document(&stage)).await.unwrap();
+    let record = stage.record().await;
     assert_eq!(record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count(), 2);
 }
 
@@ -81,7 +81,7 @@ async fn a_conversation_goes_on_from_an_earlier_run_also_after_a_restart() {
     stage.ask("Four").await;
     stage.response().await;
     assert_eq!(remembered(&stage), ["One", "0", "Two", "1"]);
-    let record = stage.agents.conversation(&document(&stage)).await.unwrap();
+    let record = stage.record().await;
     let prompts = record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count();
     assert_eq!(prompts, 4, "nothing is in the record twice");
 }

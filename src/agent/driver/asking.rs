@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::auth::may_still;
 use crate::ids::RequestId;
@@ -14,20 +14,17 @@ use crate::wire::messages::{ContentBlock, Message};
 
 use super::super::listen::listen;
 use super::super::prompt::{opening, rules};
+use super::super::shortening::make_room;
 use super::super::sketching::Sketching;
 use super::super::snapshots::Snapshot;
-use super::super::transcript::{self, Entry, Kept};
+use super::super::transcript::{self, CONVERSATION_LIMIT, Entry, Kept};
 use super::super::turn::{End, Event};
 use super::super::{Ask, AskError, PermissionMode};
 use super::{Driver, Failure};
 
-/// Output tokens of one answer: a document at its limit fits.
-const MAX_TOKENS: u32 = 32_000;
-/// Bytes of the conversation that the model is sent; older runs are left out.
-const CONVERSATION_LIMIT: usize = 400_000;
 /// Bytes of a request from which on its tokens are counted before it is sent; less cannot be too much.
 const COUNTED_FROM: usize = 240_000;
-/// How long counting may take; then the request is sent as it is.
+/// How long counting may take altogether; then the request is sent as it is.
 const COUNT_PATIENCE: Duration = Duration::from_secs(20);
 
 impl Driver<'_> {
@@ -39,24 +36,34 @@ impl Driver<'_> {
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
+        self.base_unread.clone_from(&self.unread);
         self.base_selection = self.selection;
-        let request = match self.fitting_request().await {
-            Ok(request) => request,
-            Err(end) => return Ok(Event::Failed { partial: String::new(), end }),
-        };
         let began = Instant::now();
-        let stream = self.chosen.model.stream(request, self.cancel.child_token());
-        // Each call is shown under a name of its own.
-        let context = self.context(RequestId::generate(), self.shared.desk().await?);
-        let mut sketching = Sketching::new(&self.shared.tools, context);
-        let event = self.hear(stream, &mut sketching).await;
-        self.names = sketching.names();
-        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.run.spent.model_ms = self.run.spent.model_ms.saturating_add(took);
+        let event = match self.fitting_request().await {
+            Ok(request) => self.answer_to(request, began).await?,
+            Err(event) => event,
+        };
+        self.run.spent.model_ms = self.waited_ms(began);
         if let Event::Answered(answer) = &event {
             self.run.spent.add(answer);
         }
         Ok(event)
+    }
+
+    async fn answer_to(&mut self, request: Request, began: Instant) -> Result<Event, Failure> {
+        let stream = self.chosen.model.stream(request, self.cancel.child_token());
+        // Each call is shown under a name of its own.
+        let context = self.context(RequestId::generate(), self.shared.desk().await?);
+        let mut sketching = Sketching::new(&self.shared.tools, context);
+        let event = self.hear(stream, &mut sketching, began).await;
+        self.names = sketching.names();
+        Ok(event)
+    }
+
+    /// Milliseconds in which the run has waited for its model, with this call that `began` then.
+    fn waited_ms(&self, began: Instant) -> u64 {
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.run.spent.model_ms.saturating_add(took)
     }
 
     /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
@@ -90,9 +97,10 @@ impl Driver<'_> {
         &self,
         stream: BoxStream<'static, Result<Delta, ModelError>>,
         sketching: &mut Sketching<'_>,
+        began: Instant,
     ) -> Event {
         let limits = &self.shared.limits;
-        let left = limits.model_ms.saturating_sub(self.run.spent.model_ms);
+        let left = limits.model_ms.saturating_sub(self.waited_ms(began));
         let brake = self.cancel.child_token();
         let mut listening = pin!(listen(&self.voice, stream, &brake, sketching));
         tokio::select! {
@@ -108,37 +116,60 @@ impl Driver<'_> {
     }
 
     /// The request, with as much of the conversation as a call may have. Of a long one the tokens are counted first, if
-    /// the provider does that.
-    async fn fitting_request(&self) -> Result<Request, End> {
+    /// the provider does that. What is left out once stays left out, so that each call begins like the one before.
+    async fn fitting_request(&mut self) -> Result<Request, Event> {
         let most = self.shared.limits.input_tokens;
+        let left = self.shared.limits.model_ms.saturating_sub(self.run.spent.model_ms);
+        let patience = Instant::now() + COUNT_PATIENCE.min(Duration::from_millis(left));
         let mut budget = CONVERSATION_LIMIT;
+        make_room(&mut self.entries, &self.run.ask.run, budget);
         loop {
-            let request = self.request(budget);
+            let request = self.request();
             if size(&request) < COUNTED_FROM {
                 return Ok(request);
             }
-            let counted = timeout(COUNT_PATIENCE, self.chosen.model.count(request.clone())).await;
+            let counted = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    return Err(Event::Cancelled { partial: String::new() });
+                }
+                counted = timeout_at(patience, self.chosen.model.count(request.clone())) => counted,
+            };
             let tokens = match counted {
                 Ok(Ok(Some(tokens))) if tokens > most => tokens,
                 // Whatever is wrong with the provider, the call itself will tell.
                 _ => return Ok(request),
             };
             tracing::info!(run = %self.run.ask.run, tokens, most, budget, "the conversation is too long");
-            let shorter = self.request(budget / 4);
-            if shorter.messages.len() == request.messages.len() {
-                return Err(End::limit(format!(
-                    "The document and this request are {tokens} tokens, more than the {most} a call may have"
-                )));
-            }
             budget /= 4;
+            while !make_room(&mut self.entries, &self.run.ask.run, budget) {
+                if budget == 0 {
+                    let end = self.too_long(tokens);
+                    return Err(Event::Failed { partial: String::new(), end });
+                }
+                budget /= 4;
+            }
         }
     }
 
-    fn request(&self, budget: usize) -> Request {
+    /// How a run ends whose very question is too long.
+    fn too_long(&self, tokens: u64) -> End {
+        let most = self.shared.limits.input_tokens;
+        End::limit(match self.base {
+            Some(_) => format!(
+                "The document and this question are {tokens} tokens, more than the {most} a call may have; ask about a part of the document"
+            ),
+            None => format!(
+                "This question is {tokens} tokens, more than the {most} a call may have; ask in fewer words"
+            ),
+        })
+    }
+
+    fn request(&self) -> Request {
         let ask = &self.run.ask;
-        let entries = transcript::recent(self.entries.clone(), &ask.run, budget);
+        let entries = transcript::recent(&self.entries, &ask.run, usize::MAX);
         let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
-        let mut messages = transcript::messages(&entries, &ask.run, &self.prompt);
+        let mut messages = transcript::messages(entries, &ask.run, &self.prompt);
         if let (Some(seen), Some(first)) = (&self.seen, messages.first_mut()) {
             // A conversation begins with a prompt, however much of it was left out.
             first.content.insert(0, opening(seen));
@@ -150,7 +181,6 @@ impl Driver<'_> {
             system: rules(self.ground()).to_owned(),
             messages,
             tools,
-            max_tokens: MAX_TOKENS,
             session: ask.session.to_string(),
             run: self.run.full_name(),
             thread: self.run.thread_now(&self.entries),

@@ -1,12 +1,12 @@
 //! What a run knows of decisions: whether its plan is approved, and what people did with earlier changes.
 
-use serde_json::Value;
-
 use crate::ids::RequestId;
+use crate::review::Request;
 use crate::tools::PlanMode;
 use crate::wire::messages::ToolDefinition;
 
-use super::super::transcript::{self, Decided};
+use super::super::news::{self, Known, News};
+use super::super::transcript::{self, Decided, Entry, Kept};
 use super::super::{AskError, PermissionMode};
 use super::{Driver, Failure};
 
@@ -30,57 +30,65 @@ impl Driver<'_> {
         self.shared.tools.planning().filter(|_| plans)
     }
 
-    /// Decisions that were taken back, or taken at last, since the model was told of them.
-    pub(super) async fn news(&self) -> Result<Vec<String>, Failure> {
-        let mut lines = Vec::new();
-        for Decided { request, status, what } in transcript::decided(&self.entries).take(NEWS_LIMIT)
-        {
-            let Some(now) = self.standing(&request).await? else { continue };
-            let what = what.unwrap_or(&now.what);
-            if now.status != status {
-                lines.push(format!("- {request} ({what}) was {status} and is {} now", now.status));
+    /// What people did with earlier changes since the model was told of them. An outside caller's call has no model.
+    pub(super) async fn news(&self) -> Result<News, Failure> {
+        let mut news = News::default();
+        if self.run.ask.outside().is_some() {
+            return Ok(news);
+        }
+        for first in transcript::decided(&self.entries).take(NEWS_LIMIT) {
+            let Some(now) = self.standing(&first.request).await? else { continue };
+            let newest = self.newest(&now).await?;
+            let id = first.request.clone();
+            if news.told.contains_key(&id) {
+                continue;
             }
-            if now.is_undone {
-                let file = now.file.as_deref().unwrap_or("the file");
-                lines.push(format!(
-                    "- {request} ({what}) was {status}, and people have undone it since: {file} reads as before"
-                ));
-            }
-            if let Some(again) = now.again_as
-                && let Some(newer) = self.standing(&again).await?
+            if let Some((lines, stands)) = news::told(&self.known_of(first), &now, newest.as_ref())
             {
-                lines.push(format!(
-                    "- {request} ({what}) was {status}, and a person proposed it again as {again}, which is {} now",
-                    newer.status
-                ));
+                news.lines.push(lines);
+                news.told.insert(id, stands);
             }
         }
-        Ok(lines)
+        Ok(news)
+    }
+
+    /// What this run's prompt tells of earlier changes; the same after a restart.
+    pub(super) fn told_with_the_prompt(&self) -> News {
+        let told = |entry: &Entry| match &entry.kept {
+            Kept::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
+            _ => None,
+        };
+        self.entries.iter().find_map(told).unwrap_or_default()
+    }
+
+    /// What the model was told last of a request: with its call's answer, or as news with a later prompt.
+    fn known_of<'e>(&'e self, first: Decided<'e>) -> Known<'e> {
+        let told = |entry: &'e Entry| match &entry.kept {
+            Kept::Prompt { news, .. } => {
+                Some((entry.at_ms, news.told.get(&first.request)?.as_str()))
+            }
+            _ => None,
+        };
+        let last = self.entries.iter().rev().find_map(told);
+        let told_ms = last.map_or(first.at_ms, |(at_ms, _)| at_ms);
+        Known { told_ms, stood: last.map(|(_, stood)| stood), first }
+    }
+
+    /// The request that people have proposed in its place, if there is one; the newest, if that was repeated too.
+    async fn newest(&self, request: &Request) -> Result<Option<Request>, Failure> {
+        let mut newest: Option<Request> = None;
+        for _ in 0..NEWS_LIMIT {
+            let Some(again) = newest.as_ref().unwrap_or(request).again_as.clone() else { break };
+            let Some(found) = self.standing(&again).await? else { break };
+            newest = Some(found);
+        }
+        Ok(newest)
     }
 
     /// How a request stands.
-    async fn standing(&self, id: &RequestId) -> Result<Option<Standing>, Failure> {
-        let now = self.shared.store.request(id).await.map_err(AskError::from)?;
-        Ok(now.map(|record| {
-            let text = |value: &Value| value.as_str().map(str::to_owned);
-            let body = &record.body;
-            Standing {
-                status: record.status,
-                is_undone: !body["reversal"]["done_ms"].is_null(),
-                file: text(&body["preview"]["file_path"]),
-                what: text(&body["tool"]).unwrap_or_default(),
-                again_as: text(&body["again_as"]).map(RequestId::from),
-            }
-        }))
+    async fn standing(&self, id: &RequestId) -> Result<Option<Request>, Failure> {
+        let record = self.shared.store.request(id).await.map_err(AskError::from)?;
+        // One that cannot be read is no news; `check` finds it.
+        Ok(record.and_then(|record| serde_json::from_value(record.body).ok()))
     }
-}
-
-/// How a request stands, as far as it can be news.
-struct Standing {
-    status: String,
-    is_undone: bool,
-    file: Option<String>,
-    /// The tool, for calls that the model said nothing about.
-    what: String,
-    again_as: Option<RequestId>,
 }

@@ -56,7 +56,7 @@ async fn what_expired_and_what_was_undone_is_proposed_again() {
     let again = reopen(&stage, &expired).await.unwrap();
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
-    let undo = Undo { request: again.id().clone(), hunks: None, force: false };
+    let undo = Undo { request: again.id().clone(), hunks: None, force: false, seen: None };
     assert!(refused(reopen(&stage, &again).await).contains("once it is undone"));
     stage.agents.undo_in(&stage.desk().await, undo, owner()).await.unwrap();
     let once_more = reopen(&stage, &again).await.unwrap();

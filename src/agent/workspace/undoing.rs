@@ -16,7 +16,7 @@ async fn written(files: &[(&str, &str)], content: &str) -> (Stage, Arc<Request>)
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
-    assert_eq!(stage.file("a.txt").as_deref(), Some(content));
+    assert_eq!(stage.file("a.txt"), request.proposal.preview.new_content);
     (stage, request)
 }
 
@@ -26,7 +26,7 @@ async fn undo_as(
     request: &Request,
     force: bool,
 ) -> Result<Arc<Request>, RoomError> {
-    let undo = Undo { request: request.id().clone(), hunks: None, force };
+    let undo = Undo { request: request.id().clone(), hunks: None, force, seen: None };
     stage.agents.undo_in(&stage.desk().await, undo, by).await
 }
 

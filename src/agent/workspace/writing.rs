@@ -1,7 +1,7 @@
 //! Write, however people decide about it.
 
 use crate::review::{Policy, PreviewKind, RequestStatus};
-use crate::room::command::{Configure, Focus};
+use crate::room::command::{Configure, Focus, Member};
 use crate::room::event::News;
 use crate::room::settings::OwnSettings;
 
@@ -98,6 +98,8 @@ async fn more_time_and_a_look_keep_a_request_open() {
     let desk = stage.desk().await;
     let longer = desk.extend(request.id().clone(), owner()).await.unwrap();
     assert!(longer.clock.expires_ms > request.clock.expires_ms);
+    let (id, principal) = ("m".into(), owner());
+    desk.open(Member { id, principal }, None).await.unwrap();
     let looked = desk.focus(request.id().clone(), "m".into(), Focus::On).await.unwrap();
     assert!(looked.clock.paused_ms.is_some());
     stage.decides(&request, approve()).await.unwrap();

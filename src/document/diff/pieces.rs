@@ -1,4 +1,4 @@
-//! Long new paragraphs, cut at the ends of sentences into pieces that can be taken one at a time.
+//! Long new paragraphs, and long ones that go away, cut at the ends of sentences into pieces that can be taken one at a time.
 //!
 //! A piece brings the space that sets it off on one side only, so that all of them together are what was proposed. Therefore
 //! a paragraph is cut where a neighbour can go on with what is left of it: its pieces begin with their space where a
@@ -8,12 +8,12 @@
 
 use std::ops::Range;
 
+use super::align::Sentence;
 use super::blocks::{Block, Kind, blocks, units};
+use super::seams::{self, LONGEST, at_sentence_marks};
+use super::words::Words;
 use super::{DraftPart, HunkDraft};
 use crate::document::utf16_len;
-
-/// UTF-16 units of new prose that a change holds, if it can be cut: a paragraph that is read at one go.
-const LONGEST: usize = 1_200;
 
 /// On which side pieces carry the space between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +49,37 @@ pub(super) fn cut(place: Place, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     cut
 }
 
+/// The same changes, in order, with long paragraphs that go away in pieces: on the way back from `new` they are additions.
+pub(super) fn cut_removed(place: Place, new: &str, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
+    let back = turned_back(&hunks);
+    if back.iter().any(is_long) {
+        turned_back(&cut(Place { old: new, ..place }, back))
+    } else {
+        hunks
+    }
+}
+
+/// The changes that undo these.
+fn turned_back(hunks: &[HunkDraft]) -> Vec<HunkDraft> {
+    let (mut gone, mut come) = (0, 0);
+    let mut back = |part: &DraftPart| {
+        let from = part.from + come - gone;
+        gone += part.to - part.from;
+        let inserted = utf16_len(&part.insert);
+        come += inserted;
+        let (base, insert) = (part.insert.clone(), part.base.clone());
+        DraftPart { from, to: from + inserted, base, insert }
+    };
+    hunks.iter().map(|hunk| hunk.parts.iter().map(&mut back).collect::<Vec<_>>().into()).collect()
+}
+
 /// Whether a change only adds words, at one place.
 fn is_added(hunk: &HunkDraft) -> bool {
     matches!(hunk.parts.as_slice(), [part] if part.base.is_empty())
 }
 
 fn is_long(hunk: &HunkDraft) -> bool {
-    is_added(hunk)
-        && hunk.parts[0].insert.len() > LONGEST
-        && utf16_len(&hunk.parts[0].insert) > LONGEST
+    is_added(hunk) && seams::is_long(&hunk.parts[0].insert)
 }
 
 /// The text around the changes, and where each of them stands in it, in bytes.
@@ -222,9 +244,9 @@ fn ends(text: &str, style: Style) -> Vec<usize> {
     let mut ends = Vec::new();
     let (mut from, mut good) = (0, None);
     let mut open = Open::default();
-    let sentences = units(text, &blocks(text), 0);
-    for pair in sentences.windows(2) {
-        let (sentence, end) = (&text[pair[0].range.clone()], pair[0].range.end);
+    let sentences = sentences(text);
+    for range in &sentences[..sentences.len().saturating_sub(1)] {
+        let (sentence, end) = (&text[range.clone()], range.end);
         // What would not fit any more is left to the next piece.
         if let Some(last) = good.filter(|_| utf16_len(text[from..end].trim_end()) > LONGEST) {
             ends.push(last);
@@ -242,6 +264,21 @@ fn ends(text: &str, style: Style) -> Vec<usize> {
         ends.push(last);
     }
     ends
+}
+
+/// The sentences of a paragraph, the very long ones cut wherever one may have ended.
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut words = Words::default();
+    let mut sentences = Vec::new();
+    for unit in units(text, &blocks(text), 0) {
+        if seams::is_long(&text[unit.range.clone()]) {
+            let long = [Sentence::new(words.tokens(text, unit.range.clone()), unit)];
+            sentences.extend(at_sentence_marks(text, &long).into_iter().map(|it| it.unit.range));
+        } else {
+            sentences.push(unit.range);
+        }
+    }
+    sentences
 }
 
 /// Whether a paragraph can be cut between two sentences with this space between them.

@@ -38,6 +38,8 @@ rewrites! {
     japanese_and_chinese_change_by_characters: "tokyo.toml",
     paragraphs_are_split_removed_and_kept: "paragraphs.toml",
     a_paragraph_becomes_a_list_as_a_whole: "list.toml",
+    sentences_that_begin_in_lower_case_change_one_by_one: "lowercase.toml",
+    a_long_paragraph_of_thai_changes_in_pieces: "thai.toml",
 }
 
 #[test]

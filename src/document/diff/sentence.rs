@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::DiffLimits;
 use super::align::{Sentence, Sides};
 use super::blocks::Kind;
+use super::seams::{LONGEST, evenly, is_long_sentence, size};
 use super::stages::{Bond, Change};
 use super::words::{Stuff, Swap, Token, compare, is_spelling};
 
@@ -14,6 +15,10 @@ const HALF: f64 = 0.5;
 /// A hunk with more parts than this, or more, that keeps less than [`KEPT`] of its words reads better as one replacement.
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
+
+/// Where a long sentence is replaced, so many words (and UTF-16 units) in a row that are in both stay.
+const STAYING_WORDS: usize = 5;
+const STAYING_UNITS: usize = 24;
 
 /// The changes that turn `old` into `new`.
 pub(super) fn pair(
@@ -28,15 +33,26 @@ pub(super) fn pair(
     }
     let texts = (sides.old_text, sides.new_text);
     let found = compare(&old.tokens, &new.tokens, texts, limits);
-    if found.likeness < HALF {
-        return vec![whole(Bond::Apart)];
-    }
     let pair = Pair { sides, old: &old.tokens, new: &new.tokens };
     let one_hunk = old.unit.kind == Kind::Whole || new.unit.kind == Kind::Whole;
+    let is_long = is_long_sentence(texts.0, old) || is_long_sentence(texts.1, new);
+    if found.likeness < HALF {
+        let in_pieces = is_long && !one_hunk;
+        return if in_pieces { pair.rewritten(&found.swaps) } else { vec![whole(Bond::Apart)] };
+    }
     let swaps = pair.phrases(found.swaps);
     let mut changes = Vec::with_capacity(swaps.len());
     for group in pair.groups(&swaps, one_hunk) {
-        changes.extend(pair.hunk(group));
+        if one_hunk || !is_long {
+            changes.extend(pair.hunk(group));
+            continue;
+        }
+        for group in pair.short_groups(group) {
+            match group {
+                [one] => changes.extend(pair.pieces(one)),
+                several => changes.extend(pair.hunk(several)),
+            }
+        }
     }
     changes
 }
@@ -75,6 +91,51 @@ impl Pair<'_> {
         swaps.chunk_by(|left, right| self.words_between(left, right) <= 1).collect()
     }
 
+    /// A group in groups that can be read at one go; one that is a single replacement may be longer.
+    fn short_groups<'s>(&self, mut group: &'s [Swap]) -> Vec<&'s [Swap]> {
+        let mut groups = Vec::new();
+        while let Some(first) = group.first() {
+            let fits = |last: &&Swap| self.size(&hull(first, last)) <= LONGEST;
+            let count = group.iter().take_while(fits).count().max(1);
+            let (short, rest) = group.split_at(count);
+            groups.push(short);
+            group = rest;
+        }
+        groups
+    }
+
+    /// The replacements of a long sentence that became another one: words in a row that stay are kept, all else is replaced.
+    fn rewritten(&self, swaps: &[Swap]) -> Vec<Change> {
+        let stay = |from: usize, to: usize| {
+            let words = self.old[from..to].iter().filter(|t| t.stuff == Stuff::Word).count();
+            let units = size((self.sides.old_text, self.old), &(from..to));
+            words >= STAYING_WORDS && units >= STAYING_UNITS
+        };
+        let mut hulls: Vec<Swap> = swaps
+            .chunk_by(|left, right| !stay(left.old.end, right.old.start))
+            .filter_map(|group| Some(hull(group.first()?, group.last()?)))
+            .collect();
+        if let Some(first) = hulls.first_mut().filter(|first| !stay(0, first.old.start)) {
+            (first.old.start, first.new.start) = (0, 0);
+        }
+        let (old_end, new_end) = (self.old.len(), self.new.len());
+        if let Some(last) = hulls.last_mut().filter(|last| !stay(last.old.end, old_end)) {
+            (last.old.end, last.new.end) = (old_end, new_end);
+        }
+        hulls.iter().flat_map(|hull| self.pieces(hull)).collect()
+    }
+
+    /// One replacement, in pieces if it is long.
+    fn pieces(&self, swap: &Swap) -> Vec<Change> {
+        let (old, new) = ((self.sides.old_text, self.old), (self.sides.new_text, self.new));
+        evenly(old, new, swap).iter().map(|piece| self.change(piece, Bond::Apart)).collect()
+    }
+
+    fn size(&self, swap: &Swap) -> usize {
+        let old = size((self.sides.old_text, self.old), &swap.old);
+        old.max(size((self.sides.new_text, self.new), &swap.new))
+    }
+
     fn words_between(&self, left: &Swap, right: &Swap) -> usize {
         let gap = &self.old[left.old.end..right.old.start];
         gap.iter().filter(|t| t.stuff == Stuff::Word).count()
@@ -97,7 +158,7 @@ impl Pair<'_> {
     /// The parts of one hunk.
     fn hunk(&self, group: &[Swap]) -> Vec<Change> {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return Vec::new() };
-        let all = Swap { old: first.old.start..last.old.end, new: first.new.start..last.new.end };
+        let all = hull(first, last);
         let words = |range: &Range<usize>| {
             self.old[range.clone()].iter().filter(|t| t.stuff == Stuff::Word).count()
         };
@@ -114,6 +175,11 @@ impl Pair<'_> {
     fn change(&self, swap: &Swap, bond: Bond) -> Change {
         Change { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), bond }
     }
+}
+
+/// One replacement for all from `first` to `last`.
+fn hull(first: &Swap, last: &Swap) -> Swap {
+    Swap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
 /// Where a run of tokens stands; an empty run stands before the token it points to.

@@ -6,6 +6,7 @@ use super::DiffLimits;
 use super::align::{Sentence, Sides, Step, align, is_reshaped};
 use super::blocks::{Block, Kind, blocks, units};
 use super::gaps::gaps;
+use super::seams::{at_sentence_marks, is_long_sentence};
 use super::sentence::pair;
 use super::words::Words;
 
@@ -31,23 +32,42 @@ pub(super) enum Bond {
 /// All changes from `old` to `new`, in order.
 pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<Change> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
+    let mut stage = Stage { old, new, limits, words: Words::default(), changes: Vec::new() };
+    for (o, n) in block_gaps((old, &old_blocks), (new, &new_blocks), limits) {
+        let end =
+            Ends { old: start_of(old, &old_blocks, o.end), new: start_of(new, &new_blocks, n.end) };
+        let old_units = stage.sentences(old, &old_blocks[o.clone()], o.start);
+        let new_units = stage.sentences(new, &new_blocks[n.clone()], n.start);
+        let is_long = old_units.iter().any(|it| is_long_sentence(old, it))
+            || new_units.iter().any(|it| is_long_sentence(new, it));
+        if is_long {
+            // Both sides are cut alike, so that what stays is found again.
+            let finer = (at_sentence_marks(old, &old_units), at_sentence_marks(new, &new_units));
+            stage.region(&finer.0, &finer.1, end);
+        } else {
+            stage.region(&old_units, &new_units, end);
+        }
+    }
+    stage.changes
+}
+
+/// The blocks between those that both texts have, in order.
+pub(super) fn block_gaps(
+    (old, old_blocks): (&str, &[Block]),
+    (new, new_blocks): (&str, &[Block]),
+    limits: &DiffLimits,
+) -> Vec<(Range<usize>, Range<usize>)> {
     let mut names = Words::default();
     let mut ids = |text, blocks: &[Block]| -> Vec<u32> {
         blocks.iter().map(|b| names.id(slice(text, &b.range))).collect()
     };
-    let (old_ids, new_ids) = (ids(old, &old_blocks), ids(new, &new_blocks));
-    drop(names);
-    let mut stage = Stage { old, new, limits, words: Words::default(), changes: Vec::new() };
-    for (o, n) in gaps(&old_ids, &new_ids, limits) {
-        let at = |text: &str, blocks: &[Block], index| {
-            blocks.get(index).map_or(text.len(), |b: &Block| b.range.start)
-        };
-        let end = Ends { old: at(old, &old_blocks, o.end), new: at(new, &new_blocks, n.end) };
-        let old_units = stage.sentences(old, &old_blocks[o.clone()], o.start);
-        let new_units = stage.sentences(new, &new_blocks[n.clone()], n.start);
-        stage.region(&old_units, &new_units, end);
-    }
-    stage.changes
+    let (old_ids, new_ids) = (ids(old, old_blocks), ids(new, new_blocks));
+    gaps(&old_ids, &new_ids, limits)
+}
+
+/// Where a block begins, in bytes; one past the last begins where the text ends.
+pub(super) fn start_of(text: &str, blocks: &[Block], index: usize) -> usize {
+    blocks.get(index).map_or(text.len(), |block| block.range.start)
 }
 
 fn slice<'a>(text: &'a str, range: &Range<usize>) -> &'a str {

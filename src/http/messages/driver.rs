@@ -12,7 +12,7 @@ use crate::agent::Chosen;
 use crate::http::Door;
 use crate::http::principal::Caller;
 use crate::ids::{SessionId, Version};
-use crate::llm::{self, AssistantMessage, Delta, ModelError};
+use crate::llm::{self, AssistantMessage, Delta, ModelError, Tries};
 use crate::messages::canonical::{Conversation, Key};
 use crate::messages::failure::Failure;
 use crate::messages::memory::{Hidden, Known};
@@ -27,7 +27,7 @@ use super::conversations::{Conversations, Durable};
 use super::entry::Entered;
 use super::limits::Permit;
 use super::resuming::Resumable;
-use super::server_tools::ServerTools;
+use super::server_tools::{self, ServerTools};
 
 /// Bytes of one answer of the model.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
@@ -66,7 +66,7 @@ impl Work {
     ) -> Result<Self, Failure> {
         let Entered { caller: Caller { principal, .. }, permit, .. } = entered;
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
-        let scope = [principal.user.as_str(), &chosen.full_name(), &about];
+        let scope = [principal.user.as_str(), family(&chosen), &about];
         let begun = door.conversations.begin(&scope);
         let mut conversation = begun.ok_or_else(|| Failure::new(500, "no key could be made"))?;
         let now_ms = door.clock.now_ms();
@@ -150,9 +150,12 @@ impl Work {
                     turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
                 }
                 Next::Run(calls) => {
-                    tell(told.as_ref(), telling.pause()).await;
-                    let paused = turn.paused();
-                    turn.ran(self.run(&calls, paused).await?)
+                    // What stands after a call of the client's comes after it, and that is told at the end.
+                    if !turn.calls_others() {
+                        tell(told.as_ref(), telling.pause(&turn.shown())).await;
+                    }
+                    let results = self.run(&calls, &mut turn).await?;
+                    turn.ran(results)
                 }
                 Next::End(end) => {
                     let events = telling.end(&end);
@@ -177,8 +180,12 @@ impl Work {
     ) -> Next {
         let Some(paused) = self.left.take() else { return Next::Ask };
         let Some(calls) = turn.resume(paused.clone()) else { return Next::Ask };
-        for answer in paused.answers() {
-            tell(told, telling.repeat(answer)).await;
+        let answers: Vec<_> = paused.answers().collect();
+        if let Some((last, earlier)) = answers.split_last() {
+            for answer in earlier {
+                tell(told, telling.repeat(answer)).await;
+            }
+            tell(told, telling.repeat_beginning(last)).await;
         }
         Next::Run(calls)
     }
@@ -196,6 +203,8 @@ impl Work {
         request.session = self.session.to_string();
         if turn.said().is_empty() {
             request.prompt = self.asked.prompt().map(str::to_owned);
+            // Clients of this API try again by themselves; what was done here meanwhile they could not take up.
+            request.tries = Tries::Once;
         }
         if let Some(tools) = &mut self.tools {
             request.document = tools.view(self.chosen.model.name()).await;
@@ -210,7 +219,7 @@ impl Work {
                 Delta::Reset => telling.begin_again(told.is_some())?,
                 delta => {
                     size += match &delta {
-                        Delta::Text(text) => text.len(),
+                        Delta::Text(text) | Delta::NextText(text) => text.len(),
                         Delta::ToolInput { partial_json, .. } => partial_json.len(),
                         _ => 0,
                     };
@@ -228,8 +237,9 @@ impl Work {
     async fn run(
         &mut self,
         calls: &[ContentBlock],
-        paused: Paused,
+        turn: &mut Turn,
     ) -> Result<Vec<ContentBlock>, Failure> {
+        let paused = turn.paused();
         let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
         let read = self.tools.as_ref().and_then(ServerTools::read);
         if let Some(resumable) = &mut self.resumable {
@@ -237,6 +247,11 @@ impl Work {
         }
         for (place, call) in calls.iter().enumerate() {
             if let Some(tools) = &mut self.tools {
+                if tools.is_too_late() {
+                    turn.end_soon();
+                    results.push(server_tools::too_late(call));
+                    continue;
+                }
                 let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
                 results.push(tools.call(call, mark).await?);
                 tools.check_asker().await?;
@@ -253,6 +268,11 @@ impl Work {
         let (user, before) = (&self.principal.user, &self.answers);
         self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
     }
+}
+
+/// Whose model it is: those of one provider go on with each other's conversations.
+fn family(chosen: &Chosen) -> &str {
+    chosen.model.name().split(':').next().unwrap_or_default()
 }
 
 /// What the model is sent, but for what was said in this answer.
@@ -275,6 +295,7 @@ pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools
         stop_sequences: asked.stop_sequences.clone(),
         more: asked.more.clone(),
         max_tokens: asked.max_tokens,
+        caching: asked.caching.clone(),
         ..llm::Request::default()
     };
     request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
@@ -284,7 +305,7 @@ pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools
 fn nothing(stop_reason: StopReason) -> End {
     let (stop_sequence, stop_details, hidden) = (None, None, None);
     let usage = Usage::default();
-    End { calls: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
+    End { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
 }
 
 /// A client that does not read any more is no error: the work is about to be dropped.

@@ -1,5 +1,7 @@
 //! Coming in and going out: who asks, in which version of the API, with which body; and the name each request has.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -20,6 +22,13 @@ use super::limits::{BUSY_S, Permit};
 
 /// The header that names the document.
 const DOCUMENT: &str = "x-copydesk-document";
+/// The header by which the official clients say how many seconds they wait for an answer.
+const TIMEOUT: &str = "x-stainless-timeout";
+/// Longer is as good as for ever.
+const LONGEST_PATIENCE: Duration = Duration::from_hours(24 * 7);
+/// How much sooner than the client gives up nobody is asked any more, at least and at most.
+const LEAST_MARGIN: Duration = Duration::from_secs(2);
+const MOST_MARGIN: Duration = Duration::from_secs(30);
 /// The largest body, in bytes: the API's own limit.
 const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
@@ -35,6 +44,8 @@ pub(super) struct Entered {
     pub(super) caller: Caller,
     /// The document that they name; they may ask the models about it.
     pub(super) document: Option<DocumentId>,
+    /// When they want to be answered by, in milliseconds since 1970, if that is known.
+    pub(super) deadline_ms: Option<u64>,
     /// They are answered.
     pub(super) permit: Permit,
 }
@@ -52,6 +63,7 @@ pub(super) async fn come_in(
         return Err(Failure::invalid("content-type: is to be application/json"));
     }
     let document = named(headers)?;
+    let deadline_ms = patience_ms(headers).map(|patience| door.clock.now_ms() + patience);
     may_ask(&caller.principal, document.as_ref())?;
     let user = &caller.principal.user;
     let held = door.reading.begin(user);
@@ -67,7 +79,10 @@ pub(super) async fn come_in(
     } else {
         understand(&bytes, purpose)
     };
-    Ok((Entered { caller, document, permit }, asked?))
+    let asked = asked?;
+    // A stream is waited for as long as it says something.
+    let deadline_ms = deadline_ms.filter(|_| !asked.stream);
+    Ok((Entered { caller, document, deadline_ms, permit }, asked))
 }
 
 fn understand(bytes: &[u8], purpose: Purpose) -> Result<Asked, Failure> {
@@ -121,6 +136,14 @@ fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, Failure> {
         (Some(name), None) => Ok(Some(DocumentId::from(name))),
         _ => Err(Failure::invalid("x-copydesk-document: is the identifier of one document")),
     }
+}
+
+/// How long a client waits for an answer, less what the model needs to end well and the answer to arrive.
+fn patience_ms(headers: &HeaderMap) -> Option<u64> {
+    let seconds: f64 = headers.get(TIMEOUT)?.to_str().ok()?.parse().ok()?;
+    let whole = Duration::try_from_secs_f64(seconds).ok().filter(|it| *it <= LONGEST_PATIENCE)?;
+    let margin = (whole / 10).clamp(LEAST_MARGIN, MOST_MARGIN).min(whole / 2);
+    u64::try_from(whole.saturating_sub(margin).as_millis()).ok()
 }
 
 /// Whoever may not ask the agent here may not ask its models either.
@@ -194,4 +217,24 @@ fn refused(failure: &Failure, name: &str) -> Response {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_clients_patience_is_known_before_it_ends() {
+        let left = |seconds: &str| {
+            let value = HeaderValue::try_from(seconds).expect("a value");
+            patience_ms(&HeaderMap::from_iter([(TIMEOUT.parse().expect("a name"), value)]))
+        };
+        assert_eq!(
+            [left("600"), left("100"), left("10")],
+            [Some(570_000), Some(90_000), Some(8_000)]
+        );
+        assert_eq!([left("2"), left("0.5")], [Some(1_000), Some(250)]);
+        assert_eq!([left("-1"), left("NaN"), left("1e300"), left("soon")], [None; 4]);
+        assert_eq!(patience_ms(&HeaderMap::new()), None);
+    }
 }

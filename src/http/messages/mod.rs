@@ -38,9 +38,10 @@ const TOKEN_BYTES: usize = 4;
 pub(super) async fn answer(State(door): State<Door>, request: Request) -> Response {
     let name = RequestName::generate();
     let answered = async {
-        let (entered, asked) = come_in(&door, request, Purpose::Answer).await?;
+        let (entered, mut asked) = come_in(&door, request, Purpose::Answer).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
-        let chosen = choose(&door, &asked)?;
+        asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
+        let chosen = choose(&door, &mut asked)?;
         let streamed = asked.stream;
         let work = Work::prepare(&door, entered, asked, chosen, tools).await?;
         if streamed {
@@ -56,9 +57,10 @@ pub(super) async fn answer(State(door): State<Door>, request: Request) -> Respon
 pub(super) async fn count(State(door): State<Door>, request: Request) -> Response {
     let name = RequestName::generate();
     let counted = async {
-        let (entered, asked) = come_in(&door, request, Purpose::Count).await?;
+        let (entered, mut asked) = come_in(&door, request, Purpose::Count).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
-        let chosen = choose(&door, &asked)?;
+        asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
+        let chosen = choose(&door, &mut asked)?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
         let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
         let counted = chosen.model.count(request).await;
@@ -116,13 +118,11 @@ pub(super) async fn no_method() -> Response {
 }
 
 /// The model, if it can do what is asked.
-fn choose(door: &Door, asked: &Asked) -> Result<Chosen, Failure> {
+fn choose(door: &Door, asked: &mut Asked) -> Result<Chosen, Failure> {
     let chosen = models::choose(&door.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
-    if let Some(kind) = asked.media().filter(|_| !whole) {
-        return Err(Failure::invalid(format!("messages: this model cannot read `{kind}` blocks")));
-    }
     if !whole {
+        asked.plain()?;
         asked.check_taught()?;
     }
     let format = asked.more.get("output_config").and_then(|config| config.get("format"));

@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::agent::{Agents, AskError, CallDoor, Calling, Heard, Outside};
+use crate::agent::{Agents, AskError, CallDoor, Calling, Heard, Mark, Namer, Outside};
 use crate::auth::may_still;
 use crate::http::Door;
 use crate::http::body;
@@ -109,6 +109,8 @@ pub(super) struct ServerTools {
     stored: bool,
     /// The version of the document that the model has read.
     read: Option<Version>,
+    /// When the client wants its answer, in milliseconds since 1970.
+    deadline_ms: Option<u64>,
     cancel: CancellationToken,
     /// The client going away takes back what waits.
     _withdraw: DropGuard,
@@ -164,6 +166,7 @@ impl ServerTools {
             session: SessionId::generate(),
             stored: false,
             read: None,
+            deadline_ms: entered.deadline_ms,
             _withdraw: cancel.clone().drop_guard(),
             cancel,
         }))
@@ -254,14 +257,21 @@ impl ServerTools {
         }
         let base = self.read.filter(|_| document.is_some());
         let door = CallDoor::Messages;
-        let outside = Outside { call, door, base, deadline_ms: None, again_of: None };
+        let outside = Outside {
+            call,
+            door,
+            base,
+            deadline_ms: self.deadline_ms,
+            again_of: None,
+            named_by: None,
+        };
         let calling = Calling {
             session: self.session.clone(),
             principal: self.principal.clone(),
             document,
             prompt: self.prompt.clone(),
             outside,
-            mark,
+            mark: mark.map(|name| Mark { name, by: Namer::Server }),
         };
         let mut ongoing = match self.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,
@@ -291,6 +301,11 @@ impl ServerTools {
         }
     }
 
+    /// Whether the client waits no longer for people: it would send its request again, and they would be asked again.
+    pub(super) fn is_too_late(&self) -> bool {
+        self.deadline_ms.is_some_and(|deadline_ms| self.clock.now_ms() >= deadline_ms)
+    }
+
     fn is_for_files(&self, tool: &str) -> bool {
         let offers = self.agents.offers();
         offers
@@ -317,6 +332,12 @@ impl ServerTools {
         self.stored = true;
         Ok(())
     }
+}
+
+/// What comes of a call for which no time is left.
+pub(super) fn too_late(call: &ContentBlock) -> ContentBlock {
+    let id = Call::of(call).map(|call| call.id).unwrap_or_default();
+    ContentBlock::tool_error(id, "Error: no time was left to ask people; nothing was done")
 }
 
 /// The last words of the person.

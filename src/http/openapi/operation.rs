@@ -2,9 +2,10 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::once;
+use crate::export::Format;
 
 /// The schema of what is given, as a reference into the document.
 type Given = fn(&mut SchemaGenerator) -> Value;
@@ -112,7 +113,15 @@ impl Operation {
             Answer::Json(given) => {
                 answer["content"] = json!({"application/json": {"schema": given(schemas)}});
             }
-            Answer::File => answer["content"] = json!({"*/*": {}}),
+            Answer::File => {
+                let kinds =
+                    Format::ALL.map(|format| (essence(format), json!({"schema": file(format)})));
+                answer["content"] = Value::Object(kinds.into_iter().collect());
+            }
+        }
+        let headers = self.headers();
+        if !headers.is_empty() {
+            answer["headers"] = Value::Object(headers);
         }
         let mut operation = json!({
             "operationId": self.id,
@@ -135,6 +144,25 @@ impl Operation {
             operation["security"] = json!([]);
         }
         operation
+    }
+
+    /// What an answer says beside its body.
+    fn headers(&self) -> Map<String, Value> {
+        let mut headers = Map::new();
+        if ["201", "202"].contains(&self.status) {
+            let location = json!({"description": "Where it is", "schema": {"type": "string"}});
+            headers.insert("Location".into(), location);
+        }
+        if self.method != "get" {
+            headers.insert(
+                "Idempotency-Replayed".into(),
+                json!({
+                    "description": "Says that this is the answer of the first time, and nothing was done now",
+                    "schema": {"type": "string", "enum": ["true"]},
+                }),
+            );
+        }
+        headers
     }
 
     fn parameters(&self) -> Vec<Value> {
@@ -161,6 +189,21 @@ impl Operation {
             }));
         }
         parameters
+    }
+}
+
+/// The content type of a file, without parameters.
+fn essence(format: Format) -> String {
+    let kind = format.content_type();
+    kind.split(';').next().unwrap_or(kind).trim().to_owned()
+}
+
+/// What such a file is to a program.
+fn file(format: Format) -> Value {
+    match format {
+        Format::Markdown | Format::Html | Format::CriticMarkup => json!({"type": "string"}),
+        Format::Docx => json!({"type": "string", "format": "binary"}),
+        Format::Json => json!({"type": "object"}),
     }
 }
 

@@ -64,7 +64,7 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
     let request = Request { messages: vec![Message::user("Hello")], ..Request::default() };
     hear(&model(&provider), request).await.end.expect("an answer");
     let body = provider.asked().await.pop().expect("one request").body;
-    assert_eq!((&body["max_tokens"], &body["model"]), (&json!(32_000), &json!(DEFAULT_MODEL)));
+    assert_eq!((&body["max_tokens"], &body["model"]), (&json!(64_000), &json!(DEFAULT_MODEL)));
     assert_eq!((body.get("system"), body.get("tools")), (None, None));
 }
 
@@ -114,6 +114,35 @@ async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_o
     let eager: Vec<_> =
         asked.iter().map(|it| it.body["tools"][0].get("eager_input_streaming").is_some()).collect();
     assert_eq!(eager, [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
+    let words = "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens";
+    let too_many = refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([too_many, stream("text")]).await;
+    let request = Request { max_tokens: 0, ..asks("Hello") };
+    hear(&model(&provider), request).await.end.expect("an answer");
+    let asked = provider.asked().await;
+    let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
+    assert_eq!(limits, [64_000, 32_000]);
+}
+
+#[tokio::test]
+async fn calls_of_other_models_are_sent_under_names_of_their_own() {
+    let provider = Provider::answering([stream("text")]).await;
+    let mut request = asks("Hello");
+    for _ in 0..2 {
+        let call = ContentBlock::tool_use("call_0", "x".repeat(3_000), json!({}));
+        request.messages.push(Message::assistant(vec![call]));
+        request.messages.push(Message::results(vec![ContentBlock::tool_error("call_0", "No")]));
+    }
+    hear(&model(&provider), request).await.end.expect("an answer");
+    let messages = &provider.asked().await[0].body["messages"];
+    assert_eq!(messages[1]["content"][0]["name"], "x".repeat(64));
+    assert_eq!(messages[2]["content"][0]["tool_use_id"], "call_0");
+    assert_eq!(messages[3]["content"][0]["id"], "call_0_2");
+    assert_eq!(messages[4]["content"][0]["tool_use_id"], "call_0_2");
 }
 
 #[tokio::test]

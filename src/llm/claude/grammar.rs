@@ -215,6 +215,8 @@ impl Hearing {
             stop_sequence: None,
             usage: Usage::default(),
             model: String::new(),
+            calls_left_out: 0,
+            notice: None,
         });
         answer.content = std::mem::take(&mut self.said);
         if answer.content.is_empty() {

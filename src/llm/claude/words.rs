@@ -149,6 +149,8 @@ mod tests {
             stop_sequence: None,
             usage: Usage::default(),
             model: String::new(),
+            calls_left_out: 0,
+            notice: None,
         }
     }
 

@@ -30,8 +30,9 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
         Some(status) => retry::status_is_retryable(status) && !retry::is_spend_limit(&api),
         None => retry::kind_is_retryable(&api),
     };
-    let ApiError { kind, message, details: _ } = api;
-    Some(ModelError::Api { status, kind, message, retry_after: None, retryable })
+    let ApiError { kind, message, details } = api;
+    let (retry_after, details) = (None, details.map(Box::new));
+    Some(ModelError::Api { status, kind, message, retry_after, retryable, details })
 }
 
 fn words(value: &Value) -> Option<String> {

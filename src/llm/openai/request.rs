@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::{DEFAULT_MAX_TOKENS, Request};
+use crate::llm::{Request, names, prices};
 use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
 
 /// What a server takes, as far as it is known.
@@ -86,17 +86,19 @@ pub(super) struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Bytes of what is said in it.
-    pub(super) fn text_bytes(&self) -> u64 {
-        let texts = self.messages.iter().filter_map(|message| message["content"].as_str());
-        texts.map(|text| text.len() as u64).sum()
+    /// What is said in it.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().filter_map(|message| message["content"].as_str())
     }
 }
 
 /// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
 /// conversation: servers reuse what they have computed of an equal beginning.
 pub(super) fn body<'a>(request: &'a Request, model: &'a str, dialect: Dialect) -> Body<'a> {
-    let limit = if request.max_tokens == 0 { DEFAULT_MAX_TOKENS } else { request.max_tokens };
+    let limit = match request.max_tokens {
+        0 => prices::most_output(model),
+        limit => limit,
+    };
     let usage = json!({"include_usage": true});
     Body {
         model,
@@ -146,7 +148,9 @@ fn messages(system: &str, conversation: &[Message]) -> Vec<Value> {
     if !system.is_empty() {
         all.push(json!({"role": "system", "content": system}));
     }
-    for Message { role, content } in conversation {
+    let mut conversation = conversation.to_vec();
+    names::tidy(&mut conversation);
+    for Message { role, content } in &conversation {
         match role {
             Role::Assistant => all.extend(assistant(content)),
             Role::User => {

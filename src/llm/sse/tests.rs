@@ -61,6 +61,8 @@ fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessa
             output_tokens: output,
         },
         model: "claude-sonnet-5-5".into(),
+        calls_left_out: 0,
+        notice: None,
     }
 }
 
@@ -123,6 +125,47 @@ async fn several_calls_keep_their_order_and_no_input_is_an_empty_object() {
 }
 
 #[tokio::test]
+async fn blocks_that_come_in_another_order_are_put_together_by_their_place() {
+    let read =
+        |id: &str, path: &str| ContentBlock::tool_use(id, "Read", json!({"file_path": path}));
+    let said =
+        vec![ContentBlock::text("Both files."), read("toolu_01", "a"), read("toolu_02", "b")];
+    let deltas = [
+        call(1, "toolu_01", "Read"),
+        text("Both "),
+        call(2, "toolu_02", "Read"),
+        input(1, r#"{"file_"#),
+        input(2, r#"{"file_path""#),
+        input(1, r#"path":"a"}"#),
+        text("files."),
+        input(2, r#":"b"}"#),
+    ];
+    ends_well("blocks-interleaved", &deltas, done(said, "tool_use", 63)).await;
+    let whole = r#"{"file_path":"a"}"#;
+    let deltas = [call(1, "toolu_01", "Read"), input(1, whole), text("I read it.")];
+    let said = vec![ContentBlock::text("I read it."), read("toolu_01", "a")];
+    ends_well("blocks-out-of-order", &deltas, done(said, "tool_use", 63)).await;
+    // What is said of a block or of the answer before all of it is there changes nothing.
+    let (first, second) = (r#"{"file_"#, r#"path":"a"}"#);
+    let deltas = [call(0, "toolu_01", "Read"), input(0, first), input(0, second)];
+    for name in ["end-before-its-blocks", "delta-after-its-stop"] {
+        ends_well(name, &deltas, done(vec![read("toolu_01", "a")], "tool_use", 63)).await;
+    }
+}
+
+#[tokio::test]
+async fn pieces_of_an_input_in_the_wrong_order_are_no_input() {
+    let said = |words: &str| vec![ContentBlock::tool_use("toolu_01", "Bash", words.into())];
+    let (first, second) = (r#"":"ls"}"#, r#"{"command"#);
+    let deltas = [call(0, "toolu_01", "Bash"), input(0, first), input(0, second)];
+    let both = format!("{first}{second}");
+    ends_well("deltas-swapped", &deltas, done(said(&both), "tool_use", 63)).await;
+    let deltas = [call(0, "toolu_01", "Bash"), input(0, r#"{"command":"#)];
+    let half = said(r#"{"command":"#);
+    ends_well("delta-after-the-end", &deltas, done(half, "tool_use", 63)).await;
+}
+
+#[tokio::test]
 async fn reasoning_is_told_when_it_is_complete() {
     let said = vec![
         ContentBlock::Thinking { thinking: "Two words too many.".into(), signature: "EqQB".into() },
@@ -149,12 +192,14 @@ async fn a_call_is_handed_over_only_when_the_model_waits_for_it() {
     let intro = "Here is all of it.";
     let deltas = [text(intro), call(1, "toolu_01", name), input(1, cut)];
     let said = vec![ContentBlock::text(intro)];
-    ends_well("max-tokens-in-input", &deltas, done(said, "max_tokens", 1024)).await;
+    let one_less = |answer| AssistantMessage { calls_left_out: 1, ..answer };
+    ends_well("max-tokens-in-input", &deltas, one_less(done(said, "max_tokens", 1024))).await;
     let deltas = [call(0, "toolu_01", name), input(0, whole)];
-    ends_well("max-tokens-after-input", &deltas, done(vec![], "max_tokens", 1024)).await;
+    let nothing = one_less(done(vec![], "max_tokens", 1024));
+    ends_well("max-tokens-after-input", &deltas, nothing).await;
     let deltas = [text("Hm."), call(1, "toolu_01", "Bash"), input(1, r#"{"command":"ls"}"#)];
     let said = vec![ContentBlock::text("Hm.")];
-    ends_well("unknown-stop-reason", &deltas, done(said, "tide_turned", 63)).await;
+    ends_well("unknown-stop-reason", &deltas, one_less(done(said, "tide_turned", 63))).await;
 }
 
 #[tokio::test]

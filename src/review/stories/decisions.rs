@@ -325,6 +325,29 @@ fn expired_hunks_stay_expired_beside_accepted_ones() {
     assert_eq!(desk.statuses(), [Accepted, Expired, Expired]);
     assert_eq!(desk.request.status, RequestStatus::Partly);
     assert_eq!(desk.text(), OLD.replace("Teh", "The"));
+    // Who comes too late for them is told that, and who comes for the other that it was taken.
+    let late = |desk: &mut Desk, decision: &Decision| desk.decide(decision).unwrap_err().code();
+    assert_eq!(late(&mut desk, &approve()), "expired");
+    let second = one(desk.id(1), Choice::Accept);
+    assert_eq!(late(&mut desk, &second), "expired");
+    let first = one(desk.id(0), Choice::Accept);
+    assert_eq!(late(&mut desk, &first), "already_resolved");
+}
+
+#[test]
+fn the_models_own_words_sent_back_are_no_edit() {
+    let mut desk = three();
+    desk.decide(&edited(desk.id(0), "The")).unwrap();
+    desk.types("T|han", "x");
+    let mut forced = edited(desk.id(1), "Then");
+    let verdict = forced.hunks.as_mut().unwrap();
+    verdict[0].force = true;
+    verdict[0].seen = Some("Txhan".to_owned());
+    desk.decide(&forced).unwrap();
+    assert_eq!(desk.statuses(), [Accepted, Accepted, Pending]);
+    let texts = desk.request.hunks.iter().filter_map(|hunk| hunk.decided.as_ref());
+    assert_eq!(texts.map(|decided| decided.text.clone()).collect::<Vec<_>>(), [None, None]);
+    assert!(desk.text().starts_with("The first one is here. Then a second"));
 }
 
 #[test]

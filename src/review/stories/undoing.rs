@@ -38,9 +38,42 @@ fn undo_of_touched_words_is_refused_unless_forced() {
     desk.accept(0).unwrap();
     desk.types("Th|e", "xx");
     let refused = desk.undo(None, Touched::Refuse).unwrap_err();
-    assert_eq!(refused, DecisionError::Conflicted { hunks: vec![desk.id(0)] });
+    let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
+    let (stands, restores) = ("Thxxe".to_owned(), "Teh".to_owned());
+    assert_eq!(hunks, [TouchedSince { id: desk.id(0), stands, restores }]);
     desk.undo(None, Touched::Overwrite).unwrap();
     assert_eq!(desk.text(), OLD);
+}
+
+#[test]
+fn a_forced_undo_overwrites_only_what_the_person_has_seen() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.types("Th|e", "xx");
+    let seen = |desk: &Desk, words: &str| {
+        std::collections::BTreeMap::from([(desk.id(0), words.to_owned())])
+    };
+    let looked = seen(&desk, "Thxxe");
+    desk.types("Th|xxe", "yy");
+    let refused = desk.undo(None, Touched::OverwriteSeen(&looked)).unwrap_err();
+    let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
+    assert_eq!(hunks[0].stands, "Thyyxxe", "with the words as they are now");
+    let other = std::collections::BTreeMap::from([(desk.id(1), "Thyyxxe".to_owned())]);
+    assert!(desk.undo(None, Touched::OverwriteSeen(&other)).is_err());
+    let again = seen(&desk, "Thyyxxe");
+    desk.undo(None, Touched::OverwriteSeen(&again)).unwrap();
+    assert_eq!(desk.text(), OLD);
+}
+
+#[test]
+fn an_undo_over_a_sentence_that_was_pasted_says_which() {
+    let mut desk = Desk::proposing(OLD, NEW);
+    desk.accept(0).unwrap();
+    desk.types("The", "My own sentence. It");
+    let refused = desk.undo(None, Touched::Refuse).unwrap_err();
+    let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
+    assert_eq!(hunks[0].stands, "My own sentence. It");
+    assert_eq!(hunks[0].restores, "Teh");
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Desk {
         name: &str,
         request: &Request,
     ) -> Result<Arc<Request>, RoomError> {
-        let undo = Undo { request: request.id().clone(), hunks: None, force: false };
+        let undo = Undo { request: request.id().clone(), hunks: None, force: false, seen: None };
         self.room.undo(undo, who(name)).await
     }
 

@@ -172,3 +172,60 @@ async fn an_accept_that_would_make_the_text_too_long_is_refused_and_changes_noth
     assert_eq!(desk.now().await.version, Version(0));
     assert_eq!(desk.rejects("ana", &request).await, RequestStatus::Rejected);
 }
+
+#[tokio::test]
+async fn what_another_request_has_put_into_the_text_already_is_settled_and_everyone_is_told() {
+    let desk = Desk::with("Teh cat.").await;
+    let one = desk.proposes("The cat.").await;
+    let two = desk.proposes("The cat.").await;
+    desk.forget();
+    desk.accepts("ana", &one).await;
+    assert_eq!(desk.text().await, "The cat.");
+    assert!(desk.room.requests().await.unwrap().is_empty(), "nothing is left to decide");
+    let kept = desk.kept(&two).await;
+    let hunk = &kept.hunks[0];
+    assert_eq!((kept.status, hunk.status), (RequestStatus::Cancelled, HunkStatus::Obsolete));
+    assert_eq!(hunk.reason.as_deref(), Some("This is already in the text."));
+    let told = "Nothing was applied: the text already reads as you proposed.";
+    assert!(kept.report().text.starts_with(told), "{:?}", kept.report());
+    assert!(desk.heard("ana").contains(&"updates 1..1 +1".to_owned()), "{:?}", desk.heard("ana"));
+}
+
+#[tokio::test]
+async fn the_rest_of_a_request_stays_open_when_a_part_is_in_the_text_already_also_over_a_restart() {
+    let mut desk = Desk::with(OLD).await;
+    let one = desk.proposes("It was warm. It was late. It was dark.").await;
+    let two = desk.proposes(NEW).await;
+    desk.accepts("ana", &one).await;
+    let statuses = async |desk: &Desk| {
+        let open = desk.room.requests().await.unwrap();
+        open[0].hunks.iter().map(|hunk| hunk.status).collect::<Vec<_>>()
+    };
+    let expected = [HunkStatus::Obsolete, HunkStatus::Pending, HunkStatus::Pending];
+    assert_eq!(statuses(&desk).await, expected);
+    desk.starts().await;
+    assert_eq!(statuses(&desk).await, expected);
+    assert_eq!(desk.accepts("ana", &two).await, RequestStatus::Partly);
+    assert_eq!(desk.text().await, NEW);
+    let told = desk.kept(&two).await.report().text;
+    assert!(told.starts_with("Partly applied: 2 accepted, 1 already in the text."), "{told}");
+}
+
+#[tokio::test]
+async fn words_that_two_requests_would_add_are_added_once() {
+    let desk = Desk::with("A cat.").await;
+    let one = desk.proposes("A black cat.").await;
+    desk.proposes("A black cat.").await;
+    desk.accepts("ana", &one).await;
+    assert_eq!(desk.text().await, "A black cat.");
+    assert!(desk.room.requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_person_types_is_no_accept_and_stays_a_conflict() {
+    let desk = Desk::with("Teh cat.").await;
+    desk.proposes("The cat.").await;
+    desk.writes("bo", 0, 3, "The").await;
+    let open = desk.room.requests().await.unwrap();
+    assert_eq!(open[0].hunks[0].status, HunkStatus::Conflict);
+}

@@ -156,7 +156,7 @@ async fn what_a_rule_approved_can_be_undone_and_is_then_asked_about() {
     remembers(&desk, "ana", Scope::Document, 8).await;
     let Proposed::Resolved(settled) = proposing(&desk, SMALL).await else { panic!("it asked") };
     let ended = settled.resolution.request.clone();
-    let undo = crate::room::command::Undo { request: ended, hunks: None, force: false };
+    let undo = crate::room::command::Undo { request: ended, hunks: None, force: false, seen: None };
     let again = desk.room.undo(undo, who("cy")).await.unwrap();
     assert_eq!((again.status, desk.text().await.as_str()), (RequestStatus::Pending, OLD));
     assert_eq!(again.hunks[0].status, HunkStatus::Pending);
@@ -375,4 +375,31 @@ async fn two_cannot_be_asked_for_in_a_corner_either_where_there_is_one() {
         let own = OwnSettings { policies: Some(bad), ..OwnSettings::default() };
         assert!(matches!(policies(&desk, own).await, Err(RoomError::Invalid(_))));
     }
+}
+
+#[tokio::test]
+async fn a_vote_that_comes_to_nothing_makes_no_rule() {
+    let desk = with_people(OLD).await;
+    policy(&desk, Policy::Two).await;
+    let request = desk.proposes(SMALL).await;
+    let decision = remembering(Scope::Document, Some(8));
+    desk.decides("ana", &request, decision).await.unwrap();
+    assert!(desk.room.rules().await.unwrap().is_empty());
+    desk.rejects("bo", &request).await;
+    assert!(desk.room.rules().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_vote_makes_its_rule_once_the_change_is_accepted() {
+    let mut desk = with_people(OLD).await;
+    policy(&desk, Policy::Two).await;
+    let request = desk.proposes(SMALL).await;
+    desk.decides("ana", &request, remembering(Scope::Document, Some(8))).await.unwrap();
+    desk.restarts().await;
+    desk.clock.advance_ms(1_000);
+    desk.accepts("bo", &request).await;
+    let rules = desk.room.rules().await.unwrap();
+    let made: Vec<_> = rules.iter().map(|it| (it.by.user.as_str(), it.at_ms)).collect();
+    assert_eq!(made, [("ana", START_MS + 1_000)]);
+    assert!(desk.kept(&request).await.wishes.is_empty());
 }

@@ -1,9 +1,11 @@
 //! Review settings of a document: policies, votes, frozen ranges.
 
-use super::desk::{Desk, code, edit, issue, issue_as};
+use super::desk::{Desk, code, edit, hunk, issue, issue_as};
 use super::who;
 use crate::ids::Version;
-use crate::review::{Decision, Policy, RequestStatus, ToolPolicy, Verdict};
+use crate::review::{
+    Choice, Decision, Finish, HunkStatus, HunkVerdict, Policy, RequestStatus, ToolPolicy, Verdict,
+};
 use crate::room::RoomError;
 use crate::room::command::Configure;
 use crate::room::settings::{DocumentSettings, OwnSettings};
@@ -158,8 +160,7 @@ async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
     let desk = Desk::with(OLD).await;
     let request = desk.proposes(NEW).await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
-    let refused = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
-    assert_eq!(code(refused), "invalid_decision");
+    assert_eq!(code(desk.takes("ana", &request, 1).await), "invalid_decision");
     desk.takes("ana", &request, 2).await.unwrap();
     assert_eq!(desk.text().await, "It was cold. It was early.");
 }
@@ -186,4 +187,60 @@ async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() 
     issue(&desk, "bo", None).await;
     assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
     assert_eq!(desk.accepts("cy", &request).await, RequestStatus::Approved);
+}
+
+#[tokio::test]
+async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    desk.forget();
+    freeze(&desk, 0, (0, 12)).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["settings", "updates 0..0 +1"]);
+    let open = desk.room.requests().await.unwrap().remove(0);
+    let reason = "These words were frozen after this was proposed.";
+    assert_eq!(open.hunks[0].reason.as_deref(), Some(reason));
+    let decided = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await.unwrap();
+    assert_eq!(desk.text().await, "It was cold. It was early.");
+    let statuses = decided.hunks.iter().map(|hunk| (hunk.status, hunk.reason.as_deref()));
+    let expected = [(HunkStatus::Pending, Some(reason)), (HunkStatus::Accepted, None)];
+    assert_eq!(statuses.collect::<Vec<_>>(), expected);
+    assert!(decided.contradictions().is_empty());
+    // Named, it is still refused; and so is everything once nothing else is left.
+    assert_eq!(code(desk.takes("ana", &request, 1).await), "invalid_decision");
+    let again = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    assert_eq!(code(again), "invalid_decision");
+    let configure = Configure { own: OwnSettings::default(), frozen: Some((Version(1), vec![])) };
+    desk.room.configure(configure, who("ana")).await.unwrap();
+    assert_eq!(desk.room.requests().await.unwrap()[0].hunks[0].reason, None);
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
+}
+
+#[tokio::test]
+async fn finishing_by_accepting_leaves_frozen_changes_open_too() {
+    let desk = Desk::with(OLD).await;
+    let request = desk.proposes(NEW).await;
+    freeze(&desk, 0, (0, 12)).await.unwrap();
+    let no = HunkVerdict::plain(hunk(&request, 2), Choice::Reject);
+    let finish = Some(Finish::Accept);
+    let decision = Decision { hunks: Some(vec![no]), finish, ..Decision::plain(Verdict::Approve) };
+    let decided = desk.decides("ana", &request, decision).await.unwrap();
+    let statuses: Vec<_> = decided.hunks.iter().map(|hunk| hunk.status).collect();
+    assert_eq!(statuses, [HunkStatus::Pending, HunkStatus::Rejected]);
+}
+
+#[tokio::test]
+async fn votes_that_would_be_enough_under_a_milder_policy_are_cleared_and_people_see_it() {
+    let desk = Desk::with(OLD).await;
+    for name in ["ana", "bo", "cy"] {
+        issue(&desk, name, None).await;
+    }
+    policy(&desk, Policy::Two).await.unwrap();
+    let request = desk.proposes(NEW).await;
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
+    desk.forget();
+    policy(&desk, Policy::Any).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["settings", "changed"]);
+    let votes = desk.room.requests().await.unwrap()[0].votes();
+    assert_eq!((votes.have, votes.need), (0, 1));
+    assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Approved);
 }

@@ -2,7 +2,7 @@
 
 use super::desk::{Desk, code, edit, hunk, push};
 use super::who;
-use crate::review::{HunkStatus, Request, RequestStatus};
+use crate::review::{DecisionError, HunkStatus, Request, RequestStatus};
 use crate::room::RoomError;
 use crate::room::command::{Command, Focus, Reopen, Reply, Undo};
 
@@ -47,9 +47,9 @@ async fn undo_of_touched_words_needs_force() {
     desk.writes("bo", 8, 9, "").await;
     assert_eq!(code(desk.undoes("ana", &request).await), "conflicted");
     let hunks = Some(vec![hunk(&request, 2)]);
-    let undo = Undo { request: request.id().clone(), hunks, force: false };
+    let undo = Undo { request: request.id().clone(), hunks, force: false, seen: None };
     desk.room.undo(undo, who("ana")).await.unwrap();
-    let undo = Undo { request: request.id().clone(), hunks: None, force: true };
+    let undo = Undo { request: request.id().clone(), hunks: None, force: true, seen: None };
     desk.room.undo(undo, who("ana")).await.unwrap();
     assert_eq!(desk.text().await, OLD);
 }
@@ -155,4 +155,26 @@ async fn nothing_can_be_undone_in_a_deleted_document() {
     assert!(matches!(undone, Err(RoomError::NoDocument)), "{undone:?}");
     let reopened = desk.reopens("ana", &other).await;
     assert!(matches!(reopened, Err(RoomError::NoDocument)), "{reopened:?}");
+}
+
+#[tokio::test]
+async fn a_forced_undo_leaves_words_alone_that_nobody_was_shown() {
+    let desk = Desk::with("Teh cat.").await;
+    let request = desk.proposes("The cat.").await;
+    desk.accepts("ana", &request).await;
+    desk.writes("bo", 0, 3, "My own sentence. A").await;
+    let over = async |seen: &str| {
+        let seen = Some([(hunk(&request, 1), seen.to_owned())].into());
+        let undo = Undo { request: request.id().clone(), hunks: None, force: true, seen };
+        desk.room.undo(undo, who("ana")).await
+    };
+    let refused = over("The").await;
+    let Err(RoomError::Decision(DecisionError::Touched { hunks })) = refused else {
+        panic!("{refused:?}")
+    };
+    let told = (hunks[0].stands.as_str(), hunks[0].restores.as_str());
+    assert_eq!(told, ("My own sentence. A", "Teh"));
+    assert_eq!(desk.text().await, "My own sentence. A cat.");
+    over("My own sentence. A").await.unwrap();
+    assert_eq!(desk.text().await, "Teh cat.");
 }

@@ -184,17 +184,67 @@ async fn each_document_of_a_session_has_its_own_transcript() {
     store.commit(append(Some("doc_a"), &["one", "two"])).await.unwrap();
     store.commit(append(None, &["elsewhere"])).await.unwrap();
     store.commit(append(Some("doc_a"), &["three"])).await.unwrap();
-    let (session, document) = ("ses_1".into(), DocumentId::from("doc_a"));
-    let kept = store.messages(&session, Some(&document)).await.unwrap();
-    assert_eq!(kept, [said("one"), said("two"), said("three")]);
+    let (session, document) = (crate::ids::SessionId::from("ses_1"), DocumentId::from("doc_a"));
+    assert_eq!(
+        kept(&store, Some(&document), Since::NewBeginning).await,
+        [said("one"), said("two"), said("three")]
+    );
     let clear = MessageRecord { role: "clear".to_owned(), ..said("anew") };
     let (messages, of) = (vec![clear.clone()], session.clone());
     let clear_op = Op::AppendMessages { session: of, document: Some(document.clone()), messages };
     store.commit(Batch::from(clear_op).with(append(Some("doc_a"), &["new"]))).await.unwrap();
-    assert_eq!(store.messages(&session, Some(&document)).await.unwrap(), [said("new")]);
-    let all = store.all_messages(&session, Some(&document)).await.unwrap();
+    assert_eq!(kept(&store, Some(&document), Since::NewBeginning).await, [said("new")]);
+    let all = kept(&store, Some(&document), Since::Ever).await;
     assert_eq!(all, [said("one"), said("two"), said("three"), clear, said("new")]);
-    assert_eq!(store.messages(&session, None).await.unwrap(), [said("elsewhere")]);
+    assert_eq!(kept(&store, None, Since::NewBeginning).await, [said("elsewhere")]);
+}
+
+/// What `ses_1` said about a document, or without one.
+async fn kept(store: &Store, document: Option<&DocumentId>, since: Since) -> Vec<MessageRecord> {
+    let session = "ses_1".into();
+    let sizes = store.sizes(&session, document, since, None).await.unwrap();
+    let places: Vec<_> = sizes.iter().map(|size| size.seq).collect();
+    let messages = store.messages_at(&session, document, &places).await.unwrap();
+    messages.into_iter().map(|(_, message)| message).collect()
+}
+
+#[tokio::test]
+async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that() {
+    let store = memory().await;
+    let document = DocumentId::from("doc_a");
+    let said = |session: &str, at_ms: u64, bytes: usize| Op::AppendMessages {
+        session: session.into(),
+        document: Some(document.clone()),
+        messages: vec![MessageRecord {
+            role: "user".to_owned(),
+            body: json!("x".repeat(bytes - 2)),
+            at_ms,
+        }],
+    };
+    for (session, at_ms, bytes) in
+        [("ses_1", 1, 100), ("ses_2", 2, 10), ("ses_1", 3, 10), ("ses_2", 4, 900)]
+    {
+        store.commit(said(session, at_ms, bytes)).await.unwrap();
+    }
+    let page = async |before: Option<&SaidAt>| {
+        let found = store.conversations_before(&document, before, 50).await.unwrap();
+        let times: Vec<_> = found.iter().map(|(place, _)| place.at_ms).collect();
+        (times, found.into_iter().next().map(|(place, _)| place))
+    };
+    let (times, first) = page(None).await;
+    assert_eq!(times, [4], "at least one");
+    let (times, first) = page(first.as_ref()).await;
+    assert_eq!(times, [2, 3]);
+    let (times, first) = page(first.as_ref()).await;
+    assert_eq!(times, [1]);
+    assert_eq!(page(first.as_ref()).await, (Vec::new(), None));
+    let sizes = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None).await.unwrap();
+    assert_eq!(
+        sizes.iter().map(|size| (size.seq, size.bytes)).collect::<Vec<_>>(),
+        [(2, 10), (1, 100)]
+    );
+    let before = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, Some(2)).await.unwrap();
+    assert_eq!(before, sizes[1..]);
 }
 
 #[tokio::test]

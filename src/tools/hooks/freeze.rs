@@ -132,6 +132,7 @@ mod tests {
     use crate::room::command::CaughtUp;
     use crate::tools::Proposal;
     use crate::tools::told::reading;
+    use crate::tools::{Takes, Unread};
 
     /// What the model read, what it proposes, what people did meanwhile, and what is frozen now or selected.
     struct Story {
@@ -187,6 +188,8 @@ mod tests {
             let outlook = Outlook {
                 proposal: &proposal,
                 base: &base,
+                unread: &Unread::default(),
+                takes: Takes::Unnamed,
                 caught_up: &caught_up,
                 allowed: self.allowed,
             };

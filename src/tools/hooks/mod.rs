@@ -1,11 +1,12 @@
 //! What surrounds every call, in an order that is written once, here. A hook that fails denies the call.
 //!
-//! schema → **validate** (input) → prepare → **validate** (result) → **freeze** → **approval** → finish → **format** → **audit**
+//! schema → **validate** (input) → prepare → **validate** (result) → **unread** → **freeze** → **approval** → finish → **format** → **audit**
 
 pub mod approval;
 pub mod audit;
 pub mod format;
 pub mod freeze;
+pub mod unread;
 pub mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +17,7 @@ use crate::document::Text;
 use crate::ids::{RunId, SessionId};
 use crate::room::command::{CaughtUp, Reading};
 
-use super::{Allowed, Call, Finished, Proposal, ToolError};
+use super::{Allowed, Call, Finished, Proposal, Takes, ToolError, Unread};
 
 /// Before the call is prepared.
 pub type Before = fn(&Subject<'_>) -> Result<(), Denial>;
@@ -39,7 +40,14 @@ pub struct Hooks {
 /// What every server runs.
 pub const HOOKS: Hooks = Hooks {
     before: &[validate::range, validate::content_size],
-    proposed: &[validate::result_size, validate::no_nul, freeze::frozen, freeze::selection],
+    proposed: &[
+        validate::result_size,
+        validate::no_nul,
+        unread::taken,
+        unread::filled,
+        freeze::frozen,
+        freeze::selection,
+    ],
     after: &[format::stamp, audit::log],
 };
 
@@ -68,6 +76,10 @@ pub struct Outlook<'a> {
     pub proposal: &'a Proposal,
     /// The document the model was shown.
     pub base: &'a Reading,
+    /// What of that it has not read all the same.
+    pub unread: &'a Unread,
+    /// How the tool says which words go.
+    pub takes: Takes,
     /// The document as it is, and what happened to it since.
     pub caught_up: &'a CaughtUp,
     /// What of `base` may be changed.

@@ -15,6 +15,8 @@ use super::{remember, tool_policy};
 
 /// Decisions one batch may hold.
 pub const MOST_DECISIONS: usize = 100;
+/// Characters of a reason, a note or an answer: more than anybody says, and all of it goes to the model.
+const LONGEST_REMARK: usize = 20_000;
 
 /// What a client said, as a decision.
 pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
@@ -32,6 +34,11 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
         preview_hash,
     } = response.clone();
     let hunks = hunks.map(|hunks| hunks.into_iter().map(hunk_verdict).collect()).transpose()?;
+    check_agreement(response)?;
+    let remarks = [("feedback", &feedback), ("note", &note), ("message", &message)];
+    for (name, remark) in remarks {
+        check_remark(name, remark.as_deref())?;
+    }
     let names_hunks = hunks.is_some();
     let said = message.as_deref();
     let verdict = verdict(decision.as_deref(), approved, names_hunks, updated_input, said)?;
@@ -53,6 +60,34 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
         rule: None,
         revised: None,
     })
+}
+
+/// What says no in one place and yes in another is neither. A no to the whole may come with a yes to some of its changes, if it
+/// rejects others.
+fn check_agreement(response: &ToolApprovalResponse) -> Result<(), String> {
+    let ToolApprovalResponse { approved, decision, hunks, finish, .. } = response;
+    let named = hunks.as_deref().unwrap_or_default();
+    let accepts_all = !named.is_empty()
+        && named.iter().all(|hunk| hunk.decision == "accept")
+        && finish.as_deref() != Some("reject");
+    match (approved, decision.as_deref()) {
+        (Some(false), Some("approve" | "edit")) | (Some(true), Some("reject")) => {
+            Err("`approved` and `decision` contradict each other".to_owned())
+        }
+        (Some(false), None) if accepts_all => {
+            Err("`approved: false` rejects, and every change named is accepted".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_remark(name: &str, remark: Option<&str>) -> Result<(), String> {
+    match remark {
+        Some(remark) if remark.chars().nth(LONGEST_REMARK).is_some() => {
+            Err(format!("`{name}` has more than {LONGEST_REMARK} characters"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn verdict(
@@ -87,6 +122,9 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
         "reject" => Choice::Reject,
         _ => return Err("a change's `decision` is accept or reject".to_owned()),
     };
+    if text.as_deref().is_some_and(|text| text.contains('\0')) {
+        return Err("a change's `text` contains NUL, which no text has".to_owned());
+    }
     Ok(HunkVerdict { id: HunkId::from(id), choice, text, force: force.unwrap_or(false), seen })
 }
 

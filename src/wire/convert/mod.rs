@@ -32,7 +32,7 @@ pub use asked::{
 pub use files::file_line;
 pub use past::{audit_line, differences, history_line, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
-pub use request::{decision, decision_error, request, resolved};
+pub use request::{decision, decision_error, request, resolved, seen};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use said::{entry, response, said};
 

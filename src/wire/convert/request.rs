@@ -1,5 +1,6 @@
 //! Requests, hunks and decisions, as they are said on the wire.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -7,11 +8,12 @@ use serde_json::json;
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{
     self, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
-    RequestStatus,
+    RequestStatus, TouchedSince,
 };
 use crate::room::command::Sketch;
 use crate::room::event::{News, RequestUpdate};
 
+use super::super::client::SeenWords;
 use super::super::server;
 use super::{principal, time};
 
@@ -327,6 +329,11 @@ pub fn decision(request: &Request) -> server::Decided {
     }
 }
 
+/// What a person saw standing where changes would be undone.
+pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
+    seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
+}
+
 /// Why a decision was refused.
 pub fn decision_error(error: &DecisionError) -> server::WireError {
     let details = match error {
@@ -341,6 +348,12 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
         })),
         DecisionError::StalePreview { current } => Some(json!({ "preview_hash": current })),
         DecisionError::Conflicted { hunks } => Some(json!({ "hunks": hunks })),
+        DecisionError::Touched { hunks } => {
+            let ids: Vec<_> = hunks.iter().map(|hunk| &hunk.id).collect();
+            let touched = |TouchedSince { id, stands, restores }: &TouchedSince| json!({ "id": id, "stands": stands, "restores": restores });
+            let touched: Vec<_> = hunks.iter().map(touched).collect();
+            Some(json!({ "hunks": ids, "touched": touched }))
+        }
         DecisionError::FileChanged { file } => {
             let FileNow { path, is_there, diff_lines, document } = &**file;
             Some(json!({

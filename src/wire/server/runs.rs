@@ -35,7 +35,7 @@ pub struct AgentEvent {
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
     pub subtype: String,
     /// What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
-    /// API) and, where the price is known, `cost_usd`.
+    /// API) and, where the price is known, `cost_usd`; `notice` if people should know something about the answer.
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub content: Value,
     /// The session that asked.

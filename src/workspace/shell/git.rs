@@ -16,18 +16,26 @@ const TAKES: [&str; 10] = [
     "--list-cmds",
 ];
 /// Beginnings of settings that name programs which git runs.
-const RUNS: [&str; 11] = [
+const RUNS: [&str; 19] = [
     "alias.",
+    "browser.",
     "core.",
     "credential.",
     "diff.",
     "difftool.",
     "filter.",
     "gpg.",
+    "include",
+    "init.",
+    "interactive.",
+    "man.",
     "merge",
     "pager.",
     "protocol.",
+    "remote.",
+    "sendemail.",
     "sequence.",
+    "uploadpack.",
 ];
 
 /// Codes and words, for every kind of thing that such a call may do.
@@ -40,10 +48,7 @@ pub(super) fn cautions(words: &Words) -> Vec<(&'static str, String)> {
             "-c" | "--config-env" => value.map(String::as_str),
             _ => word.strip_prefix("--config-env=").or_else(|| word.strip_prefix("-c")),
         };
-        let is_program = |it: &str| {
-            it.contains('!') || RUNS.iter().any(|begin| it.to_lowercase().starts_with(begin))
-        };
-        if settings.is_some_and(is_program) {
+        if settings.is_some_and(names_program) {
             found.push(("evaluates", "It gives git settings that may run programs.".to_owned()));
         }
         // `--exec-path` alone only asks; a path would follow after `=`.
@@ -62,10 +67,42 @@ pub(super) fn cautions(words: &Words) -> Vec<(&'static str, String)> {
     if runs(verb, rest) {
         found.push(("evaluates", format!("It runs what it is given (git {verb}).")));
     }
+    if verb == "config" {
+        found.extend(configures(rest));
+    }
     let verbs =
         ["push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"];
     if verbs.contains(&verb) {
         found.push(("network", format!("It may talk to the network (git {verb}).")));
+    }
+    found
+}
+
+/// Whether a setting may name a program that git runs.
+fn names_program(setting: &str) -> bool {
+    setting.contains('!') || RUNS.iter().any(|begin| setting.to_lowercase().starts_with(begin))
+}
+
+/// What comes of `git config`: settings stay, and git runs what some of them name whenever it is called.
+fn configures(rest: &[String]) -> Vec<(&'static str, String)> {
+    let edits = has_short(rest, &['e']) || has_long(rest, &["edit"]);
+    let reads = has_short(rest, &['l'])
+        || has_long(rest, &["get", "get-all", "get-regexp", "get-urlmatch", "get-color", "list"]);
+    let mut names = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+    let (first, second) = (names.next().unwrap_or_default(), names.next());
+    let (name, writes) = match first {
+        "get" | "list" => ("", false),
+        "edit" => ("", true),
+        "set" | "unset" | "rename-section" | "remove-section" => (second.unwrap_or_default(), true),
+        _ => (first, second.is_some() || has_long(rest, &["unset", "unset-all", "add"])),
+    };
+    if reads || !(writes || edits) {
+        return Vec::new();
+    }
+    let mut found = vec![("writes_configuration", "It changes settings of git.".to_owned())];
+    if edits || first == "edit" || names_program(name) || rest.iter().any(|it| it.starts_with('!'))
+    {
+        found.push(("evaluates", "It gives git settings that may run programs.".to_owned()));
     }
     found
 }

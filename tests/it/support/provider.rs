@@ -21,6 +21,7 @@ pub struct Provider {
 
 impl Provider {
     /// Answers each call with the next of these content blocks, the last one for ever. A call that has no `id` gets one.
+    /// Instead of blocks a `status`, with further `headers` and a `body`.
     pub fn answering(answers: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -122,6 +123,13 @@ fn serve(stream: TcpStream, answer: &Value, counts: &Mutex<Vec<Value>>) -> Optio
         counts.lock().unwrap().push(body);
         write!(&stream, "{JSON}{}", json!({"input_tokens": 7})).ok()?;
         return None;
+    }
+    if let Some(status) = answer["status"].as_u64() {
+        let headers = answer["headers"].as_str().unwrap_or_default();
+        let kind = "content-type: application/json\r\nconnection: close";
+        write!(&stream, "HTTP/1.1 {status} No\r\n{kind}\r\n{headers}\r\n{}", answer["body"])
+            .ok()?;
+        return Some(body);
     }
     let events =
         if first.contains("/chat/completions") { chunks(answer) } else { events(answer, &body) };

@@ -146,7 +146,7 @@ impl World {
         let by = self.editors[at].who.clone();
         // An owner may under every policy, but for what they asked for themselves.
         let may = by.role == Role::Owner && before.proposal.requester.user != by.user;
-        let undo = Undo { request: id.clone(), hunks: hunks.clone(), force };
+        let undo = Undo { request: id.clone(), hunks: hunks.clone(), force, seen: None };
         self.desk.undo(undo, by);
         self.busy = true;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());

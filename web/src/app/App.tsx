@@ -1,6 +1,7 @@
 /** Which page is shown. */
 import { useSession } from '../session/store.ts'
 import { DeskPanel } from '../desk/DeskPanel.tsx'
+import { OverwriteDialog } from '../review/OverwriteDialog.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { DocumentPage } from './DocumentPage.tsx'
 import { Fault } from './Fault.tsx'
@@ -15,6 +16,7 @@ export function App() {
     <>
       {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
       {!refused && <DeskPanel />}
+      {!refused && <OverwriteDialog />}
       <Toasts />
     </>
   )

@@ -17,7 +17,7 @@ import { Composer } from './Composer.tsx'
 import { beginAnew } from './conversation.ts'
 import { RunCard } from './RunCard.tsx'
 import { answered, began, happened, remembers, type Run, streamed, type Turn, useChat } from './store.ts'
-import { loadTranscript } from './transcript.ts'
+import { loadEarlier, loadTranscript } from './transcript.ts'
 
 export function Panel() {
   const id = useDocument((state) => state.id)
@@ -93,8 +93,18 @@ function Conversation() {
       {now.map(card)}
       {earlier.length > 0 && <h3 className="earlier">Earlier</h3>}
       {earlier.map((run, index) => [card(run), ...lines(earlier[index + 1]?.at ?? '', run.at)])}
+      <More />
     </>
   )
+}
+
+/** The way to what was said before all that is here. */
+function More() {
+  const id = useDocument((state) => state.id)
+  const is = useChat((chat) => Boolean(chat.before))
+  const online = useSession((session) => session.link === 'online')
+  if (!is || id === null) return null
+  return <button type="button" className="link" disabled={!online} onClick={() => void loadEarlier(id)}>Show earlier questions</button>
 }
 
 function Calm() {

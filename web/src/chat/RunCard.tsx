@@ -38,6 +38,7 @@ export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requ
       {running && growing.map((one) => <Growing key={one.id} writing={one} mine={mine} />)}
       {running && !waiting && growing.length === 0 && <AtWork run={run} />}
       <Ending run={run} />
+      {run.notice && <p className="warn-note">{run.notice}.</p>}
       {!running && <Continue run={run} />}
       {run.spent && <p className="spent" title={spentWords(run.spent)}>{spentLine(run.spent)}</p>}
     </article>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../wire/types.ts'
-import { type Chat, answered, asked, began, happened, remembers, streamed, working } from './store.ts'
+import { type Chat, answered, asked, began, happened, joined, remembers, streamed, working } from './store.ts'
 
 const NONE: Chat = { runs: [], turns: [] }
 const AT = '2026-01-01T00:00:00Z'
@@ -58,6 +58,21 @@ it('knows what a run used, if tokens were counted', () => {
   expect(happened(NONE, event('result', 'success', content)).runs[0]?.spent).toEqual({ model: 'claude-x', input: 6, cached: 3, output: 4, dollars: 0.5 })
   expect(happened(NONE, event('result', 'success', { message: 'Done' })).runs[0]?.spent).toBeNull()
   expect(happened(NONE, event('result', 'error', { usage: 7 })).runs[0]?.spent).toBeNull()
+})
+
+it('puts a run together that was read in two parts', () => {
+  const known = happened(happened(NONE, event('assistant', 'text', { text: 'Two.' })), event('result', 'success'))
+  const page = happened(happened(NONE, event('user', 'prompt', { text: 'Why?', name: 'Ana' })), event('assistant', 'text', { text: 'One.' }))
+  const chat = joined({ ...page, before: 'x' }, { ...known, before: 'y' })
+  expect(chat.before).toBe('x')
+  expect(chat.runs).toHaveLength(1)
+  expect(chat.runs[0]).toMatchObject({ prompt: 'Why?', author: 'Ana', status: 'success', entries: [{ text: 'One.' }, { text: 'Two.' }] })
+})
+
+it('says what people should know about an answer', () => {
+  const chat = happened(NONE, event('result', 'success', { message: 'Done', notice: 'Only a part was read' }))
+  expect(chat.runs[0]?.notice).toBe('Only a part was read')
+  expect(happened(NONE, event('result', 'success', { message: 'Done' })).runs[0]).not.toHaveProperty('notice')
 })
 
 it('is at work only while it does not wait for people', () => {

@@ -21,6 +21,8 @@ export interface Run {
   entries: readonly Entry[]
   /** What it used; null while it runs, and for models that count no tokens. */
   spent: Spent | null
+  /** What people should know about the answer, such as that only a part of the document was read. */
+  notice?: string
 }
 
 /** Tokens of a run, and what they cost in US dollars where that is known. */
@@ -29,11 +31,27 @@ export interface Spent { model: string; input: number; cached: number; output: n
 /** Somebody's conversation began anew, or goes on from an earlier run of theirs or anybody's. */
 export interface Turn { id: string; sessionId: string; name: string; at: string; from: string | null }
 
-export interface Chat { runs: readonly Run[]; turns: readonly Turn[] }
-export const NO_CHAT: Chat = { runs: [], turns: [] }
+export interface Chat {
+  runs: readonly Run[]
+  turns: readonly Turn[]
+  /** Where what was said earlier can be read; null: all of it is here. */
+  before?: string | null
+}
+export const NO_CHAT: Chat = { runs: [], turns: [], before: null }
 export const useChat = create<Chat>()(() => NO_CHAT)
 
 const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, begun: false, status: 'running', problem: null, entries: [], spent: null })
+
+/** What was said earlier, before what is known: a run may be cut in two. */
+export function joined(earlier: Chat, known: Chat): Chat {
+  const whole = (run: Run): Run => {
+    const rest = known.runs.find((other) => other.id === run.id)
+    return rest ? { ...rest, prompt: rest.prompt || run.prompt, author: rest.author || run.author, at: run.at, entries: [...run.entries, ...rest.entries] } : run
+  }
+  const here = new Set(earlier.runs.map((run) => run.id))
+  const turns = earlier.turns.filter((turn) => !known.turns.some(({ id }) => id === turn.id))
+  return { runs: [...earlier.runs.map(whole), ...known.runs.filter((run) => !here.has(run.id))], turns: [...turns, ...known.turns], before: earlier.before ?? null }
+}
 
 /** Our own question, shown before the server has answered. */
 export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
@@ -88,7 +106,7 @@ function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
       return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id ? { ...entry, result, failed: content.is_error === true } : entry)) }
     }
     default:
-      return type === 'result' ? { ...finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')), spent: spentIn(content) } : run
+      return type === 'result' ? { ...finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')), spent: spentIn(content), ...(words(content, 'notice') && { notice: words(content, 'notice') }) } : run
   }
 }
 

@@ -1,24 +1,52 @@
 /** What was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { isWaiting, useReview } from '../review/store.ts'
+import type { AgentEvent, ApprovalRequest } from '../wire/types.ts'
 import { CallError } from '../wire/socket.ts'
-import { happened, NO_CHAT, requested, useChat } from './store.ts'
+import { type Chat, happened, joined, NO_CHAT, requested, useChat } from './store.ts'
 
+/** The newest of it. */
 export async function loadTranscript(documentId: string): Promise<void> {
+  const page = await read(documentId)
+  if (!page) return
+  const { entries, requests = [], before = null } = page
+  useChat.setState((live) => {
+    const told = chat(entries, requests)
+    const known = new Set(told.runs.map((run) => run.id))
+    const turns = [...told.turns, ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id))]
+    // What was read of earlier pages before the connection broke is read again when it is asked for.
+    const since = before === null ? '' : (told.runs[0]?.at ?? '')
+    return { turns, runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id) && run.at >= since)], before }
+  })
+  useReview.setState((state) => ({
+    requests: { ...Object.fromEntries(requests.filter((request) => !isWaiting(request)).map((request) => [request.request_id, request])), ...state.requests },
+  }))
+}
+
+/** What was said before what is here. */
+export async function loadEarlier(documentId: string): Promise<void> {
+  const { before } = useChat.getState()
+  const page = before ? await read(documentId, before) : null
+  // Somebody else may have been quicker, or the connection may have been made anew.
+  if (!page || useChat.getState().before !== before) return
+  const told = chat(page.entries, Object.values(useReview.getState().requests))
+  useChat.setState((known) => joined({ ...told, before: page.before ?? null }, known))
+}
+
+/** A request says nothing of a run of which nothing was read yet: not even whether it is over. */
+function chat(entries: readonly AgentEvent[], requests: readonly ApprovalRequest[]): Chat {
+  const told = entries.reduce(happened, NO_CHAT)
+  const runs = new Set(told.runs.map((run) => run.id))
+  return requests.filter((request) => runs.has(request.requestId)).reduce(requested, told)
+}
+
+async function read(documentId: string, before?: string) {
   const me = useSession.getState().me
-  if (!me || !hasCapability('transcript')) return
+  if (!me || !hasCapability('transcript')) return null
   try {
-    const { entries, requests = [] } = await wire.call('transcript:get', { sessionId: me.sessionId, documentId })
-    useChat.setState((live) => {
-      const told = requests.reduce(requested, entries.reduce(happened, NO_CHAT))
-      const known = new Set(told.runs.map((run) => run.id))
-      const turns = [...told.turns, ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id))]
-      return { turns, runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id))] }
-    })
-    useReview.setState((state) => ({
-      requests: { ...Object.fromEntries(requests.filter((request) => !isWaiting(request)).map((request) => [request.request_id, request])), ...state.requests },
-    }))
+    return await wire.call('transcript:get', { sessionId: me.sessionId, documentId, ...(before && { before }) })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
+    return null
   }
 }

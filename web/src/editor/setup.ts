@@ -11,6 +11,7 @@ import { caretField } from '../presence/carets.ts'
 import { clickToActivate, oneRowOfButtons } from '../review/draw.ts'
 import { review } from '../review/field.ts'
 import { reviewKeys } from '../review/keys.ts'
+import { strayLetters } from '../review/place.ts'
 import { continueList, toggleMark } from './format.ts'
 import { markdown } from './markdown.ts'
 import { preview } from './preview.ts'
@@ -43,6 +44,7 @@ export function editorState({ text, version, clientID, writable, title, onUpdate
         ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
       }),
       placeholder('Start writing, or ask for a first draft…'),
+      strayLetters,
       Prec.high(keymap.of(reviewKeys)),
       keymap.of([
         { key: 'Mod-b', run: toggleMark('**') },

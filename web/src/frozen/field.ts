@@ -1,6 +1,7 @@
 /** Frozen passages as the editor shows them: hatched and underlined, with a lock before their first word. */
-import { type EditorState, type Extension, type Range as Placed, StateEffect, StateField } from '@codemirror/state'
-import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import { type EditorState, type Extension, type Range as Placed, StateEffect, StateField, type Transaction } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, type ViewUpdate, WidgetType } from '@codemirror/view'
+import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/types.ts'
 import { follow, touchesFrozen, within } from './ranges.ts'
 
@@ -31,7 +32,14 @@ export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean 
 }
 
 export function frozen(): Extension {
-  return [frozenField]
+  return [frozenField, EditorView.updateListener.of(sayWhatEnded)]
+}
+
+/** Freezing goes with the words: whoever sees them go learns that it does not come back with them. */
+export function sayWhatEnded({ transactions }: ViewUpdate): void {
+  const replaced = (tr: Transaction) => tr.effects.some((effect) => effect.is(setFrozen))
+  const ended = (tr: Transaction) => tr.docChanged && follow(frozenIn(tr.startState), tr.changes).length < frozenIn(tr.startState).length
+  if (transactions.some((tr) => ended(tr) && !replaced(tr))) toast('Frozen words were deleted. Should they come back, freeze them again.', { about: 'frozen' })
 }
 
 const STRETCH = Decoration.mark({ class: 'cm-frozen', attributes: { title: 'Frozen: no tool may change these words' } })

@@ -8,6 +8,7 @@ import { draftOf, useDraft } from './drafts.ts'
 import { asItIs } from './field.ts'
 import { proposedText } from './hunk.ts'
 import { usePanel } from './panel.ts'
+import { useWayBack } from './place.ts'
 import { acceptance } from './responses.ts'
 import { Told } from './Told.tsx'
 
@@ -17,14 +18,20 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
     return state ? proposedText(asItIs(state, hunk), state.doc) : hunk.parts.map((part) => part.insert).join('')
   })
   const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
+  const { leave, stay } = useWayBack()
   const field = useFocusOnce<HTMLTextAreaElement>()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const write = (words: string) => keep(words === proposed ? null : words)
   const close = () => {
+    leave()
     keep(null)
     usePanel.setState({ editing: null })
   }
-  const send = () => void acceptHunk(hunk, { text }).then((done) => done && close())
+  const send = () => {
+    // The change may be gone before the answer is here.
+    leave()
+    void acceptHunk(hunk, { text }).then((done) => (done ? close() : stay()))
+  }
   return (
     <div
       className="hunk-edit reason"

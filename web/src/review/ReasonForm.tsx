@@ -4,6 +4,7 @@ import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ApprovalResponse } from '../wire/types.ts'
 import { type DraftStore, useDraft, useDrafts } from './drafts.ts'
 import { usePanel } from './panel.ts'
+import { useWayBack } from './place.ts'
 import type { Rest } from './responses.ts'
 import { Told } from './Told.tsx'
 
@@ -46,12 +47,14 @@ export function ReasonForm({ ways, keptAs, store = useDrafts, others = 0, reason
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [own = '', setOwn] = useDraft(keptAs, store)
   const [rest, setRest] = useState<Rest>(undefined)
+  const { leave, stay } = useWayBack()
   const field = useFocusOnce<HTMLTextAreaElement>()
   const way = ways.find((other) => other.verdict === verdict) ?? ways[0]
   const rejects = way.verdict === 'reject'
   const words = [...(rejects ? chosen : []), own.trim()].filter(Boolean).join('. ')
   const lacking = way.verdict === 'answer' && words === ''
   const forget = () => {
+    leave()
     setOwn(null)
     onClose()
   }
@@ -60,13 +63,16 @@ export function ReasonForm({ ways, keptAs, store = useDrafts, others = 0, reason
       className="reason"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!lacking) void way.send(words, rest).then((done) => done && forget())
+        if (lacking) return
+        leave()
+        void way.send(words, rest).then((done) => (done ? forget() : stay()))
       }}
       onKeyDown={(event) => {
         event.stopPropagation()
         if (event.key === 'Escape') {
           // What is open around it stays open; the words are there when one comes back.
           event.preventDefault()
+          leave()
           onClose()
         }
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()

@@ -12,6 +12,7 @@ import { rejectHunk, undoLastAccept, useBusy } from './decide.ts'
 import { useFocusHeartbeat } from './focus.ts'
 import { accept, edit, go } from './keys.ts'
 import { usePanel } from './panel.ts'
+import { useTextAfterwards } from './place.ts'
 import { useReview } from './store.ts'
 import { mayDecide, useReviewer } from './who.ts'
 
@@ -26,14 +27,21 @@ export function ReviewBar({ view, onShortcuts }: Props) {
   const request = useReview((state) => (hunk ? state.requests[hunk.request_id] : undefined))
   const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
   useFocusHeartbeat(hunk?.request_id ?? null, decides)
-  if (hunks.length === 0) return running ? <Writing id={running.id} /> : null
+  if (hunks.length > 0) return <Bar view={view} onShortcuts={onShortcuts} at={at} total={hunks.length} hunk={hunk} decides={decides} />
+  return running && <Writing id={running.id} />
+}
+
+interface BarProps extends Props { at: number; total: number; hunk: Hunk | undefined; decides: boolean }
+
+function Bar({ view, onShortcuts, at, total, hunk, decides }: BarProps) {
+  const bar = useTextAfterwards()
   return (
-    <div className="review-bar" role="toolbar" aria-label="Review changes" data-review-bar tabIndex={-1} onKeyDown={(event) => press(event, view, hunk, decides, onShortcuts)}>
+    <div ref={bar} className="review-bar" role="toolbar" aria-label="Review changes" data-review-bar tabIndex={-1} onKeyDown={(event) => press(event, view, hunk, decides, onShortcuts)}>
       <button type="button" className="icon-button" aria-label="Previous change" title={`Previous change (${SHIFT} F8)`} onClick={() => go(view, -1)}>
         <Icon name="up" />
       </button>
-      <button type="button" className="count" title="Show in the list" aria-label={`Change ${at + 1} of ${hunks.length}. Show in the list`} onClick={() => usePanel.setState({ open: true })}>
-        <b>{at + 1}</b> of {hunks.length}
+      <button type="button" className="count" title="Show in the list" aria-label={`Change ${at + 1} of ${total}. Show in the list`} onClick={() => usePanel.setState({ open: true })}>
+        <b>{at + 1}</b> of {total}
       </button>
       <button type="button" className="icon-button" aria-label="Next change" title="Next change (F8)" onClick={() => go(view, 1)}>
         <Icon name="down" />
@@ -46,15 +54,15 @@ export function ReviewBar({ view, onShortcuts }: Props) {
 function Decisions({ hunk, number }: { hunk: Hunk; number: number }) {
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
-  const off = busy || offline
+  // A button that is switched off loses the focus, and a decision takes but a moment: pressed again meanwhile it does nothing.
   const why = offline ? 'Reviewing waits until you are back online' : undefined
   return (
     <>
       <span className="divide" />
-      <button type="button" className="button" disabled={off} title={why} aria-label={`Reject change ${number}`} onClick={() => void rejectHunk(hunk)}>
+      <button type="button" className="button" disabled={offline} aria-disabled={busy} title={why} aria-label={`Reject change ${number}`} onClick={() => void rejectHunk(hunk)}>
         Reject <kbd data-keys={`${MOD} ⇧ ↵`} />
       </button>
-      <button type="button" className="button is-primary" disabled={off} title={why} aria-label={hunk.status === 'conflict' ? `Look at it: change ${number}, the text changed` : `Accept change ${number}`} onClick={() => accept(hunk)}>
+      <button type="button" className="button is-primary" disabled={offline} aria-disabled={busy} title={why} aria-label={hunk.status === 'conflict' ? `Look at it: change ${number}, the text changed` : `Accept change ${number}`} onClick={() => accept(hunk)}>
         {hunk.status === 'conflict' ? 'Look at it' : 'Accept'} <kbd data-keys={`${MOD} ↵`} />
       </button>
     </>

@@ -9,8 +9,9 @@ vi.mock('../session/store.ts', () => ({
   wire: { call: (event: string, payload: unknown) => new Promise((answer, refuse) => calls.push({ event, payload, answer, refuse })) },
 }))
 
-const { acceptHunk, decideBatch, forgetLastAccept, rejectHunk, undo, undoLastAccept } = await import('./decide.ts')
+const { acceptHunk, decideBatch, forgetLastAccept, rejectHunk, undo, undoAnyway, undoLastAccept } = await import('./decide.ts')
 const { acceptanceOfAll } = await import('./responses.ts')
+const { useOverwrite } = await import('./overwrite.ts')
 const { useReview } = await import('./store.ts')
 const { useToasts } = await import('../ui/toasts.ts')
 const { CallError } = await import('../wire/socket.ts')
@@ -102,4 +103,16 @@ test('undoing words that were touched since asks first, and then overwrites', as
   await asked
   useToasts.getState().toasts.at(-1)!.action!.run()
   expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1'] }, { request_id: 'a', hunks: ['a1'], force: true }])
+})
+
+test('an undo that would overwrite words shows both texts, and then overwrites only what was shown', async () => {
+  const asked = undo('a', ['a1'])
+  const touched = [{ id: 'a1', stands: 'My own sentence.', restores: 'Teh' }]
+  calls[0]!.refuse(new CallError({ code: 'conflicted', message: 'Touched.', details: { hunks: ['a1'], touched } }))
+  await asked
+  const shown = useOverwrite.getState().asked!
+  expect(shown).toEqual({ request_id: 'a', hunks: ['a1'], touched })
+  void undoAnyway(shown)
+  expect(useOverwrite.getState().asked).toBeNull()
+  expect(undone().at(-1)).toEqual({ request_id: 'a', hunks: ['a1'], force: true, seen: [{ id: 'a1', stands: 'My own sentence.' }] })
 })

@@ -5,17 +5,20 @@ import { hasCapability, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { many } from '../ui/when.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ApprovalRequest, ApprovalResponse, Decided, Hunk, HunkState, Remember } from '../wire/types.ts'
+import type { ApprovalRequest, ApprovalResponse, Decided, Hunk, HunkState, Remember, SeenWords } from '../wire/types.ts'
 import { freshRequest, wordsFor } from './explain.ts'
 import { asItIs } from './field.ts'
 import { currentText, isOpen } from './hunk.ts'
 import { acceptance, acceptanceOfAll, rejection, rejectionOfAll, type Seen, type With } from './responses.ts'
+import { type Overwrite, touchedSince, useOverwrite } from './overwrite.ts'
 import { announced, useReview } from './store.ts'
 
 /** What is being decided just now, so that nothing is sent twice. */
 export const useBusy = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
 
 interface Accepted { request_id: string; hunks: string[] }
+/** What an undo may overwrite: with `seen`, nothing but that. */
+interface Overwriting { force: true; seen?: SeenWords[] }
 /** What Ctrl+Z takes back; known from the click on, because the words can change on screen before the answer comes. */
 let lastAccept: Promise<readonly Accepted[]> | null = null
 
@@ -151,15 +154,23 @@ async function undoAccepts(accepts: readonly Accepted[]): Promise<void> {
   for (const { request_id, hunks } of accepts.toReversed()) await undo(request_id, hunks)
 }
 
-/** Takes accepted changes back, at any later time; over words that were touched since only when the person says so again. */
-export async function undo(request_id: string, hunks?: readonly string[], force = false): Promise<void> {
+/** Takes accepted changes back, at any later time; over words that were touched since only when the person has seen them and says so again. */
+export async function undo(request_id: string, hunks?: readonly string[], over?: Overwriting): Promise<void> {
   try {
-    await wire.call('approval:undo', { request_id, ...(hunks && { hunks: [...hunks] }), ...(force && { force }) })
+    await wire.call('approval:undo', { request_id, ...(hunks && { hunks: [...hunks] }), ...over })
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'conflicted') return explain(error)
-    const again = { label: 'Undo anyway', run: () => void undo(request_id, hunks, true) }
+    const touched = touchedSince(error.details)
+    if (touched.length > 0) return useOverwrite.setState({ asked: { request_id, ...(hunks && { hunks }), touched } })
+    const again = { label: 'Undo anyway', run: () => void undo(request_id, hunks, { force: true }) }
     toast('These words were changed since. Undoing would overwrite that.', { action: again, about: `undo ${request_id}` })
   }
+}
+
+/** The person has both texts in view, and wants the older one. */
+export function undoAnyway({ request_id, hunks, touched }: Overwrite): Promise<void> {
+  useOverwrite.setState({ asked: null })
+  return undo(request_id, hunks, { force: true, seen: touched.map(({ id, stands }) => ({ id, stands })) })
 }
 
 /** Says in words of ours why a decision was refused. */

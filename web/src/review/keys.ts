@@ -4,6 +4,7 @@ import type { Hunk } from '../wire/types.ts'
 import { acceptHunk, rejectHunk, undoLastAccept } from './decide.ts'
 import { activate, activeHunk, hunksOf, neighbour, reviewField } from './field.ts'
 import { usePanel } from './panel.ts'
+import { reviewBar } from './place.ts'
 
 export function go(view: EditorView, step: 1 | -1): boolean {
   const found = neighbour(hunksOf(view.state), view.state.field(reviewField).active, step)
@@ -28,7 +29,7 @@ const onActive = (act: (hunk: Hunk) => void) => (view: EditorView): boolean => {
 }
 
 function leaveText(view: EditorView): boolean {
-  const bar = document.querySelector<HTMLElement>('[data-review-bar]')
+  const bar = reviewBar()
   if (!bar || hunksOf(view.state).length === 0) return false
   bar.focus()
   return true

@@ -1,5 +1,5 @@
 /** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
 import { onTop } from './top.ts'
 
@@ -8,7 +8,8 @@ interface Props { title: string; onClose: () => void; children: ReactNode; foot?
 export function Dialog({ title, onClose, children, foot, className }: Props) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // It is closed while it still stands in the page: only then the browser puts the focus back to where it was.
+  useLayoutEffect(() => {
     const shown = box.current
     if (!shown) return
     shown.showModal()

@@ -350,7 +350,7 @@ request_id: string,
  */
 approved?: boolean, 
 /**
- * `approve`, `reject`, `edit` or `respond`; wins over `approved`.
+ * `approve`, `reject`, `edit` or `respond`; must not contradict `approved`.
  */
 decision?: string, 
 /**
@@ -466,7 +466,21 @@ hunks?: Array<string>,
 /**
  * Undo although the words were touched since.
  */
-force?: boolean, };
+force?: boolean, 
+/**
+ * What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+ */
+seen?: Array<SeenWords>, };
+
+export type SeenWords = { 
+/**
+ * The change.
+ */
+id: string, 
+/**
+ * What stands there.
+ */
+stands: string, };
 
 export type ReopenRequest = { 
 /**
@@ -496,7 +510,11 @@ sessionId: string,
 /**
  * The document the conversation is about; missing: the work without a document.
  */
-documentId?: string, };
+documentId?: string, 
+/**
+ * The `before` of an earlier answer, for what was said before that; missing: the newest.
+ */
+before?: string, };
 
 export type ClearTranscript = { 
 /**
@@ -1575,7 +1593,7 @@ type: string,
 subtype: string, 
 /**
  * What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
- * API) and, where the price is known, `cost_usd`.
+ * API) and, where the price is known, `cost_usd`; `notice` if people should know something about the answer.
  */
 content: Record<string, unknown>, 
 /**

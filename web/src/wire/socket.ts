@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client'
 import type {
   Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
   Decided, Difference, DocumentChanged, DocumentCreated, DocumentFile, DocumentLine, DocumentSettings, DocumentUpdates, FileList, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, ReopenRequest, RequestStatus, Rule, RulesChanged, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
+  PresencePeers, PresenceUpdate, ProvenanceSpan, ReopenRequest, RequestStatus, Rule, RulesChanged, SeenWords, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
 } from './types.ts'
 
 /** What the server tells us. */
@@ -55,7 +55,7 @@ export interface Calls {
   'approval:told': [ApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
-  'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean }, { status: RequestStatus }]
+  'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean; seen?: SeenWords[] }, { status: RequestStatus }]
   'approval:reopen': [ReopenRequest, { status: RequestStatus; request_id?: string; unplaced?: string[] }]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:add': [AddRule, { rule: Rule }]
@@ -66,7 +66,7 @@ export interface Calls {
   'transcript:clear': [{ sessionId: string; documentId?: string }, object]
   'transcript:fork': [{ sessionId: string; documentId?: string; requestId: string; fromSessionId?: string }, object]
   'settings:set': [SetSettings, { settings: SettingsChanged['settings'] }]
-  'transcript:get': [{ sessionId: string; documentId?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[] }]
+  'transcript:get': [{ sessionId: string; documentId?: string; before?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[]; before?: string }]
 }
 
 export interface AskPayload {

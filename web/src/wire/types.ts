@@ -3,7 +3,7 @@ import type * as wire from './generated.ts'
 
 export type {
   AddRule, AgentEvent, Approvals, ClaudeResponse, ClaudeStream, Difference, DocumentCreated, FileConflict, FileLine, FileList, HunkDecided, IssuedToken, ListRequests, PeerCaret, Person, PresenceUpdate, Range, Remember, ReopenRequest, Rule, RulesChanged,
-  SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
+  SeenWords, SessionEnded, SetSettings, SettingsChanged, Told, Update, Warning, WireError,
 } from './generated.ts'
 
 type With<T, Narrow> = Omit<T, keyof Narrow> & Narrow

@@ -163,8 +163,47 @@ fn a_paragraph_that_is_written_anew_changes_sentence_by_sentence() {
     }
 }
 
+/// What goes away with a change, at most.
+fn longest_gone(hunks: &[HunkDraft]) -> usize {
+    let gone = |hunk: &HunkDraft| hunk.parts.iter().map(|it| it.to - it.from).sum();
+    hunks.iter().map(gone).max().unwrap_or_default()
+}
+
 #[test]
-fn random_new_paragraphs_in_random_texts_can_be_taken_in_any_choice() {
+fn a_long_paragraph_goes_away_piece_by_piece() {
+    let long = paragraph("Sentence", 60);
+    let new = "# One\n\nIt was cold.\n\n# Two\n\nIt was late.\n";
+    let old = new.replace("cold.\n", &format!("cold.\n\n{long}\n"));
+    let hunks = any_choice_is_well_formed(&old, new, &["# One", "# Two", "It was late."]);
+    assert_eq!(hunks.len(), 4);
+    assert!(longest_gone(&hunks) <= LONGEST + 2);
+    let second = taken(&old, &hunks, |index| index == 1);
+    assert!(second.contains("It was cold.\n\nSentence number 1 "), "{second}");
+    // Before another one, at the end, and all there is.
+    let old = format!("# One\n\n{long}\n\nIt was cold.\n");
+    any_choice_is_well_formed(&old, "# One\n\nIt was cold.\n", &["# One"]);
+    let old = format!("# One\n\nIt was cold.\n\n{long}\n");
+    let hunks = any_choice_is_well_formed(&old, "# One\n\nIt was cold.\n", &["# One"]);
+    assert!(hunks.len() == 4 && longest_gone(&hunks) <= LONGEST + 2, "{hunks:?}");
+    assert_eq!(any_choice_is_well_formed(&format!("{long}\n"), "", &[]).len(), 4);
+}
+
+#[test]
+fn a_long_paragraph_between_headings_goes_away_as_a_whole() {
+    let old = format!("# One\n\n{}\n\n# Two\n", paragraph("Sentence", 40));
+    assert_eq!(any_choice_is_well_formed(&old, "# One\n\n# Two\n", &["# One", "# Two"]).len(), 1);
+}
+
+#[test]
+fn sentences_that_begin_in_lower_case_come_and_go_in_pieces() {
+    let long = paragraph("sentence", 60);
+    let (without, with) = ("It was cold.\n", format!("It was cold.\n\n{long}\n"));
+    assert_eq!(any_choice_is_well_formed(without, &with, &[]).len(), 4);
+    assert_eq!(any_choice_is_well_formed(&with, without, &[]).len(), 4);
+}
+
+#[test]
+fn random_paragraphs_that_come_or_go_in_random_texts_can_be_taken_in_any_choice() {
     for seed in 0..400 {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut old = Vec::new();
@@ -181,7 +220,10 @@ fn random_new_paragraphs_in_random_texts_can_be_taken_in_any_choice() {
             new.insert(at, paragraph(&format!("New {n}"), random.usize(1..60)));
         }
         let text = |blocks: &[String]| blocks.join("\n\n") + "\n\n";
-        let (old, new) = (text(&old), text(&new));
+        let (mut old, mut new) = (text(&old), text(&new));
+        if seed % 2 == 0 {
+            (old, new) = (new, old);
+        }
         let hunks = diff(&old, &new, &DiffLimits::default());
         assert_eq!(taken(&old, &hunks, |_| true), new, "seed {seed}");
         for _ in 0..20 {

@@ -53,7 +53,9 @@ fn told(delta: &Delta) -> String {
         Delta::Text(text) => format!("say {text}"),
         Delta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
         Delta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
-        Delta::Block(_) | Delta::Reset | Delta::Done(_) => panic!("never told by a reader"),
+        Delta::NextText(_) | Delta::Block(_) | Delta::Reset | Delta::Done(_) => {
+            panic!("never told by a reader")
+        }
     }
 }
 
@@ -92,6 +94,34 @@ async fn the_protocol_as_it_is_written_down() {
         "20+0 -> 5",
     ];
     assert_eq!(play("two-calls").await[5..], two);
+}
+
+#[tokio::test]
+async fn calls_that_are_written_at_the_same_time_are_kept_apart() {
+    let interleaved = [
+        "call 0 call_abc1 Read",
+        r#"more 0 {"file_"#,
+        "call 1 call_abc2 Read",
+        r#"more 1 {"file_path""#,
+        r#"more 0 path":"a"}"#,
+        "say Both.",
+        r#"more 1 :"b"}"#,
+        r#"- call_abc1 Read {"file_path":"a"}"#,
+        r#"- call_abc2 Read {"file_path":"b"}"#,
+        "- Both.",
+        "= tool_use",
+        "20+0 -> 5",
+    ];
+    assert_eq!(play("calls-interleaved").await, interleaved);
+    let in_their_order = [
+        r#"- call_abc2 Read {"file_path":"b"}"#,
+        r#"- call_abc1 Read {"file_path":"a"}"#,
+        "= tool_use",
+        "20+0 -> 5",
+    ];
+    assert_eq!(ends("calls-out-of-order").await, in_their_order);
+    let late = [r#"- call_abc1 Read {"file_path":"a"}"#, "= tool_use", "20+0 -> 5"];
+    assert_eq!(ends("reason-before-arguments").await, late);
 }
 
 /// The complete answer, without what was told on the way.

@@ -111,7 +111,10 @@ export class Docket {
       if (isDecided) Object.assign(hunk, { status: "rejected", by: actor.id, at });
       return;
     }
-    const vote = { by: actor.id, text: text?.replace(/\r\n?/g, "\n"), isPlain: !force && !isOfAll };
+    const words = text?.replace(/\r\n?/g, "\n"), parts = it.card.hunks.find((known) => known.id === id)?.parts ?? [];
+    // The model's own words, sent back, are no others.
+    const isOwn = parts.length === 1 && parts[0].insert === words;
+    const vote = { by: actor.id, text: isOwn ? undefined : words, isPlain: !force && !isOfAll };
     // "All" are those that were not in conflict just then; whether this was one, only the decision says.
     if (!isOfAll || isDecided || this.need > 1) hunk.votes = [...hunk.votes.filter(({ by }) => by !== actor.id), vote];
     const votes = hunk.votes.filter(({ by }) => this.admits(by, it));

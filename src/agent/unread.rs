@@ -1,0 +1,78 @@
+//! Stories about words that people write while a request waits: the model is told of them, or cannot take them away.
+
+use serde_json::json;
+
+use crate::review::{Decision, Verdict};
+
+use super::stage::{Stage, calls, owner, rewrites, says};
+
+fn replaces_teh() -> super::stage::Play {
+    let input = json!({"find": "Teh", "replace": "The", "explanation": "Spelling."});
+    calls([("find_and_replace", input)])
+}
+
+/// Somebody writes while the request waits, and then it is approved.
+async fn approved_late(stage: &mut Stage, words: &str) {
+    let request = stage.request().await;
+    stage.types_first(words).await;
+    let yes = Decision::plain(Verdict::Approve);
+    stage.room.decide(request.id().clone(), yes, owner()).await.unwrap();
+}
+
+#[tokio::test]
+async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() {
+    let long = "It goes on. ".repeat(1_000);
+    let mut stage = Stage::with(&format!("First.\n\n{long}\n\nTeh end.")).await;
+    stage.model.plays([replaces_teh(), says("Done.")]);
+    stage.ask("Spelling, please").await;
+    approved_late(&mut stage, "ANA WROTE THIS. ").await;
+    stage.response().await;
+    let (told, _) = stage.model.told().remove(0);
+    // Two places, and not what is between them.
+    assert!(
+        told.contains("ANA WROTE THIS") && told.contains("are now units 12027 to 12029"),
+        "{told}"
+    );
+    assert!(told.len() < 2_000, "{}", told.len());
+}
+
+#[tokio::test]
+async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
+    let mut stage = Stage::with("Teh end.").await;
+    let words = "Ana wrote this. ".repeat(1_000);
+    let read = || calls([("read_document", json!({}))]);
+    stage.model.plays([
+        replaces_teh(),
+        rewrites("The very end."),
+        read(),
+        rewrites("The very end."),
+        says("As you like."),
+    ]);
+    stage.ask("Spelling, please").await;
+    approved_late(&mut stage, &words).await;
+    // It has read them by then, and people see what would go.
+    let request = stage.request().await;
+    let gone = request.hunks.iter().flat_map(|hunk| &hunk.parts).map(|part| part.base.len());
+    assert!(gone.sum::<usize>() >= words.len() - 100, "{:?}", request.hunks);
+    let no = Decision::plain(Verdict::Reject);
+    stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
+    stage.response().await;
+    let asked = stage.model.asked();
+    let told = format!("{:?}", asked.iter().map(|it| it.messages.last()).collect::<Vec<_>>());
+    assert!(told.contains("you have not read them"), "{told}");
+    assert!(told.contains("This would take away words that you have not read"), "{told}");
+}
+
+#[tokio::test]
+async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
+    let mut stage = Stage::with("").await;
+    let rewrite =
+        |text: &str| ("update_full_document", json!({"new_content": text, "explanation": ""}));
+    stage.model.plays([calls([rewrite("One."), rewrite("Two.")]), says("Sorry.")]);
+    stage.ask("Write something").await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, "One.");
+    let told = stage.model.told();
+    assert!(told[1].1 && told[1].0.contains("no longer is"), "{told:?}");
+}

@@ -1,0 +1,113 @@
+//! Where two texts read differently, in a few large pieces: for who is told what has changed, not for who decides about it.
+
+use std::ops::Range;
+
+use crate::document::utf16_len;
+
+use super::DiffLimits;
+use super::blocks::blocks;
+use super::stages::{block_gaps, start_of};
+
+/// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Where it was.
+    pub old: Range<usize>,
+    /// Where it is.
+    pub new: Range<usize>,
+}
+
+/// The passages in which `old` and `new` differ, in order; empty if the texts are equal. Whatever is in none of them reads the
+/// same in both.
+///
+/// Blocks (paragraphs, list items, lines of code) that are equal stand between them; within, only what both ends have in
+/// common is left out.
+pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<Passage> {
+    let (old_blocks, new_blocks) = (blocks(old), blocks(new));
+    let (mut old_at, mut new_at) = (Place::of(old), Place::of(new));
+    let mut found = Vec::new();
+    for (o, n) in block_gaps((old, &old_blocks), (new, &new_blocks), limits) {
+        let within = |text, blocks, range: &Range<usize>| {
+            start_of(text, blocks, range.start)..start_of(text, blocks, range.end)
+        };
+        let (o, n) = (within(old, &old_blocks, &o), within(new, &new_blocks, &n));
+        let (head, tail) = common_ends(&old[o.clone()], &new[n.clone()]);
+        let (o, n) = (o.start + head..o.end - tail, n.start + head..n.end - tail);
+        if !o.is_empty() || !n.is_empty() {
+            found.push(Passage { old: old_at.range(&o), new: new_at.range(&n) });
+        }
+    }
+    found
+}
+
+/// Bytes at the beginning and at the end that both texts have; together never more than the shorter one.
+pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
+    let same = |(a, b): &(char, char)| a == b;
+    let head = old.chars().zip(new.chars()).take_while(same).map(|(a, _)| a.len_utf8()).sum();
+    let (old, new) = (&old[head..], &new[head..]);
+    let backwards = old.chars().rev().zip(new.chars().rev());
+    (head, backwards.take_while(same).map(|(a, _)| a.len_utf8()).sum())
+}
+
+/// Counts the UTF-16 units of a text up to places that come one after the other.
+struct Place<'t> {
+    text: &'t str,
+    bytes: usize,
+    units: usize,
+}
+
+impl<'t> Place<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, bytes: 0, units: 0 }
+    }
+
+    fn range(&mut self, bytes: &Range<usize>) -> Range<usize> {
+        self.go(bytes.start)..self.go(bytes.end)
+    }
+
+    fn go(&mut self, to: usize) -> usize {
+        self.units += utf16_len(&self.text[self.bytes..to]);
+        self.bytes = to;
+        self.units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
+        let passages = passages(old, new, &DiffLimits::default());
+        passages.into_iter().map(|it| (it.old, it.new)).collect()
+    }
+
+    #[test]
+    fn what_was_written_in_two_places_is_two_passages() {
+        let old = "One.\n\nTwo 😀.\n\nThree.";
+        assert_eq!(found(old, old), []);
+        assert_eq!(found(old, "Oné.\n\nTwo 😀.\n\nThree!"), [(2..3, 2..3), (20..21, 20..21)]);
+        assert_eq!(found(old, "One.\n\nTwo 😀!.\n\nThree."), [(12..12, 12..13)]);
+        assert_eq!(found("", "New."), [(0..0, 0..4)]);
+    }
+
+    #[test]
+    fn outside_of_the_passages_both_texts_are_the_same() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let words = ["a", "b 😀", "c.", "\n\n", "- d\n", "\n"];
+        let mut text =
+            || -> String { (0..40).map(|_| words[random.usize(..words.len())]).collect() };
+        for _ in 0..2_000 {
+            let (old, new) = (text(), text());
+            let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+            let (before, after) = (units(&old), units(&new));
+            let (mut made, mut at) = (Vec::new(), 0);
+            for Passage { old, new } in passages(&old, &new, &DiffLimits::default()) {
+                made.extend(&before[at..old.start]);
+                made.extend(&after[new]);
+                at = old.end;
+            }
+            made.extend(&before[at..]);
+            assert_eq!(String::from_utf16(&made).unwrap(), new, "{old:?}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What is too long to be read at one go: where it can be cut, so that a change stays readable.
+
+use std::ops::Range;
+
+use super::align::Sentence;
+use super::blocks::{Kind, Unit};
+use super::words::{Stuff, Swap, Token};
+use crate::document::utf16_len;
+
+/// UTF-16 units that a change of prose holds, if it can be cut: a paragraph that is read at one go.
+pub(super) const LONGEST: usize = 1_200;
+
+/// What pieces of a replacement hold on the average: each end may move by a quarter of it to where one would pause.
+const AIM: usize = LONGEST * 2 / 3;
+
+/// Pieces smaller than this on the average would be scraps.
+const SCRAP: usize = AIM / 4;
+
+const SENTENCE_MARKS: &[char] = &['.', '!', '?', '…', '。', '！', '？', '।', '။', '؟'];
+const CLAUSE_MARKS: &[char] = &[',', ';', ':', '–', '—', '，', '、', '；', '：', '،', '؛'];
+const CLOSERS: &[char] =
+    &['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '*', '_', '`'];
+
+/// How many tokens before a place are looked at for the mark that a sentence ends with.
+const MOST_CLOSERS: usize = 8;
+
+/// How good a place is for a cut; the best comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seam {
+    /// Between two words of a script that sets no spaces.
+    Words,
+    Space,
+    Clause,
+    Sentence,
+}
+
+/// Whether a passage is too long for one change.
+pub(super) fn is_long(text: &str) -> bool {
+    // Bytes are never fewer than units, and need not be counted.
+    text.len() > LONGEST && utf16_len(text) > LONGEST
+}
+
+/// Whether this is a sentence too long for one change.
+pub(super) fn is_long_sentence(text: &str, sentence: &Sentence) -> bool {
+    sentence.unit.kind == Kind::Prose && is_long(&text[sentence.unit.range.clone()])
+}
+
+/// The sentences of prose cut wherever a sentence may have ended, also where the next one begins in lower case.
+pub(super) fn at_sentence_marks(text: &str, sentences: &[Sentence]) -> Vec<Sentence> {
+    let mut pieces = Vec::with_capacity(sentences.len());
+    for Sentence { unit, tokens, .. } in sentences {
+        let is_end = |at: &usize| seam(text, tokens, *at) == Some(Seam::Sentence);
+        let ends = (1..tokens.len()).filter(|at| unit.kind == Kind::Prose && is_end(at));
+        let mut from = 0;
+        for to in ends.chain([tokens.len()]) {
+            let start = tokens.get(from).map_or(unit.range.start, |token| token.range.start);
+            let end = tokens.get(to).map_or(unit.range.end, |token| token.range.start);
+            let unit = Unit { range: start..end, ..unit.clone() };
+            pieces.push(Sentence::new(tokens[from..to].to_vec(), unit));
+            from = to;
+        }
+    }
+    pieces
+}
+
+/// A replacement in so many pieces that each can be read at one go: both sides are cut in like places. A side that is
+/// short beside the other one stays whole, in the first piece.
+pub(super) fn evenly(old: (&str, &[Token]), new: (&str, &[Token]), swap: &Swap) -> Vec<Swap> {
+    let count = size(old, &swap.old).max(size(new, &swap.new));
+    let count = if count > LONGEST { count.div_ceil(AIM) } else { 1 };
+    let (left, right) = (cuts(old, &swap.old, count), cuts(new, &swap.new, count));
+    let mut from = (swap.old.start, swap.new.start);
+    let mut pieces = Vec::with_capacity(count);
+    for to in left.into_iter().zip(right).chain([(swap.old.end, swap.new.end)]) {
+        if to != from {
+            pieces.push(Swap { old: from.0..to.0, new: from.1..to.1 });
+        }
+        from = to;
+    }
+    pieces
+}
+
+/// UTF-16 units of a run of tokens.
+pub(super) fn size((text, tokens): (&str, &[Token]), run: &Range<usize>) -> usize {
+    tokens[run.clone()].iter().map(|token| utf16_len(&text[token.range.clone()])).sum()
+}
+
+/// Where to cut a run in `count` pieces: near the even places, where the best seam is. Where there is none, a piece is empty.
+fn cuts((text, tokens): (&str, &[Token]), run: &Range<usize>, count: usize) -> Vec<usize> {
+    let all = size((text, tokens), run);
+    if all < SCRAP * count {
+        return vec![run.end; count - 1];
+    }
+    let mut cuts = Vec::with_capacity(count);
+    let (mut at, mut passed, mut last) = (run.start, 0, run.start);
+    for number in 1..count {
+        let (even, reach) = (all * number / count, all / count / 4);
+        let mut best = None;
+        while at < run.end && passed <= even + reach {
+            if passed + reach >= even && at > last {
+                let found = seam(text, tokens, at);
+                let rank = found.map(|seam| (seam, std::cmp::Reverse(passed.abs_diff(even)), at));
+                best = best.max(rank);
+            }
+            passed += size((text, tokens), &(at..at + 1));
+            at += 1;
+        }
+        last = best.map_or(last, |(_, _, at)| at);
+        cuts.push(last);
+    }
+    cuts
+}
+
+/// What kind of place there is before a token.
+fn seam(text: &str, tokens: &[Token], at: usize) -> Option<Seam> {
+    let (before, next) = (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?);
+    let piece = |token: &Token| &text[token.range.clone()];
+    if next.stuff == Stuff::Space {
+        return None;
+    }
+    let is_space = before.stuff == Stuff::Space;
+    // What begins a line may mean something there.
+    if is_space && piece(before).contains('\n') && next.stuff != Stuff::Word {
+        return None;
+    }
+    // A few, so that a text of nothing else costs no more.
+    let mut behind = tokens[..at - usize::from(is_space)].iter().rev().take(MOST_CLOSERS);
+    let mark = behind.find(|token| !piece(token).chars().all(|c| CLOSERS.contains(&c)));
+    let mark = mark.filter(|token| token.stuff == Stuff::Mark).map_or("", |token| piece(token));
+    let is_wide = !mark.is_ascii() && !mark.ends_with(['…', '–', '—']);
+    let is_closed = !piece(next).chars().all(|c| CLOSERS.contains(&c) || !c.is_alphanumeric());
+    if mark.ends_with(SENTENCE_MARKS) && (is_space || is_wide && is_closed) {
+        Some(Seam::Sentence)
+    } else if mark.ends_with(CLAUSE_MARKS) && (is_space || is_wide && is_closed) {
+        Some(Seam::Clause)
+    } else if is_space {
+        Some(Seam::Space)
+    } else {
+        let words = before.stuff == Stuff::Word && next.stuff == Stuff::Word;
+        words.then_some(Seam::Words)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! What went wrong with a model: one code for programs and one sentence for people for each kind of failure. Pure.
+
+use super::ModelError;
+
+/// A kind of failure that somebody can do something about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The provider does not know the key, or not for this.
+    Unauthorized,
+    /// No money or allowance is left.
+    Spent,
+    /// The provider has no such model.
+    Unknown,
+    /// The request is longer than the model can read.
+    TooLarge,
+    /// Too many requests at the moment.
+    RateLimited,
+    /// The provider has too much to do.
+    Overloaded,
+    /// The provider does not take what was sent.
+    Refused,
+    /// There is no connection.
+    Unreachable,
+    /// The answer broke off.
+    CutOff,
+    /// Nothing better is known.
+    Other,
+}
+
+impl Kind {
+    fn of(error: &ModelError) -> Self {
+        match error {
+            ModelError::Api { status, kind, message, retryable, .. } => {
+                of_provider(*status, kind, message, *retryable)
+            }
+            ModelError::Network { .. } => Self::Unreachable,
+            ModelError::CutOff => Self::CutOff,
+            ModelError::Cancelled
+            | ModelError::Malformed { .. }
+            | ModelError::NoTurn { .. }
+            | ModelError::Program { .. }
+            | ModelError::Internal { .. } => Self::Other,
+        }
+    }
+
+    /// The code, and what people can do.
+    fn entry(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Unauthorized => (
+                "model_unauthorized",
+                "The model's provider does not accept the key of this server; whoever runs the server can set another one",
+            ),
+            Self::Spent => (
+                "model_limit_reached",
+                "What this server may use of the model is used up; whoever runs the server can raise the limit at the provider",
+            ),
+            Self::Unknown => {
+                ("model_unknown", "The provider does not have this model; choose another one")
+            }
+            Self::TooLarge => (
+                "model_too_large",
+                "The document and the conversation are too long for this model; begin a new conversation, or choose another model",
+            ),
+            Self::RateLimited => (
+                "model_rate_limited",
+                "The model was asked too often in a short time; try again in a minute",
+            ),
+            Self::Overloaded => (
+                "model_overloaded",
+                "The model's provider is overloaded; try again in a few minutes",
+            ),
+            Self::Refused => ("model_refused_request", "The model's provider refused the request"),
+            Self::Unreachable => (
+                "model_unreachable",
+                "The model cannot be reached; try again, and if that does not help, whoever runs the server can look into its log",
+            ),
+            Self::CutOff => {
+                ("model_cut_off", "The model's answer broke off before it was complete; try again")
+            }
+            Self::Other => ("model_error", ""),
+        }
+    }
+}
+
+/// Providers agree on statuses more than on words, and in the middle of a stream there are only words.
+fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> Kind {
+    let says = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+    let too_long =
+        ["too long", "maximum context", "context length", "context window", "exceed_context"];
+    let is_long = too_long.iter().any(|words| message.contains(words) || kind.contains(words));
+    match status {
+        Some(401 | 403) => Kind::Unauthorized,
+        Some(402) => Kind::Spent,
+        Some(413) => Kind::TooLarge,
+        _ if says(&["authentication", "permission", "invalid_api_key"]) => Kind::Unauthorized,
+        _ if says(&["billing", "insufficient_quota"]) => Kind::Spent,
+        _ if says(&["request_too_large", "context_length"]) => Kind::TooLarge,
+        Some(400 | 422) | None if is_long => Kind::TooLarge,
+        // A limit that does not pass by waiting is one of money.
+        Some(429) if !retryable => Kind::Spent,
+        Some(429) => Kind::RateLimited,
+        _ if says(&["rate_limit"]) && !retryable => Kind::Spent,
+        _ if says(&["rate_limit"]) => Kind::RateLimited,
+        Some(503 | 529) => Kind::Overloaded,
+        _ if says(&["overloaded", "unavailable"]) => Kind::Overloaded,
+        Some(404) => Kind::Unknown,
+        _ if says(&["not_found"]) => Kind::Unknown,
+        Some(408 | 502 | 504) => Kind::Unreachable,
+        _ if says(&["timeout"]) => Kind::Unreachable,
+        Some(400..=499) => Kind::Refused,
+        _ if says(&["invalid_request"]) => Kind::Refused,
+        _ => Kind::Other,
+    }
+}
+
+impl ModelError {
+    /// For programs: why a run with this failure ended.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Program { code, .. } => code,
+            _ => Kind::of(self).entry().0,
+        }
+    }
+
+    /// For people: what happened and what they can do. The log has the provider's words.
+    pub fn for_people(&self) -> String {
+        let kind = Kind::of(self);
+        match (kind, self) {
+            (Kind::Other, Self::Api { .. }) => {
+                format!("The model's provider failed: {self}; try again")
+            }
+            (Kind::Other, _) => self.to_string(),
+            // Only these words tell what is wrong with it.
+            (Kind::Refused, Self::Api { message, .. }) => format!("{}: {message}", kind.entry().1),
+            _ => kind.entry().1.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn api(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> ModelError {
+        let (kind, message) = (kind.to_owned(), message.to_owned());
+        ModelError::Api { status, kind, message, details: None, retry_after: None, retryable }
+    }
+
+    #[test]
+    fn each_failure_has_a_code_of_its_own() {
+        let cases = [
+            (api(Some(400), "invalid_request_error", "Bad field", false), "model_refused_request"),
+            (
+                api(Some(400), "invalid_request_error", "prompt is too long: 1 > 0", false),
+                "model_too_large",
+            ),
+            (api(Some(400), "context_length_exceeded", "Too much", false), "model_too_large"),
+            (api(Some(401), "authentication_error", "No", false), "model_unauthorized"),
+            (api(Some(403), "permission_error", "No", false), "model_unauthorized"),
+            (api(Some(402), "billing_error", "Pay", false), "model_limit_reached"),
+            (api(Some(404), "not_found_error", "model: x", false), "model_unknown"),
+            (api(Some(413), "request_too_large", "No", false), "model_too_large"),
+            (api(Some(429), "rate_limit_error", "Slowly", true), "model_rate_limited"),
+            (api(Some(429), "rate_limit_error", "Limit reached", false), "model_limit_reached"),
+            (api(Some(429), "insufficient_quota", "Pay", false), "model_limit_reached"),
+            (api(Some(500), "api_error", "Oops", true), "model_error"),
+            (api(Some(503), "unavailable_error", "Loading model", true), "model_overloaded"),
+            (api(Some(529), "overloaded_error", "Overloaded", true), "model_overloaded"),
+            (api(None, "overloaded_error", "Overloaded", true), "model_overloaded"),
+            (api(None, "rate_limit_error", "Slowly", true), "model_rate_limited"),
+            (api(None, "not_found", "the server lists no model", false), "model_unknown"),
+            (api(Some(504), "timeout_error", "Late", true), "model_unreachable"),
+            (ModelError::Network { message: "refused".into() }, "model_unreachable"),
+            (ModelError::CutOff, "model_cut_off"),
+            (ModelError::Malformed { message: "not UTF-8".into() }, "model_error"),
+            (
+                ModelError::Program { code: "claude_missing", message: "No".into() },
+                "claude_missing",
+            ),
+        ];
+        for (error, code) in cases {
+            assert_eq!(error.code(), code, "{error}");
+            let words = error.for_people();
+            assert!(!words.is_empty() && !words.contains("HTTP 4"), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_refused_request_tells_what_is_wrong_with_it() {
+        let words = api(Some(400), "invalid_request_error", "Bad field", false).for_people();
+        assert_eq!(words, "The model's provider refused the request: Bad field");
+        let words = api(Some(500), "api_error", "Oops", true).for_people();
+        assert_eq!(words, "The model's provider failed: Oops (api_error, HTTP 500); try again");
+    }
+}

@@ -1,0 +1,120 @@
+//! Names of calls as every provider takes them, also where another model made them. Pure.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::wire::messages::{ContentBlock, Message};
+
+/// Characters of the name of a tool.
+const LONGEST_TOOL: usize = 64;
+/// Characters of the identifier of a call; servers that count them take no more.
+const LONGEST_ID: usize = 40;
+
+/// Makes the tools' names and the calls' identifiers letters, digits, `_` and `-`, not too long, and the identifiers
+/// different from each other; results go with their calls. Servers that number the calls of each answer anew have
+/// `call_0` in many.
+pub(super) fn tidy(messages: &mut [Message]) {
+    let mut taken = HashSet::new();
+    // What each identifier of the calls without a result yet stands for. The same one may be there twice.
+    let mut open: HashMap<String, VecDeque<String>> = HashMap::new();
+    for block in messages.iter_mut().flat_map(|message| &mut message.content) {
+        match block {
+            ContentBlock::ToolUse { id, name, .. } => {
+                *name = plain(name, LONGEST_TOOL);
+                let own = free(&plain(id, LONGEST_ID), &taken);
+                taken.insert(own.clone());
+                open.entry(std::mem::replace(id, own.clone())).or_default().push_back(own);
+            }
+            ContentBlock::ToolResult { tool_use_id, .. } => {
+                let own = open.get_mut(tool_use_id).and_then(VecDeque::pop_front);
+                *tool_use_id = own.unwrap_or_else(|| plain(tool_use_id, LONGEST_ID));
+            }
+            ContentBlock::Text { .. }
+            | ContentBlock::Thinking { .. }
+            | ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Other(_) => {}
+        }
+    }
+}
+
+fn plain(name: &str, longest: usize) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(plain).take(longest).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}
+
+/// `id`, or the first of `id_2`, `id_3`, … that no call has.
+fn free(id: &str, taken: &HashSet<String>) -> String {
+    let numbered = |number: usize| {
+        let end = format!("_{number}");
+        let keep = id.len().min(LONGEST_ID - end.len());
+        format!("{}{end}", &id[..keep])
+    };
+    let candidates = std::iter::once(id.to_owned()).chain((2..).map(numbered));
+    candidates.into_iter().find(|name| !taken.contains(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tidied(rounds: &[(&str, &str)]) -> Vec<(String, String, String)> {
+        let mut messages = Vec::new();
+        for (id, name) in rounds {
+            messages.push(Message::assistant(vec![ContentBlock::tool_use(*id, *name, json!({}))]));
+            messages.push(Message::results(vec![ContentBlock::tool_result(*id, "ok")]));
+        }
+        tidy(&mut messages);
+        let mut told = Vec::new();
+        for pair in messages.chunks(2) {
+            let (
+                ContentBlock::ToolUse { id, name, .. },
+                ContentBlock::ToolResult { tool_use_id, .. },
+            ) = (&pair[0].content[0], &pair[1].content[0])
+            else {
+                panic!("{pair:?}")
+            };
+            told.push((id.clone(), name.clone(), tool_use_id.clone()));
+        }
+        told
+    }
+
+    #[test]
+    fn identifiers_that_come_again_are_told_apart_with_their_results() {
+        let told = tidied(&[("call_0", "a"), ("call_0", "b"), ("call_0_2", "c"), ("call_0", "d")]);
+        let ids: Vec<_> =
+            told.iter().map(|(id, _, result)| (id.as_str(), result.as_str())).collect();
+        let same = |id| (id, id);
+        assert_eq!(ids, ["call_0", "call_0_2", "call_0_2_2", "call_0_3"].map(same));
+    }
+
+    #[test]
+    fn calls_of_one_message_with_one_identifier_are_answered_in_order() {
+        let call = || ContentBlock::tool_use("x", "a", json!({}));
+        let result = |text| ContentBlock::tool_result("x", text);
+        let mut messages = [
+            Message::assistant(vec![call(), call()]),
+            Message::results(vec![result("1"), result("2"), result("nobody asked")]),
+        ];
+        tidy(&mut messages);
+        let ids = messages[1].content.iter().map(|block| match block {
+            ContentBlock::ToolResult { tool_use_id, .. } => tool_use_id.as_str(),
+            _ => "",
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), ["x", "x_2", "x"]);
+    }
+
+    #[test]
+    fn names_are_letters_digits_and_two_signs_and_not_too_long() {
+        let long = "x".repeat(3_000);
+        let told = tidied(&[("functions.read:0", "files/read näher"), (&long, &long), (&long, "")]);
+        assert_eq!(told[0].0, "functions_read_0");
+        assert_eq!(told[0].1, "files_read_n_her");
+        assert_eq!((told[1].0.len(), told[1].1.len()), (LONGEST_ID, LONGEST_TOOL));
+        assert_eq!((told[2].0.len(), told[2].1.as_str()), (LONGEST_ID, "_"));
+        assert!(told[2].0.ends_with("xx_2") && told.iter().all(|(id, _, result)| id == result));
+        let usual = ("toolu_01A-b".to_owned(), "Read".to_owned(), "toolu_01A-b".to_owned());
+        assert_eq!(tidied(&[("toolu_01A-b", "Read")]), [usual]);
+    }
+}

@@ -1,0 +1,112 @@
+//! How many tokens a text is at the very least, to notice a server that has read only a part of it. Pure.
+//!
+//! Local servers cut what does not fit into the context they were started with, and say so nowhere but in the count of what
+//! they have read.
+
+/// Fewer tokens than this are cut by no server.
+const WORTH_TELLING: u64 = 1_000;
+/// Letters of a word that are one token at the most, of the longest words that vocabularies hold.
+const LONGEST_WORD: u64 = 16;
+/// Digits of one token.
+const LONGEST_NUMBER: u64 = 3;
+/// Signs of Chinese, Japanese and Korean, and of scripts without spaces, that are one token on average at the most.
+const SIGNS: u64 = 3;
+
+/// What a piece of text is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Word,
+    Number,
+    /// A script that puts no space between words.
+    Sign,
+    Mark,
+    Space,
+}
+
+fn part(c: char) -> Part {
+    match c {
+        _ if c.is_whitespace() => Part::Space,
+        _ if c.is_numeric() => Part::Number,
+        '\u{0e00}'..='\u{0fff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{2e80}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => Part::Sign,
+        // What is left out in the middle of a word, as here: don't.
+        '\'' | '’' => Part::Word,
+        _ if c.is_alphabetic() => Part::Word,
+        _ => Part::Mark,
+    }
+}
+
+/// The fewest tokens that any vocabulary makes of a text. No token spans two words; a mark is one of its own only where a
+/// word ends with it.
+pub(super) fn least_tokens(text: &str) -> u64 {
+    let (mut tokens, mut signs) = (0, 0);
+    let mut chars = text.chars().peekable();
+    while let Some(first) = chars.next() {
+        let kind = part(first);
+        let mut length = 1;
+        while chars.next_if(|c| part(*c) == kind).is_some() {
+            length += 1;
+        }
+        let is_end = chars.peek().is_none_or(|c| part(*c) == Part::Space);
+        match kind {
+            Part::Word => tokens += u64::div_ceil(length, LONGEST_WORD),
+            Part::Number => tokens += u64::div_ceil(length, LONGEST_NUMBER),
+            Part::Sign => signs += length,
+            Part::Mark if is_end => tokens += 1,
+            Part::Mark | Part::Space => {}
+        }
+    }
+    tokens + signs / SIGNS
+}
+
+/// What people should know if a server has `read` so many tokens of texts that are at least `least`.
+pub(super) fn notice(read: u64, least: u64) -> Option<String> {
+    (read > 0 && least >= WORTH_TELLING && read < least).then(|| {
+        format!(
+            "The model has read only a part of what it was sent: {read} of at least {least} tokens. Its context is too short for this document; whoever runs the model's server can make it longer"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_thought_to_be_more_tokens_than_it_is() {
+        // Counted with the vocabulary of GPT-4o, which makes few tokens of anything.
+        let cases = [
+            ("The lamp was lit at dusk, and nobody had asked why it burned.", 15),
+            ("Don't stop; it's a well-known state-of-the-art trick.", 14),
+            ("Der Donaudampfschifffahrtskapitän wartete am Ufer.", 14),
+            ("灯在黄昏时点亮，没有人问它为什么燃烧。", 15),
+            ("ランプは夕暮れに灯された。", 9),
+            ("1234567 and 89", 6),
+            ("----------------------------------------", 1),
+            ("| a | b |\n|---|---|\n", 10),
+            ("", 0),
+        ];
+        for (text, tokens) in cases {
+            let least = least_tokens(text);
+            assert!(least <= tokens, "{text}: {least} > {tokens}");
+            assert!(least * 4 >= tokens, "{text}: {least} of {tokens} tells nothing");
+        }
+    }
+
+    #[test]
+    fn a_text_of_26_kb_does_not_fit_into_4096_tokens() {
+        let text = "The lamp was lit at dusk, and nobody had asked why it burned. ".repeat(420);
+        assert!((25_000..27_000).contains(&text.len()));
+        let told = notice(4_096, least_tokens(&text)).expect("it is told");
+        assert!(told.contains("4096 of at least 6300 tokens"), "{told}");
+        assert_eq!(notice(6_300, least_tokens(&text)), None);
+        let chinese = "灯在黄昏时点亮，没有人问它为什么燃烧。".repeat(500);
+        assert_eq!(notice(7_000, least_tokens(&chinese)), None, "{}", least_tokens(&chinese));
+        assert_eq!(notice(0, 90_000), None, "the server does not count");
+        assert_eq!(notice(10, 900), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Which lines two texts have in common, as Python's `difflib` finds them, so that a diff reads as the one that seed 1's clients know.
+//!
+//! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then what lies on either side of it. A
+//! line that is more than a hundredth of a text of 200 lines or more begins no run (`autojunk`). On texts that are much alike
+//! this can take the square of their length and more, so it is given up after so many steps, the same number every time.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Steps that a comparison may take: some tens of milliseconds.
+pub(super) const MOST_STEPS: usize = 4_000_000;
+/// Shorter texts have no popular lines.
+const AUTOJUNK_LINES: usize = 200;
+
+/// A run of equal lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Block {
+    /// First line in the old text.
+    pub(super) old: usize,
+    /// First line in the new text.
+    pub(super) new: usize,
+    /// How many lines.
+    pub(super) len: usize,
+}
+
+/// The runs of equal lines, in order, no two of them adjacent in both texts; `None`: it takes more than `steps`.
+pub(super) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
+    let mut matcher = Matcher::of(old, new, steps);
+    let mut queue = vec![(0..old.len(), 0..new.len())];
+    let mut found = Vec::new();
+    while let Some((o, n)) = queue.pop() {
+        let block = matcher.longest(o.clone(), n.clone())?;
+        if block.len == 0 {
+            continue;
+        }
+        found.push(block);
+        let (o_end, n_end) = (block.old + block.len, block.new + block.len);
+        if o.start < block.old && n.start < block.new {
+            queue.push((o.start..block.old, n.start..block.new));
+        }
+        if o_end < o.end && n_end < n.end {
+            queue.push((o_end..o.end, n_end..n.end));
+        }
+    }
+    found.sort_unstable();
+    Some(joined(found))
+}
+
+fn joined(found: Vec<Block>) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for block in found {
+        match blocks.last_mut() {
+            Some(last) if (last.old + last.len, last.new + last.len) == (block.old, block.new) => {
+                last.len += block.len;
+            }
+            _ => blocks.push(block),
+        }
+    }
+    blocks
+}
+
+struct Matcher {
+    /// Equal lines have the same number.
+    old: Vec<usize>,
+    new: Vec<usize>,
+    /// By a line's number, where it stands in the new text; nowhere, if it is popular.
+    places: Vec<Vec<usize>>,
+    /// By a place in the new text, plus one: how long a run ends there, at the line of the old text that is looked at and at the
+    /// one before.
+    runs: Vec<usize>,
+    runs_before: Vec<usize>,
+    steps_left: usize,
+}
+
+impl Matcher {
+    fn of<'t>(old: &[&'t str], new: &[&'t str], steps: usize) -> Self {
+        let mut numbers: HashMap<&'t str, usize> = HashMap::new();
+        let mut numbered = |lines: &[&'t str]| -> Vec<usize> {
+            lines
+                .iter()
+                .map(|line| {
+                    let next = numbers.len();
+                    *numbers.entry(line).or_insert(next)
+                })
+                .collect()
+        };
+        let (old, new) = (numbered(old), numbered(new));
+        let mut places = vec![Vec::new(); numbers.len()];
+        for (place, &line) in new.iter().enumerate() {
+            places[line].push(place);
+        }
+        if new.len() >= AUTOJUNK_LINES {
+            let most = new.len() / 100 + 1;
+            places.iter_mut().filter(|it| it.len() > most).for_each(Vec::clear);
+        }
+        let runs = vec![0; new.len() + 1];
+        Self { old, new, places, runs_before: runs.clone(), runs, steps_left: steps }
+    }
+
+    /// The longest run of equal lines in two stretches: of several the first in the old text, then the first in the new one.
+    fn longest(&mut self, old: Range<usize>, new: Range<usize>) -> Option<Block> {
+        let mut best = Block { old: old.start, new: new.start, len: 0 };
+        let Self { old: lines, places, runs, runs_before, steps_left, .. } = self;
+        let mut noted: &[usize] = &[];
+        for at in old.clone() {
+            let all = &places[lines[at]];
+            let within = |end: usize| all.partition_point(|&place| place < end);
+            let here = &all[within(new.start)..within(new.end)];
+            *steps_left = steps_left.checked_sub(1 + here.len())?;
+            for &place in here {
+                let len = runs_before[place] + 1;
+                runs[place + 1] = len;
+                if len > best.len {
+                    best = Block { old: at + 1 - len, new: place + 1 - len, len };
+                }
+            }
+            for &place in noted {
+                runs_before[place + 1] = 0;
+            }
+            noted = here;
+            std::mem::swap(runs, runs_before);
+        }
+        for &place in noted {
+            runs_before[place + 1] = 0;
+        }
+        Some(self.extended(best, &old, &new))
+    }
+
+    /// With the popular lines on either side.
+    fn extended(&self, mut block: Block, old: &Range<usize>, new: &Range<usize>) -> Block {
+        let same = |o: usize, n: usize| self.old[o] == self.new[n];
+        while block.old > old.start && block.new > new.start && same(block.old - 1, block.new - 1) {
+            block = Block { old: block.old - 1, new: block.new - 1, len: block.len + 1 };
+        }
+        while block.old + block.len < old.end
+            && block.new + block.len < new.end
+            && same(block.old + block.len, block.new + block.len)
+        {
+            block.len += 1;
+        }
+        block
+    }
+}

@@ -1,0 +1,56 @@
+//! Words of one document that would come before people of another who may not read it: somebody is asked first.
+//!
+//! A model reads what its document tells it to read, and what it says is heard by everybody there. So where somebody may read the
+//! asking document and not the other one, reading that waits at the desk, for people who may open both.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::review::{Preview, Report, RequestStatus, Warning};
+
+use super::entry::Entry;
+use super::{Call, Context, Effect, Finished, Intent, Registry, ToolError, desk, elsewhere};
+
+impl Registry {
+    /// Asks whether another document may be read for this conversation. `Some`: it may not, and this is what came of it.
+    pub(super) async fn disclose(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        call: &Call,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Finished>, ToolError> {
+        let looks = tool.effect == Effect::Safe || (tool.only_looks)(&call.input);
+        let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
+        let (here, there) = (asking.document(), context.room.document());
+        // What was allowed holds for the run. A private document is its session's alone.
+        let is_known = context.read.contains_key(there) || asking.unlisted_owner().is_some();
+        if is_known || !context.rooms.has_other_readers(here, there).await? {
+            return Ok(None);
+        }
+        self.check(tool, context, &call.input)?;
+        let (ours, theirs) = (asking.read().await?.title, context.room.read().await?.title);
+        let preview = Preview {
+            file_path: Some(theirs.clone()),
+            warnings: vec![Warning {
+                code: "discloses".into(),
+                text: format!(
+                    "Some who may read “{ours}” may not read “{theirs}”, and will hear what the AI says about it."
+                ),
+            }],
+            ..desk::looking(&call.input)
+        };
+        elsewhere::tell_asking(context, call).await;
+        let intent = Intent { preview, touched: None };
+        let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
+        let (request, report) = (settled.request, settled.resolution.report);
+        if request.status != RequestStatus::Approved {
+            return Ok(Some(desk::outcome(&request, report)));
+        }
+        if request.execution.is_none() {
+            context.desk.begin(request.id().clone()).await?;
+            let report = Report { text: format!("“{theirs}” was read."), is_error: false };
+            desk::done(&context.desk, &request, report).await;
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,156 @@
+//! What stands in place of a match: words, and groups of the match among them. Pure.
+//!
+//! The crate that finds the matches takes a group that a pattern does not have for an empty one. Then `$1ur` and `$50`
+//! would be words that go, and nobody has asked for that. So every group that is named is looked for first.
+
+/// A replacement, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Words(String),
+    /// By its number; 0 is the whole match.
+    Group(usize),
+}
+
+impl Template {
+    /// Words that mean nothing but themselves.
+    pub fn plain(words: &str) -> Self {
+        Self(vec![Piece::Words(words.to_owned())])
+    }
+
+    /// `$1`, `${1}`, `$name`, `${name}` and `\1` to `\9` are groups, `$$` is a dollar sign. `groups`: their names, of those that
+    /// have one, in order; the first is the whole match.
+    pub fn read(template: &str, groups: &[Option<&str>]) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = template;
+        while let Some(at) = rest.find(['$', '\\']) {
+            push(&mut pieces, &rest[..at]);
+            rest = &rest[at..];
+            let (len, name) = reference(rest);
+            match name {
+                Some("$") => push(&mut pieces, "$"),
+                Some(name) => pieces.push(Piece::Group(group(name, &rest[..len], groups)?)),
+                None => push(&mut pieces, &rest[..len]),
+            }
+            rest = &rest[len..];
+        }
+        push(&mut pieces, rest);
+        Ok(Self(pieces))
+    }
+
+    /// The words for one match; `group` gives the words of a group, and none if it took no part in the match.
+    pub fn fill<'m>(&self, group: impl Fn(usize) -> Option<&'m str>) -> String {
+        let mut filled = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Words(words) => filled.push_str(words),
+                Piece::Group(number) => filled.push_str(group(*number).unwrap_or_default()),
+            }
+        }
+        filled
+    }
+}
+
+/// How long what stands at the beginning is, and the group it names; `$` for a dollar sign, `None` for nothing but itself.
+fn reference(text: &str) -> (usize, Option<&str>) {
+    let after = &text[1..];
+    if text.starts_with('\\') {
+        let is_group = after.starts_with(|c: char| matches!(c, '1'..='9'));
+        return if is_group { (2, Some(&after[..1])) } else { (1, None) };
+    }
+    if after.starts_with('$') {
+        return (2, Some("$"));
+    }
+    if let Some(inner) = after.strip_prefix('{')
+        && let Some(end) = inner.find('}')
+    {
+        return (end + 3, Some(&inner[..end]));
+    }
+    let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+    if end == 0 { (1, None) } else { (1 + end, Some(&after[..end])) }
+}
+
+fn group(name: &str, written: &str, groups: &[Option<&str>]) -> Result<usize, String> {
+    let known = match name.parse::<usize>() {
+        Ok(number) => Some(number).filter(|number| *number < groups.len()),
+        Err(_) => groups.iter().position(|known| *known == Some(name)),
+    };
+    known.ok_or_else(|| {
+        let named: Vec<&str> = groups.iter().copied().flatten().collect();
+        let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        format!(
+            "`{written}` in `replace` names a group that `find` does not have; it has {}{named}. Write ${{1}} where letters or \
+             digits follow a group, and $$ for a dollar sign",
+            groups.len().saturating_sub(1)
+        )
+    })
+}
+
+fn push(pieces: &mut Vec<Piece>, words: &str) {
+    match pieces.last_mut() {
+        _ if words.is_empty() => {}
+        Some(Piece::Words(before)) => before.push_str(words),
+        _ => pieces.push(Piece::Words(words.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The groups are called nothing, `host` and nothing; what they matched: `M`, `A`, `B`, and nothing.
+    fn filled(template: &str) -> Result<String, String> {
+        let groups = [None, None, Some("host"), None];
+        let template = Template::read(template, &groups)?;
+        Ok(template.fill(|number| ["M", "A", "B"].get(number).copied()))
+    }
+
+    #[test]
+    fn groups_stand_where_they_are_named() {
+        let cases = [
+            ("$1-${2}-$host-${host}-$0", "A-B-B-B-M"),
+            (r"\2\1", "BA"),
+            (r"\2nd", "Bnd"),
+            ("${1}ur", "Aur"),
+            ("$1 ur", "A ur"),
+            ("$3|", "|"),
+            ("$$1 and $$$1", "$1 and $A"),
+            ("5 $ for $-", "5 $ for $-"),
+            (r"\textbf{$1} \\ \0", r"\textbf{A} \\ \0"),
+            ("${1", "${1"),
+            ("", ""),
+        ];
+        for (template, expected) in cases {
+            assert_eq!(filled(template).as_deref(), Ok(expected), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_is_not_there_is_never_taken_for_an_empty_one() {
+        for (template, written) in [
+            ("colo$1ur", "`$1ur`"),
+            ("$1USD", "`$1USD`"),
+            ("$50", "`$50`"),
+            ("$4", "`$4`"),
+            (r"\4", r"`\4`"),
+            ("${}", "`${}`"),
+            ("${1 }", "`${1 }`"),
+            ("$99999999999999999999", "`$99999999999999999999`"),
+        ] {
+            let refused = filled(template).unwrap_err();
+            assert!(refused.starts_with(written), "{template}: {refused}");
+            assert!(
+                refused.contains("it has 3 (host)")
+                    && refused.contains("${1}")
+                    && refused.contains("$$")
+            );
+        }
+    }
+
+    #[test]
+    fn plain_words_mean_themselves() {
+        assert_eq!(Template::plain(r"$1 \1").fill(|_| None), r"$1 \1");
+    }
+}

@@ -1,0 +1,39 @@
+//! Which of a command's words name what is not in the workspace.
+
+use super::words::Words;
+
+/// Commands that only repeat their words.
+const REPEAT: [&str; 2] = ["echo", "printf"];
+/// Commands whose first word is a pattern or a program, which may begin with a slash.
+const FIRST_IS_PATTERN: [&str; 14] = [
+    "sed", "gsed", "awk", "gawk", "mawk", "nawk", "grep", "egrep", "fgrep", "zgrep", "rg", "ag",
+    "jq", "perl",
+];
+/// Where nothing is kept.
+const HARMLESS: [&str; 6] =
+    ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"];
+
+/// The first word that is such a path.
+pub(super) fn outside(words: &Words) -> Option<String> {
+    let name = words.name.as_deref().unwrap_or_default();
+    if REPEAT.contains(&name) {
+        return None;
+    }
+    let mut passes_pattern = FIRST_IS_PATTERN.contains(&name);
+    words.arguments.iter().find_map(|word| {
+        if let Some(option) = word.strip_prefix('-') {
+            let value = option.split_once('=').map(|(_, value)| value)?;
+            return Some(value.to_owned()).filter(|it| is_outside(it));
+        }
+        if std::mem::take(&mut passes_pattern) {
+            return None;
+        }
+        Some(word.clone()).filter(|it| is_outside(it))
+    })
+}
+
+/// Whether a path leads out of the workspace, as far as its words tell.
+pub(super) fn is_outside(path: &str) -> bool {
+    let begins = ["/", "~", "$HOME", "${HOME"].iter().any(|it| path.starts_with(it));
+    !HARMLESS.contains(&path) && (begins || path.split('/').any(|name| name == ".."))
+}

@@ -1,0 +1,169 @@
+// A document reviewed by keyboard alone: after every step the keyboard is where the next one is made, and no letter goes astray.
+import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
+
+const NOTE = 'The lamp was burning all night.\n\nNobody had ever seen it.\n\nThe boat had come home.'
+
+const press = (writer, key) => writer.page.keyboard.press(key)
+
+/** Where the keyboard is, in words. */
+const place = (writer) => writer.page.evaluate(() => {
+  const at = document.activeElement
+  if (at.matches('.cm-content')) return 'the text'
+  if (at.matches('[data-review-bar]')) return 'the bar'
+  if (at.closest('.hunk-edit')) return 'the edit'
+  if (at.closest('.reason')) return 'the reason'
+  if (at.closest('dialog')) return 'the sheet'
+  return `${at.tagName} ${at.getAttribute('aria-label') ?? ''}`.trim()
+})
+const isIn = (writer, where, after) => eventually(`where the keyboard is ${after}`, () => place(writer), (now) => now === where)
+const reads = (writer, what, text) => eventually(what, () => writer.text(), (now) => now === text)
+const waits = (writer, what, count) => eventually(what, () => writer.changes(), (changes) => changes.length === count)
+const active = (writer) => writer.page.evaluate(() => [...document.querySelectorAll('.hunk-row')].findIndex((row) => row.matches('.is-active')) + 1)
+const isAt = (writer, number, after) => eventually(`the change one is at ${after}`, () => active(writer), (now) => now === number)
+const caret = (writer) => writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.state.selection.main.head)
+
+await story(async (keep) => {
+  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
+  const chromium = keep(await browser())
+  const ana = await Writer.arrive(chromium, server, 'Ana')
+  await ana.page.getByRole('button', { name: 'New document' }).click()
+  await ana.page.locator('.cm-content').click()
+  await ana.page.keyboard.insertText(NOTE)
+
+  await chords(ana)
+  await afresh(ana)
+  await letters(ana)
+  await afresh(ana)
+  await overtaken(chromium, server, ana)
+  same('errors in the pages', ana.errors, [])
+})
+
+async function afresh(ana) {
+  await press(ana, 'Control+a')
+  await press(ana, 'Delete')
+  await waits(ana, 'nothing to review', 0)
+  await ana.page.keyboard.insertText(NOTE)
+}
+
+/** Asked for from the keyboard, and entered by F8. */
+async function proposed(ana) {
+  await press(ana, 'Control+k')
+  await isIn(ana, 'TEXTAREA', 'after Ctrl+K')
+  await ana.page.keyboard.type('Tighten it')
+  await press(ana, 'Enter')
+  await waits(ana, 'three changes', 3)
+  await press(ana, 'F8')
+  await isIn(ana, 'the text', 'after F8 from the composer')
+  await isAt(ana, 1, 'after F8 from the composer')
+}
+
+/** In the text the chords decide, and one never leaves it. */
+async function chords(ana) {
+  await proposed(ana)
+  await press(ana, 'F8')
+  await isAt(ana, 2, 'after F8')
+  await press(ana, 'Shift+F8')
+  await isAt(ana, 1, 'after Shift+F8')
+  const before = await caret(ana)
+
+  await press(ana, 'Alt+Enter')
+  await isIn(ana, 'the edit', 'after Alt+Enter')
+  await press(ana, 'Escape')
+  await isIn(ana, 'the text', 'after Esc out of an edit')
+  same('the caret', await caret(ana), before)
+
+  await press(ana, 'Alt+Enter')
+  await isIn(ana, 'the edit', 'after Alt+Enter')
+  await press(ana, 'Control+a')
+  await ana.page.keyboard.type('glowed')
+  await press(ana, 'Control+Enter')
+  await waits(ana, 'two changes left', 2)
+  await isIn(ana, 'the text', 'after an edit was sent')
+  holds('her own words are in the text', (await ana.text()).includes('The lamp glowed all night.'))
+  await press(ana, 'Control+Enter')
+  await waits(ana, 'one change left', 1)
+  await isIn(ana, 'the text', 'after Ctrl+Enter')
+  await press(ana, 'Control+Shift+Enter')
+  await waits(ana, 'nothing left', 0)
+  await isIn(ana, 'the text', 'after Ctrl+Shift+Enter')
+  await reads(ana, 'what was decided', 'The lamp glowed all night.\n\nNobody ever saw it.\n\nThe boat had come home.')
+}
+
+/** Esc leads to the bar; there letters do it, and one comes back to it. */
+async function letters(ana) {
+  const { page } = ana
+  await proposed(ana)
+  await press(ana, 'Escape')
+  await isIn(ana, 'the bar', 'after Esc')
+  await press(ana, 'j')
+  await isAt(ana, 2, 'after J')
+  await press(ana, 'k')
+  await isAt(ana, 1, 'after K')
+  await isIn(ana, 'the bar', 'after K')
+  await press(ana, '?')
+  await isIn(ana, 'the sheet', 'after ?')
+  await press(ana, 'Escape')
+  await isIn(ana, 'the bar', 'after Esc out of the sheet')
+
+  await press(ana, 'e')
+  await isIn(ana, 'the edit', 'after E')
+  await press(ana, 'Escape')
+  await isIn(ana, 'the bar', 'after Esc out of an edit')
+  await press(ana, 'e')
+  await isIn(ana, 'the edit', 'after E')
+  await press(ana, 'Control+a')
+  await page.keyboard.type('shone')
+  await press(ana, 'Control+Enter')
+  await waits(ana, 'two changes left', 2)
+  await isIn(ana, 'the bar', 'after an edit was sent')
+  await reads(ana, 'her own words', NOTE.replace('was burning', 'shone'))
+
+  await press(ana, 'u')
+  await waits(ana, 'three changes again', 3)
+  await isIn(ana, 'the bar', 'after U')
+  await reads(ana, 'the first words', NOTE)
+  await press(ana, 'k')
+  await isAt(ana, 1, 'after K')
+  await press(ana, 'a')
+  await waits(ana, 'two changes left', 2)
+  await isIn(ana, 'the bar', 'after A')
+  // By the bar's own button, too.
+  await page.getByRole('button', { name: /^Reject change \d+$/ }).focus()
+  await press(ana, 'Enter')
+  await waits(ana, 'one change left', 1)
+  await isIn(ana, 'BUTTON Reject change 1', 'after the button')
+  await press(ana, 'Escape')
+  await isIn(ana, 'the text', 'after Esc in the bar')
+  await press(ana, 'Escape')
+  await isIn(ana, 'the bar', 'after Esc in the text')
+
+  // Held down beyond the last change, the letter decides that one and is not written.
+  await page.keyboard.down('a')
+  await eventually('the text, while A is held', async () => { await page.keyboard.down('a'); return place(ana) }, (now) => now === 'the text')
+  for (let more = 0; more < 5; more++) await page.keyboard.down('a')
+  await page.keyboard.up('a')
+  await waits(ana, 'nothing left', 0)
+  await reads(ana, 'what was decided', 'The lamp burned all night.\n\nNobody had ever seen it.\n\nThe boat came home.')
+  await press(ana, 'Control+z')
+  await waits(ana, 'the last change again', 1)
+  await isIn(ana, 'the text', 'after Ctrl+Z')
+}
+
+/** A change that somebody else decides while one writes: what one types on is not taken for decisions about the others. */
+async function overtaken(chromium, server, ana) {
+  const bo = await Writer.open(chromium, server, 'Bo', /./)
+  await proposed(ana)
+  await press(ana, 'Escape')
+  await press(ana, 'e')
+  await isIn(ana, 'the edit', 'after E')
+  await ana.page.keyboard.type('glea')
+  await waits(bo, 'the changes at Bo’s', 3)
+  await bo.page.locator('.review-bar').getByRole('button', { name: 'Reject change 1' }).click()
+  await waits(ana, 'two changes left', 2)
+  await ana.page.keyboard.type('ra')
+  await press(ana, 'F8')
+  await isIn(ana, 'the text', 'after F8')
+  same('the changes that are left', (await ana.changes()).length, 2)
+  await reads(bo, 'nothing was accepted', NOTE)
+  same('errors in the pages', bo.errors, [])
+}
