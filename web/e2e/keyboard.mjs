@@ -34,6 +34,8 @@ await story(async (keep) => {
   await afresh(ana)
   await letters(ana)
   await afresh(ana)
+  await hasty(ana)
+  await afresh(ana)
   await overtaken(chromium, server, ana)
   same('errors in the pages', ana.errors, [])
 })
@@ -147,6 +149,28 @@ async function letters(ana) {
   await press(ana, 'Control+z')
   await waits(ana, 'the last change again', 1)
   await isIn(ana, 'the text', 'after Ctrl+Z')
+}
+
+/** Words that are written and sent before the browser has drawn the field they are written into. */
+async function hasty(ana) {
+  await proposed(ana)
+  await press(ana, 'Escape')
+  await isIn(ana, 'the bar', 'after Esc')
+  await ana.page.evaluate(async () => {
+    const key = (name, ctrlKey = false) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: name, ctrlKey, bubbles: true, cancelable: true }))
+    // Long enough for everything but a frame.
+    const settled = async () => { for (let turn = 0; turn < 20; turn++) await null }
+    key('e')
+    await settled()
+    document.execCommand('selectAll')
+    document.execCommand('insertText', false, 'shone')
+    await settled()
+    key('Enter', true)
+  })
+  await waits(ana, 'two changes left', 2)
+  await reads(ana, 'her own words', NOTE.replace('was burning', 'shone'))
+  await press(ana, 'Escape')
+  await isIn(ana, 'the text', 'after Esc in the bar')
 }
 
 /** A change that somebody else decides while one writes: what one types on is not taken for decisions about the others. */

@@ -1,5 +1,6 @@
 /** Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They are kept until they are sent or thrown away, whoever decides meanwhile. */
-import { create, type StoreApi, type UseBoundStore, useStore } from 'zustand'
+import { useLayoutEffect, useReducer } from 'react'
+import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import type { Hunk } from '../wire/types.ts'
 import { fate } from './fate.ts'
 
@@ -39,7 +40,12 @@ const DOING: Record<Kind, string> = { edit: 'editing it', input: 'editing it', r
 
 /** What is written for one thing, and how to remember it; `null`: nothing any more. */
 export function useDraft(draft: string, store: DraftStore = useDrafts): readonly [string | undefined, (text: string | null) => void] {
-  return [useStore(store, ({ written }) => written[draft]), (text) => writeDraft(draft, text, store)]
+  const [, drawAgain] = useReducer((times: number) => times + 1, 0)
+  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed and sent before it would be sent without its words.
+  useLayoutEffect(() => store.subscribe((now, before) => {
+    if (now.written[draft] !== before.written[draft]) drawAgain()
+  }), [draft, store])
+  return [store.getState().written[draft], (text) => writeDraft(draft, text, store)]
 }
 
 /** Remembers what is written; `null`: nothing any more. */
