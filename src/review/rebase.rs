@@ -130,7 +130,10 @@ impl Hunk {
         };
         let changed = self.status != status;
         self.status = status;
-        self.reason = reason.map(str::to_owned);
+        // Why something pending cannot be accepted yet is not for its words to say.
+        if changed || reason.is_some() {
+            self.reason = reason.map(str::to_owned);
+        }
         if changed { Rebased::Changed } else { Rebased::Moved }
     }
 

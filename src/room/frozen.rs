@@ -56,7 +56,8 @@ pub(super) fn let_go(request: &mut Request, held: &[HunkId], outcome: &mut Outco
     }
 }
 
-/// Other words are frozen than before: the changes that this keeps from being accepted say so, the others no longer do.
+/// The changes that frozen words keep from being accepted say so, the others no longer do: other words are frozen than before,
+/// or a change is back, or no longer in conflict.
 pub(super) fn say_why(state: &mut RoomState, step: &mut Step) {
     let open: Vec<Arc<Request>> = state.open.values().cloned().collect();
     for mut request in open {

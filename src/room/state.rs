@@ -23,7 +23,7 @@ use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
 use super::sketches::{self, Sketchbook};
 use super::step::{Output, Step};
-use super::{RoomError, requests, rules, time};
+use super::{RoomError, frozen, requests, rules, time};
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -232,6 +232,14 @@ impl RoomState {
 
     /// Applies a command that needs nothing more from the store.
     pub(super) fn apply(&mut self, command: Command, now: &Now, step: &mut Step) {
+        let words_are_frozen = !self.own.frozen.is_empty();
+        self.carry_out(command, now, step);
+        if words_are_frozen {
+            frozen::say_why(self, step);
+        }
+    }
+
+    fn carry_out(&mut self, command: Command, now: &Now, step: &mut Step) {
         match command {
             Command::Leave(member) => self.leave(&member, now, step),
             Command::Move(member, caret) => self.place(&member, caret, step),

@@ -257,10 +257,10 @@ impl Case<'_> {
         match &self.decision.verdict {
             Verdict::Approve => {
                 let right = |(was, hunk): (&Hunk, &Hunk)| match was.status {
-                    // What was frozen since stays open, and the rest is taken. It says why, unless it was in conflict in between.
+                    // What was frozen since stays open and says why, and the rest is taken.
                     HunkStatus::Pending if self.is_frozen(was) => {
-                        let says_why = hunk.reason.is_some() || was.reason.is_none();
-                        hunk.status == HunkStatus::Pending && says_why
+                        let say_why = was.reason.is_some() && hunk.reason.is_some();
+                        hunk.status == HunkStatus::Pending && say_why
                     }
                     HunkStatus::Pending => !one_is_enough || hunk.status == HunkStatus::Accepted,
                     HunkStatus::Conflict => hunk.status != HunkStatus::Accepted,

@@ -1,10 +1,13 @@
 //! Review settings of a document: policies, votes, frozen ranges.
 
+use std::sync::Arc;
+
 use super::desk::{Desk, code, edit, hunk, issue, issue_as};
 use super::who;
 use crate::ids::Version;
 use crate::review::{
-    Choice, Decision, Finish, HunkStatus, HunkVerdict, Policy, RequestStatus, ToolPolicy, Verdict,
+    Choice, Decision, Finish, HunkStatus, HunkVerdict, Policy, Request, RequestStatus, ToolPolicy,
+    Verdict,
 };
 use crate::room::RoomError;
 use crate::room::command::Configure;
@@ -67,6 +70,17 @@ async fn policies_that_need_more_people_together_than_there_are_are_refused() {
     policy(&desk, Policy::Owner).await.unwrap();
 }
 
+/// A request that takes two of Ana, Bo and Cy.
+async fn two_of_three_decide() -> (Desk, Arc<Request>) {
+    let desk = Desk::with(OLD).await;
+    for name in ["ana", "bo", "cy"] {
+        issue(&desk, name, None).await;
+    }
+    policy(&desk, Policy::Two).await.unwrap();
+    let request = desk.proposes(NEW).await;
+    (desk, request)
+}
+
 #[tokio::test]
 async fn fewer_people_can_be_asked_for_however_few_there_are_now() {
     let desk = Desk::with(OLD).await;
@@ -82,12 +96,7 @@ async fn fewer_people_can_be_asked_for_however_few_there_are_now() {
 
 #[tokio::test]
 async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_see_it() {
-    let desk = Desk::with(OLD).await;
-    for name in ["ana", "bo", "cy"] {
-        issue(&desk, name, None).await;
-    }
-    policy(&desk, Policy::Two).await.unwrap();
-    let request = desk.proposes(NEW).await;
+    let (desk, request) = two_of_three_decide().await;
     assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
     desk.forget();
     let all = ToolPolicy { tool: None, over: None, policy: Policy::NotRequester };
@@ -167,12 +176,7 @@ async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
 
 #[tokio::test]
 async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() {
-    let desk = Desk::with(OLD).await;
-    for name in ["ana", "bo", "cy"] {
-        issue(&desk, name, None).await;
-    }
-    policy(&desk, Policy::Two).await.unwrap();
-    let request = desk.proposes(NEW).await;
+    let (desk, request) = two_of_three_decide().await;
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
     issue(&desk, "ana", Some(1)).await;
     desk.forget();
@@ -216,6 +220,28 @@ async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
 }
 
 #[tokio::test]
+async fn what_was_frozen_says_why_again_after_a_conflict_and_a_restart() {
+    let mut desk = Desk::with(OLD).await;
+    desk.proposes(NEW).await;
+    freeze(&desk, 0, (0, 12)).await.unwrap();
+    // "It was coXld."
+    desk.writes("bo", 9, 9, "X").await;
+    let open = desk.room.requests().await.unwrap().remove(0);
+    assert_eq!(open.hunks[0].status, HunkStatus::Conflict);
+    desk.forget();
+    desk.writes("bo", 9, 10, "").await;
+    let open = desk.room.requests().await.unwrap().remove(0);
+    let why = Some("These words were frozen after this was proposed.");
+    assert_eq!((open.hunks[0].status, open.hunks[0].reason.as_deref()), (HunkStatus::Pending, why));
+    assert!(desk.heard("ana").contains(&"updates 2..2 +1".to_owned()));
+    desk.restarts().await;
+    assert_eq!(desk.room.requests().await.unwrap()[0].hunks, open.hunks);
+    // At its edge.
+    desk.writes("bo", 11, 11, "er").await;
+    assert_eq!(desk.room.requests().await.unwrap()[0].hunks[0].reason.as_deref(), why);
+}
+
+#[tokio::test]
 async fn finishing_by_accepting_leaves_frozen_changes_open_too() {
     let desk = Desk::with(OLD).await;
     let request = desk.proposes(NEW).await;
@@ -230,12 +256,7 @@ async fn finishing_by_accepting_leaves_frozen_changes_open_too() {
 
 #[tokio::test]
 async fn votes_that_would_be_enough_under_a_milder_policy_are_cleared_and_people_see_it() {
-    let desk = Desk::with(OLD).await;
-    for name in ["ana", "bo", "cy"] {
-        issue(&desk, name, None).await;
-    }
-    policy(&desk, Policy::Two).await.unwrap();
-    let request = desk.proposes(NEW).await;
+    let (desk, request) = two_of_three_decide().await;
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
     desk.forget();
     policy(&desk, Policy::Any).await.unwrap();
