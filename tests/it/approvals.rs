@@ -484,8 +484,7 @@ fn a_token_for_one_document_decides_nothing_elsewhere() {
     let desk = Desk::scripted(correcting());
     let (_ana, ben, _, request) = three_changes(&desk);
     let other = ben.creates("Another document.\n");
-    let token = desk.token("Guest", Role::Editor, &["--document", &other]);
-    let guest = Person::arrive(desk.url(), &token, "Guest");
+    let guest = desk.guest(Role::Editor, &other);
     let code = guest.decides(&request, json!({"approved": true})).refused()["code"].clone();
     assert!(code == "not_allowed" || code == "not_found", "{code}");
     assert!(

@@ -130,11 +130,7 @@ fn whoever_may_read_a_document_may_look_into_its_bin_and_nobody_else() {
     viewer
         .emit("approval:reopen", &json!({"request_id": request.id()}))
         .refused_with("not_allowed");
-    let guest = Person::arrive(
-        desk.url(),
-        &desk.token("Guest", Role::Editor, &["--document", &other]),
-        "Guest",
-    );
+    let guest = desk.guest(Role::Editor, &other);
     guest.emit("approval:list", &json!({"documentId": document})).refused_with("not_allowed");
 }
 

@@ -223,8 +223,7 @@ fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
     let desk = desk();
     let owner = desk.owner();
     let document = owner.creates("Elsewhere.");
-    let guest = desk.token("Guest", Role::Editor, &["--document", &document]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Editor, &document);
     let viewer = desk.person("Vic", Role::Viewer);
     let request = written(&owner);
     for nobody in [&guest, &viewer] {

@@ -166,8 +166,7 @@ fn a_token_for_one_document_reaches_only_that() {
     let desk = Desk::quiet();
     let owner = desk.owner();
     let (one, other) = (owner.creates("One."), owner.creates("Other."));
-    let token = desk.token("Guest", Role::Editor, &["--document", &one]);
-    let guest = Person::arrive(desk.url(), &token, "Guest");
+    let guest = desk.guest(Role::Editor, &one);
     let ids: Vec<_> = lines(&guest).iter().map(|it| it["id"].clone()).collect();
     assert_eq!(ids, [json!(one)]);
     guest.opens(&one);
@@ -359,11 +358,7 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
         call(json!({"command": "view", "path": "/documents"})),
         done,
     ]);
-    let desk = Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start();
+    let desk = Desk::behind(&provider);
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let other = owner.creates("Elsewhere.");
     let mine = ana.creates("Mine.");
@@ -376,8 +371,7 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
         assert!(listed.contains(line), "{listed}");
     }
     assert!(refused.contains("/documents is a directory"), "{refused}");
-    let guest = desk.token("Guest", Role::Editor, &["--document", &mine]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Editor, &mine);
     guest.opens(&mine);
     let run = guest.asks("And for me?");
     guest.answer(&run);

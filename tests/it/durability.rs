@@ -208,8 +208,7 @@ fn a_documents_settings_survive() {
 #[test]
 fn a_session_remembers_what_was_said_before_the_power_cut() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let plan = Desk::plan().model("anthropic").variable("ANTHROPIC_API_KEY", "sk-story");
-    let mut desk = plan.variable("ANTHROPIC_BASE_URL", &provider.url).start();
+    let mut desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.is_answered("My cat is called Mog.", &json!({}));
     desk.is_killed_and_restarted();

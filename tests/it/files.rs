@@ -240,8 +240,7 @@ fn files_are_for_people_who_may_create_documents() {
     let desk = desk(&[("notes.md", NOTES)]);
     let owner = desk.owner();
     let document = owner.creates("Elsewhere.");
-    let guest = desk.token("Guest", Role::Editor, &["--document", &document]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Editor, &document);
     for nobody in [&guest, &desk.person("Rex", Role::Reviewer), &desk.person("Vic", Role::Viewer)] {
         nobody.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
         nobody.emit("workspace:files", &json!({})).refused_with("not_allowed");
@@ -449,12 +448,7 @@ fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
 #[test]
 fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .workspace(&[("private.md", NOTES)])
-        .start();
+    let desk = Desk::plan().provider(&provider).workspace(&[("private.md", NOTES)]).start();
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let file = owner.opens_file("private.md");
     let rule = json!({"documentId": "desk", "effect": "deny", "tool": "*", "path": "private*"});

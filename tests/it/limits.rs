@@ -98,11 +98,7 @@ fn a_large_document_is_fine() {
 fn waiting_runs_are_limited() {
     let provider = Provider::answering(vec![json!([
         {"type": "tool_use", "name": "update_full_document", "input": {"new_content": "New.", "explanation": "e"}}])]);
-    let desk = Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start();
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.creates("Hello.");
     let ask = json!({"sessionId": ana.session(), "prompt": "Again", "context": {"documentId": ana.document()}});

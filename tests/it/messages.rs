@@ -460,7 +460,7 @@ fn a_program_that_wants_no_tools_gets_none_of_ours_either() {
 fn a_provider_is_told_what_the_program_wants() {
     let provider =
         Provider::answering(vec![json!([{"type": "thinking", "thinking": "Hm."}, text("Hello.")])]);
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     let mut body = program.request(&json!([user("Hello"), {"role": "system", "content": "Be brief."}]), &json!({
         "model": "claude-opus-5-5", "stop_sequences": ["END"], "temperature": 1, "tools": [tool("a")],
@@ -499,19 +499,10 @@ fn a_provider_is_told_what_the_program_wants() {
     assert_eq!(provider.counted()[0]["messages"][2]["content"][0]["text"], "And?");
 }
 
-/// A desk that asks this provider.
-fn behind(provider: &Provider) -> Desk {
-    Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start()
-}
-
 #[test]
 fn a_provider_keeps_of_a_request_what_the_program_wants_kept_and_nothing_else() {
     let provider = Provider::answering(vec![json!([text("Hello.")])]);
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     program.asks(&json!([user("Hello")]), &json!({"system": "Rules."})).ok();
     let asked = provider.asked(1);
@@ -539,7 +530,7 @@ fn what_a_provider_refuses_is_passed_on_at_once_with_when_to_come_again() {
     };
     let provider =
         Provider::answering(vec![refusal(429, "rate_limit_error", "ramp_limit_exceeded")]);
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     let asks = |stream: bool| {
         let body = program.request(&json!([user("Hello")]), &json!({"stream": stream}));
@@ -567,7 +558,7 @@ fn blocks_come_back_as_the_model_wrote_them() {
     let mixed = json!([text("A"), weather("toolu_1"), text("B"), weather("toolu_2")]);
     let answers = [&plain, &mixed, &plain, &mixed].map(Value::clone);
     let provider = Provider::answering(answers.into());
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     let more = json!({"tools": [tool("weather")]});
     for expected in [&plain, &mixed] {
@@ -637,7 +628,7 @@ fn tools_that_claude_was_taught_reach_it_and_no_other_model() {
     let run =
         json!({"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "ls"}});
     let provider = Provider::answering(vec![json!([run])]);
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     let bash = json!({"type": "bash_20250124", "name": "bash"});
     let more = json!({"tools": [tool("a"), bash], "tool_choice": {"type": "tool", "name": "bash"}});
@@ -658,7 +649,7 @@ fn tools_that_claude_was_taught_reach_it_and_no_other_model() {
 fn reasoning_that_a_program_sends_once_more_brings_nothing_back_twice() {
     let thinking = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="});
     let provider = Provider::answering(vec![json!([thinking, text("Hello.")])]);
-    let desk = behind(&provider);
+    let desk = Desk::behind(&provider);
     let program = program(&desk);
     let model = json!({"model": "claude-opus-5-5"});
     program.asks(&json!([user("Hello")]), &model).ok();

@@ -13,14 +13,6 @@ fn local(provider: &Provider, model: &str) -> Desk {
 }
 
 /// A desk whose model is behind the Messages API.
-fn with_provider(provider: &Provider) -> Desk {
-    Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start()
-}
-
 fn rewrite(text: &str) -> Value {
     let input = json!({"new_content": text, "explanation": "Rewrote it."});
     json!({"type": "tool_use", "name": "update_full_document", "input": input})
@@ -110,7 +102,7 @@ fn each_question_may_name_its_model() {
 #[test]
 fn what_a_run_used_is_told_with_its_end_and_remembered() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
-    let mut desk = with_provider(&provider);
+    let mut desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.creates("Hello.");
     ana.answer(&ana.asks("What is this?"));
@@ -163,7 +155,7 @@ fn holds_the_conversation(ana: &Person) {
 #[test]
 fn requests_are_what_the_providers_own_types_allow() {
     let claude = Provider::answering(conversation());
-    holds_the_conversation(&with_provider(&claude).editor("Ana"));
+    holds_the_conversation(&Desk::behind(&claude).editor("Ana"));
     let others = Provider::answering(conversation());
     holds_the_conversation(&local(&others, "openai:story").editor("Ana"));
     let thought = &claude.asked(2)["messages"][1]["content"][0];

@@ -58,16 +58,11 @@ fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
 #[test]
 fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start();
+    let desk = Desk::behind(&provider);
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let other = owner.creates(BEFORE);
     let asking = ana.creates("Mine.\n");
-    let guest = desk.token("Guest", Role::Viewer, &["--document", &asking]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Viewer, &asking);
     guest.opens(&asking);
     let call =
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
@@ -186,18 +181,13 @@ fn a_change_that_was_taken_back_is_decided_anew_and_the_first_decision_wins_agai
 #[test]
 fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start();
+    let desk = Desk::behind(&provider);
     let (owner, ana) = (desk.owner(), desk.editor("Ana"));
     let other = owner.creates(BEFORE);
     let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 3}]});
     owner.emit("document:settings", &json!({"documentId": other, "frozen": frozen})).ok();
     let asking = ana.creates("Mine.\n");
-    let guest = desk.token("Guest", Role::Viewer, &["--document", &asking]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Viewer, &asking);
     guest.opens(&asking);
     let call =
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);

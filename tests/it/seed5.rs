@@ -179,7 +179,7 @@ fn an_explanation_is_the_message_only_if_nothing_else_was_said() {
     let call =
         json!([{"type": "tool_use", "name": "update_full_document", "input": full("New.\n")}]);
     let provider = Provider::answering(vec![call, json!([])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     let run = ana.asks_about("Rewrite this", &about(OPENING));
     ana.accepts_all(&ana.sees_request());
@@ -521,7 +521,7 @@ fn every_tool_that_was_used_is_logged() {
 #[test]
 fn the_model_is_told_instructions_document_selection_history_and_request_in_order() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "A lighthouse."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     let context = json!({
         "documentContent": OPENING,
@@ -556,7 +556,7 @@ fn the_model_is_told_instructions_document_selection_history_and_request_in_orde
 #[test]
 fn what_is_not_in_the_context_is_not_in_the_prompt() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.is_answered("Are you there?", &json!({}));
     let told = provider.told(1);
@@ -569,7 +569,7 @@ fn what_is_not_in_the_context_is_not_in_the_prompt() {
 #[test]
 fn the_model_is_offered_the_three_tools() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.is_answered("Are you there?", &about(OPENING));
     let tools = &provider.asked(1)["tools"];
@@ -590,7 +590,7 @@ fn the_model_is_offered_the_three_tools() {
 #[test]
 fn the_shared_documents_own_text_is_the_one_that_counts() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.creates("What the server knows.\n");
     let context =
@@ -598,14 +598,6 @@ fn the_shared_documents_own_text_is_the_one_that_counts() {
     ana.is_answered("Are you there?", &context);
     assert!(provider.told(1).contains("What the server knows."));
     assert!(!provider.told(1).contains("What the client thinks."));
-}
-
-fn with_provider(provider: &Provider) -> Desk {
-    Desk::plan()
-        .model("anthropic")
-        .variable("ANTHROPIC_API_KEY", "sk-story")
-        .variable("ANTHROPIC_BASE_URL", &provider.url)
-        .start()
 }
 
 // The private document of a session.
@@ -629,7 +621,7 @@ fn a_session_without_a_shared_document_has_a_private_one() {
 #[test]
 fn the_private_document_is_brought_to_the_text_that_is_sent() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.is_answered("One?", &about("The first text.\n"));
     ana.is_answered("Two?", &about("The second text.\n"));
@@ -653,7 +645,7 @@ fn line_ends_are_normalised_before_positions_count() {
 #[test]
 fn a_session_remembers_and_another_does_not() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
     ana.is_answered("My cat is called Mog.", &json!({}));
     ana.is_answered("What is my cat called?", &json!({}));
@@ -666,7 +658,7 @@ fn a_session_remembers_and_another_does_not() {
 #[test]
 fn a_conversation_can_be_begun_afresh() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let desk = with_provider(&provider);
+    let desk = Desk::behind(&provider);
     let ana = desk.editor("Ana");
     ana.is_answered("My cat is called Mog.", &json!({}));
     let ask = json!({"sessionId": ana.session(), "prompt": "What is my cat called?", "continue": false, "context": {}});

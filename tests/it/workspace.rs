@@ -98,8 +98,7 @@ fn whoever_comes_later_is_told_of_what_waits() {
     assert!(pending(&viewer).is_empty());
     viewer.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     let document = owner.creates("Elsewhere.");
-    let guest = desk.token("Guest", Role::Reviewer, &["--document", &document]);
-    let guest = Person::arrive(desk.url(), &guest, "Guest");
+    let guest = desk.guest(Role::Reviewer, &document);
     assert!(pending(&guest).is_empty());
     guest.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     assert_eq!(guest.saw("tool_approval_request"), [Value::Null; 0]);

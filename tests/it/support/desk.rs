@@ -8,6 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::person::Person;
+use super::provider::Provider;
 use super::script::Script;
 use super::server::{Server, copydesk};
 
@@ -94,6 +95,12 @@ impl Plan {
         self
     }
 
+    /// Asks a provider of the Messages API that is played.
+    pub fn provider(self, provider: &Provider) -> Self {
+        let keyed = self.model("anthropic").variable("ANTHROPIC_API_KEY", "sk-story");
+        keyed.variable("ANTHROPIC_BASE_URL", &provider.url)
+    }
+
     /// Another model, as `--model` names it.
     pub fn model(mut self, name: &str) -> Self {
         self.model = Some(Model::Named(name.to_owned()));
@@ -138,6 +145,11 @@ impl Desk {
     /// A desk whose model plays this.
     pub fn scripted(script: Script) -> Self {
         Plan::default().script(script).start()
+    }
+
+    /// A desk that asks this provider.
+    pub fn behind(provider: &Provider) -> Self {
+        Plan::default().provider(provider).start()
     }
 
     /// To say more about it before it starts.
@@ -203,6 +215,12 @@ impl Desk {
     /// Shorthand: most people in the stories write.
     pub fn editor(&self, name: &str) -> Person {
         self.person(name, Role::Editor)
+    }
+
+    /// Somebody connected who may go to one document and nowhere else.
+    pub fn guest(&self, role: Role, document: &str) -> Person {
+        let token = self.token("Guest", role, &["--document", document]);
+        Person::arrive(self.url(), &token, "Guest")
     }
 
     /// The connected owner.

@@ -27,7 +27,7 @@ export class Line {
     line.at = null;
     /** `hear(version, update)` is told each update in order, `mirror` everything that moves pending changes. */
     line.ear = { hear() {} };
-    line.lost = new Promise((resolve) => line.socket.on("disconnect", () => resolve({ lost: true })));
+    line.lost = new Promise((resolve) => line.socket.on("disconnect", (reason) => resolve({ lost: true, reason })));
     const guard = (take) => (message) => {
       try {
         if ((message.documentId ?? message.document_id ?? line.documentId) === line.documentId) take(message);
@@ -65,7 +65,7 @@ export class Line {
     this.ear.mirror?.take("updates", message);
   }
 
-  /** The answer; `{lost: true}` if the connection ended before it came. */
+  /** The answer; `{lost: true, reason}` if the connection ended before it came. */
   call(event, payload) {
     const answer = new Promise((resolve) => this.socket.emit(event, payload, resolve));
     return late(Promise.race([answer, this.lost]), `the answer to ${event}`);

@@ -132,18 +132,13 @@ export class Stage {
     await this.catchUp(editor);
   }
 
-  /** Asks for what it missed: from what it heard last, or only from what it has applied. A machine with too much to do may lose a connection on the way. */
-  async catchUp(editor, tries = 3) {
+  /** Asks for what it missed: from what it heard last, or only from what it has applied. */
+  async catchUp(editor) {
     this.count.resyncs++;
     const since = this.dice.chance(0.5) ? editor.heard : editor.version;
     const event = this.dice.pick(["document:open", "document:resync"]);
     const answer = await editor.line.join(since, event);
-    if (answer.lost && tries > 0) {
-      this.log(`${editor.name} is cut off while it catches up, and tries again`);
-      editor.line = await this.newLine(editor);
-      return this.catchUp(editor, tries - 1);
-    }
-    must(!answer.lost, `${editor.name} was cut off while it caught up again and again`);
+    must(!answer.lost, `${editor.name} was cut off while it caught up: ${answer.reason}`);
     this.log(`${editor.name} catches up from ${since}: ${JSON.stringify(answer.updates?.length)}`);
   }
 
