@@ -75,16 +75,19 @@ struct Matcher {
 impl Matcher {
     fn of<'t>(old: &[&'t str], new: &[&'t str], steps: usize) -> Self {
         let mut numbers: HashMap<&'t str, usize> = HashMap::new();
-        let mut numbered = |lines: &[&'t str]| -> Vec<usize> {
-            lines
-                .iter()
-                .map(|line| {
-                    let next = numbers.len();
-                    *numbers.entry(line).or_insert(next)
-                })
-                .collect()
+        let mut number = |line: &&'t str| {
+            let next = numbers.len();
+            *numbers.entry(*line).or_insert(next)
         };
-        let (old, new) = (numbered(old), numbered(new));
+        // Most of the lines are the same at both ends, and need not be looked up twice.
+        let same = |(a, b): &(&&str, &&str)| a == b;
+        let head = old.iter().zip(new).take_while(same).count();
+        let (old_rest, new_rest) = (&old[head..], &new[head..]);
+        let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
+        let middle = &new_rest[..new_rest.len() - tail];
+        let old: Vec<usize> = old.iter().map(&mut number).collect();
+        let middle: Vec<usize> = middle.iter().map(&mut number).collect();
+        let new = [&old[..head], &middle, &old[old.len() - tail..]].concat();
         let mut places = vec![Vec::new(); numbers.len()];
         for (place, &line) in new.iter().enumerate() {
             places[line].push(place);

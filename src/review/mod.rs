@@ -15,6 +15,7 @@ mod difflib;
 mod execution;
 mod fingerprint;
 mod hunk;
+mod keeping;
 mod pattern;
 mod person;
 mod policy;

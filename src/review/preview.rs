@@ -1,15 +1,17 @@
 //! What people are shown besides the hunks: a unified diff, several, a command, or the plain input.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-use crate::document::diff::DiffLimits;
+use crate::document::diff::{DiffLimits, common_ends};
 use crate::document::utf16_len;
 
 use super::difflib::{Block, MOST_STEPS, matching_blocks};
+use super::keeping::Kept;
 
 /// How a preview is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,26 +50,21 @@ pub struct Warning {
 
 /// What people are shown besides the hunks (seed 1's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Kept", into = "Kept")]
 pub struct Preview {
     /// How to draw it.
     pub kind: PreviewKind,
     /// Facts about it.
-    #[serde(default)]
     pub data: Value,
     /// The document's title, or the file.
-    #[serde(default)]
     pub file_path: Option<String>,
     /// The text before.
-    #[serde(default)]
-    pub original_content: Option<String>,
+    pub original_content: Option<Arc<str>>,
     /// The text after.
-    #[serde(default)]
-    pub new_content: Option<String>,
+    pub new_content: Option<Arc<str>>,
     /// A unified diff, line by line.
-    #[serde(default)]
     pub diff_lines: Vec<String>,
     /// What to look out for.
-    #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
@@ -75,17 +72,18 @@ impl Preview {
     /// One text changes; `old` is `None` for a new file.
     pub fn diff(path: &str, old: Option<&str>, new: &str, limits: &DiffLimits) -> Self {
         let before = old.unwrap_or_default();
+        let (old_lines, new_lines) = (lines(before), lines(new));
         Self {
             data: json!({
                 "file_path": path,
                 "is_new_file": old.is_none(),
-                "original_lines": lines(before).len(),
-                "new_lines": lines(new).len(),
+                "original_lines": old_lines.len(),
+                "new_lines": new_lines.len(),
             }),
             file_path: Some(path.to_owned()),
-            original_content: Some(before.to_owned()),
-            new_content: Some(new.to_owned()),
-            diff_lines: diff_lines(path, before, new, limits),
+            original_content: Some(before.into()),
+            new_content: Some(new.into()),
+            diff_lines: unified(path, &old_lines, &new_lines, limits),
             ..Self::generic()
         }
         .of_kind(PreviewKind::Diff)
@@ -139,15 +137,9 @@ impl Preview {
     pub(super) fn units(&self) -> Option<usize> {
         let new = self.new_content.as_deref()?;
         let old = self.original_content.as_deref().unwrap_or_default();
-        let same = |(a, b): &(char, char)| a == b;
-        let units = |chars: &mut dyn Iterator<Item = (char, char)>| -> usize {
-            chars.map(|(a, _)| a.len_utf16()).sum()
-        };
-        let shorter = utf16_len(old).min(utf16_len(new));
-        let head = units(&mut old.chars().zip(new.chars()).take_while(same));
-        let tail = units(&mut old.chars().rev().zip(new.chars().rev()).take_while(same));
-        let kept = (head + tail).min(shorter);
-        Some(utf16_len(old) + utf16_len(new) - 2 * kept)
+        let (head, tail) = common_ends(old, new);
+        let units = |text: &str| utf16_len(&text[head..text.len() - tail]);
+        Some(units(old) + units(new))
     }
 
     fn of_kind(self, kind: PreviewKind) -> Self {
@@ -161,9 +153,12 @@ const CONTEXT: usize = 3;
 /// A unified diff as Python's `difflib.unified_diff` writes it of `splitlines()` and with `lineterm=""`; empty if no line differs.
 /// Where that would take too long, the difference is as good but may be another one.
 pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<String> {
-    let (old, new) = (lines(old), lines(new));
-    let ops = matching_blocks(&old, &new, MOST_STEPS).map_or_else(
-        || capture_diff_slices_deadline(Algorithm::Myers, &old, &new, limits.deadline),
+    unified(path, &lines(old), &lines(new), limits)
+}
+
+fn unified(path: &str, old: &[&str], new: &[&str], limits: &DiffLimits) -> Vec<String> {
+    let ops = matching_blocks(old, new, MOST_STEPS).map_or_else(
+        || capture_diff_slices_deadline(Algorithm::Myers, old, new, limits.deadline),
         |blocks| between(&blocks, old.len(), new.len()),
     );
     let mut out = Vec::new();
@@ -177,7 +172,7 @@ pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<
         let new_range = first.new_range().start..last.new_range().end;
         out.push(format!("@@ -{} +{} @@", place(&old_range), place(&new_range)));
         for op in &group {
-            push_lines(op, &old, &new, &mut out);
+            push_lines(op, old, new, &mut out);
         }
     }
     out
@@ -225,23 +220,42 @@ fn place(range: &Range<usize>) -> String {
 
 /// Lines as Python's `str.splitlines` cuts them, which is at more than `\n`.
 fn lines(text: &str) -> Vec<&str> {
-    let mut lines = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(ends_line) {
-        lines.push(&rest[..at]);
-        let end = if rest[at..].starts_with("\r\n") {
-            2
-        } else {
-            rest[at..].chars().next().map_or(1, char::len_utf8)
-        };
-        rest = &rest[at + end..];
+    // Without a way out on the way, which compilers do many bytes at a time; in most texts nothing else ends a line.
+    let is_plain =
+        !text.bytes().fold(false, |any, byte| any | (byte != b'\n' && may_end_line(byte)));
+    if is_plain {
+        return text.split_terminator('\n').collect();
     }
-    if !rest.is_empty() {
-        lines.push(rest);
+    let bytes = text.as_bytes();
+    let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
+    while let Some(step) = bytes[at..].iter().position(|&byte| may_end_line(byte)) {
+        at += step;
+        let end = line_end(&bytes[at..]);
+        if end == 0 {
+            at += 1;
+            continue;
+        }
+        lines.push(&text[start..at]);
+        at += end;
+        start = at;
+    }
+    if start < text.len() {
+        lines.push(&text[start..]);
     }
     lines
 }
 
-fn ends_line(c: char) -> bool {
-    matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+/// Whether the end of a line can begin with this byte: controls, and the first bytes of U+0085, U+2028 and U+2029.
+fn may_end_line(byte: u8) -> bool {
+    byte < b' ' || byte == 0xc2 || byte == 0xe2
+}
+
+/// Bytes of the end of a line that is here; 0: there is none.
+fn line_end(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\r', b'\n', ..] | [0xc2, 0x85, ..] => 2,
+        [b'\n'..=b'\r' | 0x1c..=0x1e, ..] => 1,
+        [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
+        _ => 0,
+    }
 }

@@ -34,7 +34,7 @@ impl Tool for ExitPlanMode {
 
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
         let plan = checked(input)?;
-        let preview = Preview { new_content: Some(plan), ..Preview::generic() };
+        let preview = Preview { new_content: Some(plan.into()), ..Preview::generic() };
         Ok(Prepared::Act(Intent { preview, touched: None }))
     }
 

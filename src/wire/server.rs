@@ -1,5 +1,7 @@
 //! What the server sends over socket.io: acknowledgements and events.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -362,9 +364,9 @@ pub struct ToolApprovalRequest {
     /// The document's title, or the file.
     pub file_path: Option<String>,
     /// The text before, as the model knew it.
-    pub original_content: Option<String>,
+    pub original_content: Option<Arc<str>>,
     /// The text the model proposed.
-    pub new_content: Option<String>,
+    pub new_content: Option<Arc<str>>,
     /// A unified diff.
     pub diff_lines: Vec<String>,
     /// The session that asked.
