@@ -85,7 +85,7 @@ impl Agents {
         let again = asked(self.call(calling, &CancellationToken::new()).await?).await?;
         room.repeated(old.id().clone(), again.clone(), by).await?;
         let record = self.shared.store.request(&again).await?.ok_or(RoomError::NoRequest)?;
-        Ok(Reopened::Another(Box::new(serde_json::from_value(record.body)?)))
+        Ok(Reopened::Another(Box::new(serde_json::from_str(&record.body)?)))
     }
 }
 

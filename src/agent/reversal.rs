@@ -130,7 +130,7 @@ impl Shared {
         let Some(record) = kept.filter(|record| record.document.is_none()) else {
             return Ok(None);
         };
-        let read = serde_json::from_value(record.body);
+        let read = serde_json::from_str(&record.body);
         read.map(Some).map_err(|error| {
             RoomError::Invalid(format!("the request that is kept cannot be read: {error}"))
         })

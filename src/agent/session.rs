@@ -226,8 +226,8 @@ impl Agents {
         let records = store.requests(Scope::Document(&document), None, DECIDED_LIMIT).await?;
         let mut left = DECIDED_SIZE;
         let ended = records.into_iter().filter(|record| !record.open).map_while(|record| {
-            left = left.checked_sub(record.body.to_string().len())?;
-            Some(serde_json::from_value(record.body))
+            left = left.checked_sub(record.body.len())?;
+            Some(serde_json::from_str(&record.body))
         });
         Ok(ended.filter_map(Result::ok).collect())
     }

@@ -53,6 +53,12 @@ fn person(role: Role) -> Principal {
     }
 }
 
+/// A request as it is on the disk.
+async fn kept(stage: &Stage, request: &Request) -> Request {
+    let record = stage.store.request(request.id()).await.unwrap().unwrap();
+    serde_json::from_str(&record.body).unwrap()
+}
+
 /// The code that a decision was refused with.
 fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
     match decided {

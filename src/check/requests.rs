@@ -193,7 +193,7 @@ async fn decisions(
 
 /// A request by itself.
 fn one(record: &RequestRecord, taken: &[DecisionRecord], report: &mut Report) -> Option<Request> {
-    let request: Request = match serde_json::from_value(record.body.clone()) {
+    let request: Request = match serde_json::from_str(&record.body) {
         Ok(request) => request,
         Err(error) => {
             report.find("request.row", &record.id, format!("cannot be read: {error}"));

@@ -207,7 +207,7 @@ async fn look(
     let request = match open.iter().find(|request| request.id() == id) {
         Some(request) => review::Request::clone(request),
         // Asked for again: it may have ended between the two looks.
-        None => serde_json::from_value(self::record(door, id).await?.body).map_err(|error| {
+        None => serde_json::from_str(&self::record(door, id).await?.body).map_err(|error| {
             tracing::error!(%error, request = %id, "a request that is kept cannot be read");
             Problem::internal()
         })?,

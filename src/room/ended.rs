@@ -37,7 +37,7 @@ impl Page {
         let mut found = found.map_err(RoomError::store)?;
         let more = found.len() > wanted.limit as usize;
         found.truncate(wanted.limit as usize);
-        let requests = found.into_iter().map(restore::request).collect::<Result<_, _>>()?;
+        let requests = found.iter().map(restore::request).collect::<Result<_, _>>()?;
         Ok(Self { requests, more })
     }
 }

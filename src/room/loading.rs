@@ -27,7 +27,7 @@ pub(super) async fn load(
     let newest = store.load(id).await.map_err(RoomError::store)?.ok_or(RoomError::NoDocument)?;
     let scope = if *id == desk::id() { Scope::Desk } else { Scope::Document(id) };
     let open = store.open_requests(scope).await.map_err(RoomError::store)?;
-    let open = open.into_iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+    let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
     let loaded =
         if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
@@ -81,7 +81,7 @@ pub(super) async fn request(
 ) -> Result<Request, RoomError> {
     let record = store.request(id).await.map_err(RoomError::store)?;
     let record = record.filter(|record| record.document == state.about());
-    restore::request(record.ok_or(RoomError::NoRequest)?)
+    restore::request(&record.ok_or(RoomError::NoRequest)?)
 }
 
 /// An ended request, mapped over everything that was committed since it ended. All of that must be durable.

@@ -50,10 +50,10 @@ impl Rehearsal {
     /// The room as a restart finds it: the document from the [`Self::floor`] on, its open requests, and its rules in force.
     pub fn load(
         kept: LoadedDocument,
-        open: Vec<RequestRecord>,
+        open: &[RequestRecord],
         rules: Vec<RuleRecord>,
     ) -> Result<Self, RoomError> {
-        let open = open.into_iter().map(restore::request).collect::<Result<_, _>>()?;
+        let open = open.iter().map(restore::request).collect::<Result<_, _>>()?;
         let mut state = restore::room(kept, open)?;
         for rule in rules.into_iter().map(restore::rule) {
             let rule = rule?;
@@ -68,7 +68,7 @@ impl Rehearsal {
         open: &[RequestRecord],
         newest: Version,
     ) -> Result<Version, RoomError> {
-        let open = open.iter().cloned().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+        let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
         restore::floor(settings, &open, newest)
     }
 
@@ -119,7 +119,7 @@ impl Rehearsal {
     /// A request that ended at the version of `text` is at hand again, mapped over the updates since. Nothing may wait to be kept.
     pub fn recall(
         &mut self,
-        ended: RequestRecord,
+        ended: &RequestRecord,
         text: Text,
         since: &[UpdateRecord],
     ) -> Result<(), RoomError> {
@@ -204,7 +204,7 @@ impl Turn {
         for output in self.outputs {
             match output {
                 Output::Answer(answer) => answer(Ok(())),
-                Output::Tell(event) => tell(Told::All(event)),
+                Output::Tell(event, _) => tell(Told::All(event)),
                 Output::TellOthers(one, event) => tell(Told::Others(one, event)),
                 Output::TellOne(one, event) => tell(Told::One(one, event)),
                 Output::Join(member) => tell(Told::Joined(member)),

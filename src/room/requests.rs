@@ -100,7 +100,7 @@ pub(super) fn record(state: &RoomState, request: &Request) -> Op {
         created_ms: request.clock.created_ms,
         expires_ms: request.clock.expires_ms,
         // A request holds strings, numbers and JSON values: nothing that cannot be written.
-        body: serde_json::to_value(request).unwrap_or_default(),
+        body: serde_json::to_string(request).unwrap_or_default(),
     })
 }
 

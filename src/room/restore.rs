@@ -81,8 +81,8 @@ pub(super) fn text(loaded: &LoadedDocument) -> Result<Text, RoomError> {
 }
 
 /// A request as it was kept.
-pub(super) fn request(record: RequestRecord) -> Result<Request, RoomError> {
-    serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+pub(super) fn request(record: &RequestRecord) -> Result<Request, RoomError> {
+    serde_json::from_str(&record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
 /// A rule as it was kept.

@@ -199,9 +199,7 @@ fn claim_client<'a>(
 }
 
 fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
-    // It holds two whole texts: written out once, for both tables.
-    let body = record.body.to_string();
-    webhooks::note(script, record, &body);
+    webhooks::note(script, record);
     script
         .run(
             "INSERT INTO requests
@@ -218,7 +216,7 @@ fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
         .bind(record.open)
         .bind(int(record.created_ms))
         .bind(record.expires_ms.map(int))
-        .bind(body);
+        .bind(&record.body);
 }
 
 fn append_decision(script: &mut Script<'_>, record: &DecisionRecord) {

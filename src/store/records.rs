@@ -90,8 +90,8 @@ pub struct RequestRecord {
     pub created_ms: u64,
     /// When it expires; none: never.
     pub expires_ms: Option<u64>,
-    /// Everything else.
-    pub body: Value,
+    /// The request itself as JSON, written once: it can be long.
+    pub body: String,
 }
 
 /// One decision or vote; never changed or removed.

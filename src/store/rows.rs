@@ -64,7 +64,7 @@ pub(super) fn request(row: &SqliteRow) -> Read<RequestRecord> {
         open: row.try_get("is_open")?,
         created_ms: number(row, "created_ms")?,
         expires_ms: maybe_number(row, "expires_ms")?,
-        body: json(row, "body")?,
+        body: text(row, "body")?,
     })
 }
 

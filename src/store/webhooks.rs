@@ -186,8 +186,8 @@ const TOLD: &str = "active
     AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
-/// Writes down whom to tell of a request's new state, before that state is written. `body` is the request's, written out.
-pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord, body: &str) {
+/// Writes down whom to tell of a request's new state, before that state is written.
+pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord) {
     let document = request.document.as_ref().map(DocumentId::as_str);
     let event = if request.open { "waiting" } else { "resolved" };
     // Before there is one more.
@@ -208,7 +208,7 @@ pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord, body: &str)
         .bind(MOST_WAITING)
         .bind(DeliveryId::generate().as_str())
         .bind(event)
-        .bind(body);
+        .bind(&request.body);
 }
 
 /// What became of a delivery; of one whose webhook was removed meanwhile, nothing.

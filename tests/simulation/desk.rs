@@ -185,19 +185,19 @@ impl Desk {
             return;
         }
         let record = self.disk.requests[id].clone();
-        let stored: Request = serde_json::from_value(record.body.clone()).unwrap();
+        let stored: Request = serde_json::from_str(&record.body).unwrap();
         let since = self.disk.since(stored.version);
         let record = match self.wrong {
             Some(Mutation::InverseIsNotMapped) => {
                 let version = self.room.version();
-                let body = serde_json::to_value(Request { version, ..stored.clone() }).unwrap();
+                let body = serde_json::to_string(&Request { version, ..stored.clone() }).unwrap();
                 let record = copydesk::store::RequestRecord { body, ..record };
-                self.room.recall(record, self.room.text().clone(), &[]).unwrap();
+                self.room.recall(&record, self.room.text().clone(), &[]).unwrap();
                 return;
             }
             _ => record,
         };
-        self.room.recall(record, text(stored.version.0 as usize), since).unwrap();
+        self.room.recall(&record, text(stored.version.0 as usize), since).unwrap();
     }
 
     /// How a request ended that somebody waits for after a restart.
@@ -262,9 +262,8 @@ impl Desk {
             crate::rules::Broken(ARestartChangesNothing, format!("it cannot be loaded: {error:?}"))
         })?;
         if let Some(wrong) = self.wrong {
-            let stored = |id: &RequestId| {
-                serde_json::from_value(self.disk.requests[id].body.clone()).unwrap()
-            };
+            let stored =
+                |id: &RequestId| serde_json::from_str(&self.disk.requests[id].body).unwrap();
             wrong.restarted(&mut room, stored);
         }
         Ok(room)

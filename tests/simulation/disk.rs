@@ -110,7 +110,7 @@ impl Disk {
         let updates = self.updates[snapshot.0 as usize..].to_vec();
         let rules = self.rules.values().filter(|rule| rule.ended_ms.is_none()).cloned().collect();
         let kept = LoadedDocument { record, snapshot, text: text.clone(), updates };
-        Rehearsal::load(kept, open, rules)
+        Rehearsal::load(kept, &open, rules)
     }
 
     /// The updates between a version and the log at hand.

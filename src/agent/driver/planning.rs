@@ -89,6 +89,6 @@ impl Driver<'_> {
     async fn standing(&self, id: &RequestId) -> Result<Option<Request>, Failure> {
         let record = self.shared.store.request(id).await.map_err(AskError::from)?;
         // One that cannot be read is no news; `check` finds it.
-        Ok(record.and_then(|record| serde_json::from_value(record.body).ok()))
+        Ok(record.and_then(|record| serde_json::from_str(&record.body).ok()))
     }
 }

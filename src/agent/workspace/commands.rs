@@ -243,9 +243,7 @@ async fn a_command_the_server_died_in_is_not_run_again_and_what_is_left_of_it_en
     assert!(is_error && text.contains("it was not repeated"), "{text}");
     assert_eq!(stage.file("pid").unwrap(), pid, "it ran once");
     assert!(orphan.wait().unwrap().code().is_none(), "it was ended");
-    let kept = stage.store.request(request.id()).await.unwrap().unwrap();
-    let kept: Request = serde_json::from_value(kept.body).unwrap();
-    assert!(matches!(kept.execution, Some(Execution::Done { .. })));
+    assert!(matches!(kept(&stage, &request).await.execution, Some(Execution::Done { .. })));
 }
 
 /// How many processes carry the mark of a request.

@@ -4,11 +4,6 @@ use crate::review::{Execution, Report, RequestStatus};
 
 use super::*;
 
-async fn kept(stage: &Stage, request: &Request) -> Request {
-    let record = stage.store.request(request.id()).await.unwrap().unwrap();
-    serde_json::from_value(record.body).unwrap()
-}
-
 #[tokio::test]
 async fn a_pending_request_is_decided_after_the_restart() {
     let (mut stage, request) = writing(&[], "a.txt", "new").await;

@@ -42,8 +42,7 @@ async fn it_is_a_request_of_whoever_proposes_it_on_todays_file() {
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("new\n"));
-    let kept = stage.store.request(old.id()).await.unwrap().unwrap();
-    assert_eq!(kept.body["again_as"], json!(again.id()));
+    assert_eq!(kept(&stage, &old).await.again_as.as_ref(), Some(again.id()));
     assert_eq!(stage.model.asked().len(), 2, "no model is asked");
 }
 

@@ -3,7 +3,7 @@
 use super::desk::{Desk, new_request};
 use super::who;
 use crate::ids::{RequestId, Version};
-use crate::review::{HunkStatus, RequestStatus};
+use crate::review::{HunkStatus, RequestStatus, Unasked};
 use crate::room::RoomError;
 use crate::room::command::{Configure, Gate, Proposed};
 use crate::room::settings::{Approvals, OwnSettings};
@@ -89,8 +89,8 @@ async fn a_bypassed_proposal_is_shown_applied_and_ended_in_this_order() {
     let Proposed::Resolved(settled) = proposed else { panic!("{proposed:?}") };
     assert_eq!(settled.reading.text.to_string(), "It was warm.");
     assert_eq!(desk.heard("ana"), ["requested", "updates 0..1 -1", "resolved approved"]);
-    let request = desk.store.request(&settled.resolution.request).await.unwrap().unwrap();
-    assert_eq!(request.body["closed"]["unasked"], "bypass");
+    let closed = desk.kept(&settled.request).await.closed.unwrap();
+    assert_eq!(closed.unasked, Some(Unasked::Bypass));
 }
 
 #[tokio::test]
@@ -105,9 +105,9 @@ async fn with_approvals_off_nobody_is_asked_whatever_the_policy() {
     let read = desk.now().await;
     let proposed = desk.proposes_on(&read, "It was warm.", Gate::Ask).await.unwrap();
     let Proposed::Resolved(settled) = proposed else { panic!("{proposed:?}") };
-    let request = desk.store.request(&settled.resolution.request).await.unwrap().unwrap();
-    assert_eq!((request.status.as_str(), desk.text().await.as_str()), ("approved", "It was warm."));
-    assert_eq!(request.body["closed"]["unasked"], "approvals_off");
+    assert_eq!(desk.text().await, "It was warm.");
+    let closed = desk.kept(&settled.request).await.closed.unwrap();
+    assert_eq!(closed.unasked, Some(Unasked::ApprovalsOff));
     let decisions = desk.store.decisions(&settled.resolution.request).await.unwrap();
     assert_eq!(decisions[0].user, who("bo").user);
 }

@@ -116,7 +116,7 @@ fn request(id: &str, document: Option<&str>) -> RequestRecord {
         open: true,
         created_ms: 7,
         expires_ms: Some(u64::MAX >> 1),
-        body: json!({"hunks": [{"base": "\u{1f600}"}]}),
+        body: json!({"hunks": [{"base": "\u{1f600}"}]}).to_string(),
     }
 }
 

@@ -23,7 +23,7 @@ fn request(id: &str, open: bool) -> Op {
         open,
         created_ms: 1_000,
         expires_ms: None,
-        body: json!({"name": id}),
+        body: json!({"name": id}).to_string(),
     })
 }
 

@@ -86,7 +86,7 @@ impl World {
         let text = self.ledger.text(self.ledger.version()).to_string();
         must(TextsAreEqual, text == self.desk.room.text().to_string(), || text.clone())?;
         for record in self.desk.disk.requests.values() {
-            let request: Request = serde_json::from_value(record.body.clone()).unwrap();
+            let request: Request = serde_json::from_str(&record.body).unwrap();
             for hunk in &request.hunks {
                 self.book.stays(hunk)?;
                 let rule = hunk.decided.as_ref().and_then(|it| it.rule.clone());
