@@ -9,13 +9,18 @@ use crate::who::{Action, Principal};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
-    let mut tokens = store.tokens().await?;
-    tokens.retain(|token| pass::ended(token, now_ms).is_none());
-    let holder = |token: TokenRecord| {
-        let TokenRecord { user, name, role, document, .. } = token;
-        Principal { user, name, role, document }
-    };
-    Ok(tokens.into_iter().map(holder).collect())
+    Ok(good(store.tokens().await?, now_ms).collect())
+}
+
+/// Those of the tokens that are good, as whom they let in.
+fn good(tokens: Vec<TokenRecord>, now_ms: u64) -> impl Iterator<Item = Principal> {
+    let are_good = tokens.into_iter().filter(move |it| pass::ended(it, now_ms).is_none());
+    are_good.map(|TokenRecord { user, name, role, document, .. }| Principal {
+        user,
+        name,
+        role,
+        document,
+    })
 }
 
 /// The people who could decide about a change of `document` at `now_ms`: all of them, or those who may do `action` there.
@@ -40,8 +45,8 @@ pub async fn may_still(
     document: Option<&DocumentId>,
     now_ms: u64,
 ) -> Result<bool, StoreError> {
-    let holders = holders(store, now_ms).await?;
-    Ok(holders.iter().any(|holder| holder.user == *user && holder.may(action, document)))
+    let tokens = store.tokens_of(user).await?;
+    Ok(good(tokens, now_ms).any(|holder| holder.may(action, document)))
 }
 
 /// What people are called: for showing who did something when they are not connected. Somebody with several tokens is

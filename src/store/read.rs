@@ -320,6 +320,12 @@ impl Store {
         self.all(query, rows::token).await
     }
 
+    /// All tokens of one person, expired and revoked ones too.
+    pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
+        self.all(query, rows::token).await
+    }
+
     /// One of the server's own values.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
