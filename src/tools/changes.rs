@@ -12,7 +12,7 @@ use super::{Allowed, Proposal, ToolError, unseen};
 /// How long small changes are looked for; a very long text is then left with fewer, larger ones.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// UTF-16 units of a text that takes less time to put together than another thread takes to wake.
+/// UTF-16 units of a text that takes less time to go through than another thread takes to wake.
 const SHORT: usize = 32 * 1024;
 
 /// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
@@ -60,7 +60,7 @@ pub async fn compose(
     warnings: Vec<Warning>,
 ) -> Result<Proposal, ToolError> {
     let Reading { title, text: before, .. } = base.clone();
-    let is_short = before.len() <= SHORT;
+    let units = before.len();
     let composed = move |limits: &DiffLimits| {
         let new = replaced(&before, &hunks)?;
         let old = before.to_string();
@@ -69,7 +69,7 @@ pub async fn compose(
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         Ok(Proposal { hunks, text: Text::new(&new), preview, told: None })
     };
-    if is_short { composed(&limits()) } else { blocking(composed).await? }
+    linear(units, composed).await?
 }
 
 fn replaced(before: &Text, hunks: &[HunkDraft]) -> Result<String, ToolError> {
@@ -109,6 +109,14 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
         part.to += offset;
     }
     hunks
+}
+
+/// Runs `work` that is done quickly with a short text, of which it is given `units`: only with a long one on another thread.
+pub async fn linear<T: Send + 'static>(
+    units: usize,
+    work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    if units <= SHORT { Ok(work(&limits())) } else { blocking(work).await }
 }
 
 /// Runs `work` where it holds up nobody.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::document::diff::{DraftPart, HunkDraft};
+use crate::document::diff::{DiffLimits, DraftPart, HunkDraft};
 use crate::document::{Text, utf16_len};
 
 use super::hooks::validate::CONTENT_LIMIT;
@@ -101,7 +101,15 @@ impl Tool for FindAndReplace {
         let range = input.range.unwrap_or(everywhere);
         range.within(&base.text)?;
         let text = base.text.clone();
-        let hunks = changes::blocking(move |_| matches(&text, range, &input)).await??;
+        let units = text.len();
+        let is_literal = input.mode == Mode::Literal;
+        let found = move |_: &DiffLimits| matches(&text, range, &input);
+        // How long an expression takes is its own affair.
+        let hunks = if is_literal {
+            changes::linear(units, found).await??
+        } else {
+            changes::blocking(found).await??
+        };
         changes::compose(base, hunks, Vec::new()).await.map(Prepared::Propose)
     }
 }
@@ -124,9 +132,8 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
     let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
     let (mut byte, mut unit) = (first, start);
     let all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
-    for captures in all {
-        let whole = captures.get_match();
-        if !joints.are_at(&whole.range()) {
+    for Found { range, groups } in all {
+        if !joints.are_at(&range) {
             inside += 1;
             continue;
         }
@@ -136,17 +143,18 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
                 "More than {MOST_MATCHES} matches; narrow `find`, or give a `range`"
             )));
         }
-        let insert = template.fill(|group| captures.get(group).map(|it| it.as_str()));
+        let (words, starts) = (&hay[range.clone()], range.start);
+        let insert = template.fill(|group| groups.as_ref()?.get(group).map(|it| it.as_str()));
         inserted += insert.len();
         if inserted > MOST_INSERTED {
             return Err(ToolError::Denied("Content too large".into()));
         }
-        unit += utf16_len(&hay[byte..whole.start()]);
+        unit += utf16_len(&hay[byte..starts]);
         let from = unit;
-        unit += utf16_len(whole.as_str());
-        byte = whole.end();
-        if insert != whole.as_str() {
-            let base = whole.as_str().to_owned();
+        unit += utf16_len(words);
+        byte = range.end;
+        if insert != words {
+            let base = words.to_owned();
             hunks.push(vec![DraftPart { from, to: unit, base, insert }].into());
         }
     }
@@ -170,11 +178,11 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
 }
 
 /// What each match becomes. Its own line ends are normalised, as all text is.
-fn template(input: &Input, pattern: &Regex) -> Result<Template, ToolError> {
+fn template(input: &Input, pattern: &Pattern) -> Result<Template, ToolError> {
     let replace = Text::new(&input.replace).to_string();
-    if input.mode == Mode::Literal {
+    let (Mode::Regex, Pattern::Expression(pattern)) = (input.mode, pattern) else {
         return Ok(Template::plain(&replace));
-    }
+    };
     let groups: Vec<_> = pattern.capture_names().collect();
     let refused = |reason| ToolError::Denied(format!("{reason}; nothing was proposed"));
     Template::read(&replace, &groups).map_err(refused)
@@ -207,9 +215,40 @@ impl Joints {
     }
 }
 
+/// What is looked for.
+enum Pattern {
+    /// These very words: found at once, where an expression is compiled first.
+    Words(String),
+    Expression(Regex),
+}
+
+/// Where it was found.
+struct Found<'h> {
+    /// In bytes.
+    range: Range<usize>,
+    /// The groups of an expression.
+    groups: Option<Captures<'h>>,
+}
+
+impl Pattern {
+    /// The first match at this byte or after it.
+    fn find<'h>(&self, hay: &'h str, from: usize) -> Option<Found<'h>> {
+        match self {
+            Self::Words(words) => {
+                let start = from + hay[from..].find(words)?;
+                Some(Found { range: start..start + words.len(), groups: None })
+            }
+            Self::Expression(expression) => {
+                let groups = expression.captures_at(hay, from)?;
+                Some(Found { range: groups.get_match().range(), groups: Some(groups) })
+            }
+        }
+    }
+}
+
 /// The matches that lie in a range, each beginning where the one before it has ended.
 struct Matches<'h> {
-    pattern: &'h Regex,
+    pattern: &'h Pattern,
     hay: &'h str,
     /// In bytes; its start moves on.
     within: Range<usize>,
@@ -218,34 +257,40 @@ struct Matches<'h> {
 }
 
 impl<'h> Iterator for Matches<'h> {
-    type Item = Captures<'h>;
+    type Item = Found<'h>;
 
-    fn next(&mut self) -> Option<Captures<'h>> {
+    fn next(&mut self) -> Option<Found<'h>> {
         while self.within.start <= self.within.end {
-            let captures = self.pattern.captures_at(self.hay, self.within.start)?;
-            let found = captures.get_match();
+            let found = self.pattern.find(self.hay, self.within.start)?;
+            let range = &found.range;
             let step = |at: usize| at + self.hay[at..].chars().next().map_or(1, char::len_utf8);
-            let repeats = found.is_empty() && self.ended == Some(found.end());
-            if found.end() > self.within.end || repeats {
+            let repeats = range.is_empty() && self.ended == Some(range.end);
+            if range.end > self.within.end || repeats {
                 // Another one may begin in the middle of what reaches too far.
-                self.within.start = step(found.start());
+                self.within.start = step(range.start);
                 continue;
             }
-            self.within.start = found.end();
-            self.ended = Some(found.end());
-            return Some(captures);
+            self.within.start = range.end;
+            self.ended = Some(range.end);
+            return Some(found);
         }
         None
     }
 }
 
-fn compile(input: &Input) -> Result<Regex, ToolError> {
+fn compile(input: &Input) -> Result<Pattern, ToolError> {
     let invalid = |reason: String| ToolError::Denied(format!("Invalid pattern: {reason}"));
     if input.find.is_empty() {
         return Err(invalid("`find` is empty".into()));
     }
     let mut pattern = match input.mode {
-        Mode::Literal => regex::escape(&Text::new(&input.find).to_string()),
+        Mode::Literal => {
+            let words = Text::new(&input.find).to_string();
+            if input.case == Case::Match && !input.whole_word {
+                return Ok(Pattern::Words(words));
+            }
+            regex::escape(&words)
+        }
         Mode::Regex => format!("(?:{})", input.find),
     };
     if input.whole_word {
@@ -256,6 +301,7 @@ fn compile(input: &Input) -> Result<Regex, ToolError> {
         .multi_line(true)
         .size_limit(PATTERN_SIZE)
         .build()
+        .map(Pattern::Expression)
         .map_err(|error| invalid(error.to_string()))
 }
 

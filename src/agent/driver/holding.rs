@@ -43,6 +43,14 @@ impl Driver<'_> {
 
     /// Holds an answer until its first call is made. What that would do and whether it may be made are found out meanwhile.
     pub(super) async fn hold(&mut self, entry: Entry, first: &Call) -> Result<(), Failure> {
+        let (asker, held) = tokio::join!(self.check_asker(), self.make_held(&entry, first));
+        self.asker = Some(asker);
+        self.held = Some(held?);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    async fn make_held(&self, entry: &Entry, first: &Call) -> Result<Held, Failure> {
         let (sender, kept) = oneshot::channel();
         let reply = Reply::new(move |kept: Result<(), RoomError>| {
             if kept.is_ok() {
@@ -52,15 +60,11 @@ impl Driver<'_> {
             sender.send(kept).ok();
         });
         let said = entry.shown().into_iter().map(|shown| self.voice.shows(shown)).collect();
-        let preface = Preface { batch: self.answered(&entry)?, said, kept: reply };
+        let preface = Preface { batch: self.answered(entry)?, said, kept: reply };
         let request = self.run.calls.first().cloned().unwrap_or_else(RequestId::generate);
         let context = self.context(request, self.shared.desk().await?);
-        let (asker, ahead) =
-            tokio::join!(self.check_asker(), self.shared.tools.work_out(&context, first));
-        self.asker = Some(asker);
-        self.held = Some(Held { preface: Arc::new(Mutex::new(Some(preface))), kept, ahead });
-        self.entries.push(entry);
-        Ok(())
+        let ahead = self.shared.tools.work_out(&context, first).await;
+        Ok(Held { preface: Arc::new(Mutex::new(Some(preface))), kept, ahead })
     }
 
     /// Keeps an answer that no request has taken along.
