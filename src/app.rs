@@ -33,10 +33,10 @@ use crate::files::Files;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::ids::MemberId;
-use crate::room::Outlet;
 use crate::room::clock::Clock;
 use crate::room::event::{Announcement, Event};
 use crate::room::{Draft, NewDocument, Rooms, credits};
+use crate::room::{Outlet, Ready};
 use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::webhook::{Courier, Reach};
@@ -181,9 +181,13 @@ struct House {
 struct Outlets(Sockets, mcp::Changes);
 
 impl Outlet for Outlets {
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event) {
-        self.0.tell(document, members, event);
-        self.1.tell(document, members, event);
+    fn ready(&self, document: &DocumentId, event: &Event) -> Ready {
+        self.0.ready(document, event)
+    }
+
+    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event, ready: &Ready) {
+        self.0.tell(document, members, event, ready);
+        self.1.tell(document, members, event, ready);
     }
 
     fn announce(&self, news: &Announcement) {

@@ -23,7 +23,7 @@ use crate::room::clock::Clock;
 use crate::room::command::{Member, Opened, Push, Sketch};
 use crate::room::event::{Event, News, RequestUpdate, Response, Said, Saying};
 use crate::room::settings::{Approvals, ServerSettings};
-use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
+use crate::room::{NewDocument, Outlet, Ready, RoomError, RoomHandle, Rooms};
 use crate::store::{Batch, Store};
 use crate::tools::Registry;
 use crate::who::{Principal, Role};
@@ -216,7 +216,7 @@ impl Play {
 struct Ears(mpsc::UnboundedSender<Event>);
 
 impl Outlet for Ears {
-    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event) {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event, _: &Ready) {
         if !members.is_empty() {
             self.0.send(event.clone()).ok();
         }

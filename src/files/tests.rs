@@ -12,7 +12,7 @@ use crate::room::clock::Clock;
 use crate::room::command::{Member, Push};
 use crate::room::event::Event;
 use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
-use crate::room::{Outlet, RoomHandle, Rooms};
+use crate::room::{Outlet, Ready, RoomHandle, Rooms};
 use crate::store::Store;
 use crate::who::Principal;
 use crate::workspace::Workspace;
@@ -22,7 +22,7 @@ use super::{Files, FilesError};
 struct Nobody;
 
 impl Outlet for Nobody {
-    fn tell(&self, _: &DocumentId, _: &[MemberId], _: &Event) {}
+    fn tell(&self, _: &DocumentId, _: &[MemberId], _: &Event, _: &Ready) {}
 }
 
 struct House {

@@ -7,8 +7,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 
 use crate::ids::{DocumentId, MemberId};
-use crate::room::Outlet;
 use crate::room::event::{Announcement, Change, Event};
+use crate::room::{Outlet, Ready};
 
 /// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
 const WAITING: usize = 1_024;
@@ -43,7 +43,7 @@ impl Changes {
 }
 
 impl Outlet for Changes {
-    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &Event) {
+    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &Event, _: &Ready) {
         match event {
             Event::Updates { updates, .. } if !updates.is_empty() => {
                 self.happened(document, true, false);
@@ -156,7 +156,12 @@ mod tests {
     use super::*;
 
     fn renamed(changes: &Changes, document: &str) {
-        changes.tell(&document.into(), &[], &Event::Changed(Change::Title("Draft".into())));
+        changes.tell(
+            &document.into(),
+            &[],
+            &Event::Changed(Change::Title("Draft".into())),
+            &Ready::default(),
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -166,7 +171,7 @@ mod tests {
         for document in ["doc_3", "doc_1", "doc_1", "doc_2"] {
             renamed(&changes, document);
         }
-        changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()));
+        changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()), &Ready::default());
         let other = |document: &DocumentId| document.as_str() != "doc_3";
         let told = listener.next(&Wanted { text: other, list: |_: &DocumentId| false }).await;
         let texts = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
@@ -187,7 +192,7 @@ mod tests {
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_1");
         assert_eq!(listener.next(&wanted).await, only);
-        changes.tell(&"doc_1".into(), &[], &Event::Changed(Change::Deleted));
+        changes.tell(&"doc_1".into(), &[], &Event::Changed(Change::Deleted), &Ready::default());
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_3");
         drop(changes);

@@ -21,7 +21,7 @@ use super::pulse::Pulse;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, proposals, requests, sketches, time};
+use super::{Outlet, RoomError, RoomHandle, loading, proposals, requests, sketches, time};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -349,9 +349,13 @@ impl Driver {
         if self.broken.is_none() {
             self.state.snapshot_if_due(&mut step);
         }
-        let (batch, outputs) = step.into_parts();
+        let (batch, mut outputs) = step.into_parts();
         failpoint::pass("room.keeping");
-        if let Err(error) = self.shared.store.commit(batch).await {
+        let told =
+            if batch.is_empty() || self.audience.is_empty() { &mut [] } else { &mut *outputs };
+        let ready = make_ready(&*self.shared.outlet, self.state.id(), told);
+        let (kept, ()) = tokio::join!(self.shared.store.commit(batch), ready);
+        if let Err(error) = kept {
             return Err(self.take_back(outputs, Arc::new(error)).await);
         }
         failpoint::pass("room.kept");
@@ -375,8 +379,8 @@ impl Driver {
                 Output::Answer(answer) => answers.push(answer),
                 Output::Leave(member) => self.audience.retain(|other| *other != member),
                 // What a run says was never to be kept here.
-                Output::Tell(event @ Event::Said(_)) => self.tell(&self.audience, &event),
-                Output::Tell(_)
+                Output::Tell(event @ Event::Said(_), _) => self.tell(&self.audience, &event),
+                Output::Tell(..)
                 | Output::TellOthers(..)
                 | Output::TellOne(..)
                 | Output::Join(_)
@@ -401,13 +405,13 @@ impl Driver {
                     reply.send(Ok(Settled::clone(&settled)));
                 }
             }
-            Output::Tell(event) => {
+            Output::Tell(event, ready) => {
                 if let Event::Requested(request) = &event {
                     let document = request.proposal.document.as_ref();
                     self.shared.whereabouts().note(request.id(), document);
                 }
-                self.tell(&self.audience, &event);
-                self.tell_witnesses(&event);
+                self.tell_ready(&self.audience, &event, &ready);
+                self.tell_witnesses(&event, &ready);
             }
             Output::TellOthers(one, event) => {
                 // The order of the audience means nothing, so the one can stand at its end.
@@ -468,5 +472,19 @@ impl Driver {
 
     pub(super) fn now(&self) -> Now {
         Now { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
+    }
+}
+
+/// While the store keeps a turn, the outlet does what it can with what will be told of it.
+async fn make_ready(outlet: &dyn Outlet, document: &DocumentId, outputs: &mut [Output]) {
+    if outputs.is_empty() {
+        return;
+    }
+    // The store's writer comes first.
+    tokio::task::yield_now().await;
+    for output in outputs {
+        if let Output::Tell(event, ready) = output {
+            *ready = outlet.ready(document, event);
+        }
     }
 }

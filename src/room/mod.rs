@@ -24,6 +24,7 @@ mod founding;
 mod frozen;
 mod gate;
 mod loading;
+mod outlet;
 mod past;
 mod presence;
 mod proposals;
@@ -62,7 +63,7 @@ use command::{
     CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface, Proposed,
     Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo, Undoing,
 };
-use event::{Announcement, Caret, Event, Said};
+use event::{Caret, Said};
 use file::{FileNews, Merge, Merged};
 use settings::DocumentSettings;
 
@@ -70,19 +71,10 @@ pub use credits::{credits, placements};
 pub use desk::DESK;
 pub use draft::Draft;
 pub use founding::Founding;
+pub use outlet::{Outlet, Ready};
 pub use past::{compare, text_at};
 pub use pulse::{Pulse, WeakRoom};
 pub use rooms::{LONGEST_TITLE, NewDocument, Rooms};
-
-/// Where events leave the room. Called in order from the room's task; must not block.
-pub trait Outlet: Send + Sync {
-    /// Tell these members, or none, if it concerns others too ([`event::Event::concerns_others`]). A member that cannot keep up
-    /// must be cut off rather than miss one event.
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event);
-
-    /// Tell everybody who is connected and may know it; nobody where there are no connections.
-    fn announce(&self, _news: &Announcement) {}
-}
 
 /// Why a room refused.
 #[derive(Debug, thiserror::Error)]

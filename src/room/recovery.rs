@@ -7,7 +7,7 @@ use crate::ids::{MemberId, Version};
 use super::driver::Driver;
 use super::event::{Change, Event};
 use super::step::Step;
-use super::{RoomError, loading, sketches, time};
+use super::{Ready, RoomError, loading, sketches, time};
 
 /// Updates that are at hand after loading again.
 const RECENT: u64 = 512;
@@ -65,9 +65,13 @@ impl Driver {
 
     /// Tells those of `members` whom it concerns.
     pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
+        self.tell_ready(members, event, &Ready::default());
+    }
+
+    pub(super) fn tell_ready(&self, members: &[MemberId], event: &Event, ready: &Ready) {
         let members = self.state.listeners(members, event);
         if !members.is_empty() || event.concerns_others() {
-            self.shared.outlet.tell(self.state.id(), &members, event);
+            self.shared.outlet.tell(self.state.id(), &members, event, ready);
         }
     }
 

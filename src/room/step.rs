@@ -6,9 +6,9 @@ use crate::document::Update;
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::{Batch, Op, StoreError, UpdateRecord};
 
-use super::RoomError;
 use super::command::{Preface, Reply, Settled};
 use super::event::Event;
+use super::{Ready, RoomError};
 
 /// Collected while commands are applied; carried out after the store has kept what is to be kept.
 #[derive(Default)]
@@ -27,8 +27,8 @@ struct Appended {
 
 /// One thing to do once everything is durable.
 pub(super) enum Output {
-    /// Tell everyone who is in the document at this point.
-    Tell(Event),
+    /// Tell everyone who is in the document at this point; with what was made of it while it was being kept.
+    Tell(Event, Ready),
     /// Tell everyone but one.
     TellOthers(MemberId, Event),
     /// Tell one.
@@ -89,7 +89,7 @@ impl Step {
             updates.extend(more.iter().cloned());
             return;
         }
-        self.outputs.push(Output::Tell(event));
+        self.outputs.push(Output::Tell(event, Ready::default()));
     }
 
     /// The last message of plain text updates that nothing but answers came after.
@@ -97,7 +97,7 @@ impl Step {
         let last =
             self.outputs.iter_mut().rev().find(|output| !matches!(output, Output::Answer(_)))?;
         match last {
-            Output::Tell(Event::Updates { updates, drop, put, .. })
+            Output::Tell(Event::Updates { updates, drop, put, .. }, _)
                 if drop.is_empty() && put.is_empty() =>
             {
                 Some(updates)

@@ -4,11 +4,11 @@
 use crate::ids::{MemberId, RequestId};
 use crate::who::Action;
 
-use super::RoomHandle;
 use super::command::Command;
 use super::driver::Driver;
 use super::event::{Event, Peer};
 use super::step::{Output, Step};
+use super::{Ready, RoomHandle};
 
 impl RoomHandle {
     /// Tells of a request of this room also those people of `asking` who may read this document.
@@ -35,7 +35,7 @@ impl Driver {
     }
 
     /// Tells the witnesses of a request what everybody here is told of it.
-    pub(super) fn tell_witnesses(&mut self, event: &Event) {
+    pub(super) fn tell_witnesses(&mut self, event: &Event, ready: &Ready) {
         let (request, is_over) = match event {
             Event::Requested(request) => (request.id(), false),
             Event::RequestUpdated(update) => (update.request.id(), false),
@@ -49,7 +49,7 @@ impl Driver {
             self.witnesses.remove(request);
         }
         if !members.is_empty() {
-            self.shared.outlet.tell(self.state.id(), &members, event);
+            self.shared.outlet.tell(self.state.id(), &members, event, ready);
         }
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use socketioxide::extract::SocketRef;
 
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
-use crate::room::Outlet;
 use crate::room::clock::Clock;
 use crate::room::event::{Announcement, Event, Said, Saying};
+use crate::room::{Outlet, Ready};
 use crate::store::{Op, Store};
 use crate::who::{Action, Principal};
 use crate::wire::convert::{self, Message};
@@ -139,7 +139,15 @@ impl Sockets {
 }
 
 impl Outlet for Sockets {
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event) {
+    /// The event, encoded.
+    fn ready(&self, document: &DocumentId, event: &Event) -> Ready {
+        match event {
+            Event::Said(said) if is_end(said) => Ready::default(),
+            event => convert::event(document, event).map(Ready::with).unwrap_or_default(),
+        }
+    }
+
+    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event, ready: &Ready) {
         if let Event::Said(said) = event
             && is_end(said)
         {
@@ -148,9 +156,19 @@ impl Outlet for Sockets {
         if members.is_empty() {
             return;
         }
-        let Some(message) = convert::event(document, event) else { return };
+        let encoded;
+        let message = match ready.get::<Message>() {
+            Some(message) => message,
+            None => match convert::event(document, event) {
+                Some(message) => {
+                    encoded = message;
+                    &encoded
+                }
+                None => return,
+            },
+        };
         let seats = self.seats();
-        members.iter().filter_map(|member| seats.get(member)).for_each(|seat| seat.emit(&message));
+        members.iter().filter_map(|member| seats.get(member)).for_each(|seat| seat.emit(message));
     }
 
     fn announce(&self, news: &Announcement) {

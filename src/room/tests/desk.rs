@@ -19,7 +19,7 @@ use crate::room::command::{
 };
 use crate::room::event::{Change, Event};
 use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
-use crate::room::{NewDocument, Outlet, RoomError, RoomHandle, Rooms};
+use crate::room::{NewDocument, Outlet, Ready, RoomError, RoomHandle, Rooms};
 use crate::store::{Op, Store, TokenRecord};
 use crate::who::Role;
 
@@ -38,7 +38,7 @@ pub(super) struct Ears {
 }
 
 impl Outlet for Ears {
-    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event) {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event, _: &Ready) {
         let kept = self.store.counts().batches;
         let heard =
             |member: &MemberId| Heard { member: member.clone(), event: event.clone(), kept };
@@ -187,7 +187,7 @@ impl Desk {
     /// The request as the store has it.
     pub(super) async fn kept(&self, request: &Request) -> Request {
         let record = self.store.request(request.id()).await.unwrap().unwrap();
-        serde_json::from_value(record.body).unwrap()
+        serde_json::from_str(&record.body).unwrap()
     }
 
     /// Somebody waits for a request.
