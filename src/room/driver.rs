@@ -21,7 +21,7 @@ use super::pulse::Pulse;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{Outlet, RoomError, RoomHandle, loading, proposals, requests, sketches, time};
+use super::{RoomError, RoomHandle, loading, outlet, proposals, requests, sketches, time};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -351,11 +351,10 @@ impl Driver {
         }
         let (batch, mut outputs) = step.into_parts();
         failpoint::pass("room.keeping");
-        let told =
-            if batch.is_empty() || self.audience.is_empty() { &mut [] } else { &mut *outputs };
-        let ready = make_ready(&*self.shared.outlet, self.state.id(), told);
-        let (kept, ()) = tokio::join!(self.shared.store.commit(batch), ready);
-        if let Err(error) = kept {
+        let heard = !batch.is_empty() && !self.audience.is_empty();
+        let told = if heard { &mut *outputs } else { &mut [] };
+        let ready = outlet::make_ready(&*self.shared.outlet, self.state.id(), told);
+        if let (Err(error), ()) = tokio::join!(self.shared.store.commit(batch), ready) {
             return Err(self.take_back(outputs, Arc::new(error)).await);
         }
         failpoint::pass("room.kept");
@@ -472,19 +471,5 @@ impl Driver {
 
     pub(super) fn now(&self) -> Now {
         Now { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
-    }
-}
-
-/// While the store keeps a turn, the outlet does what it can with what will be told of it.
-async fn make_ready(outlet: &dyn Outlet, document: &DocumentId, outputs: &mut [Output]) {
-    if outputs.is_empty() {
-        return;
-    }
-    // The store's writer comes first.
-    tokio::task::yield_now().await;
-    for output in outputs {
-        if let Output::Tell(event, ready) = output {
-            *ready = outlet.ready(document, event);
-        }
     }
 }
