@@ -42,18 +42,17 @@ pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<Passage> {
 
 /// Bytes at the beginning and at the end that both texts have; together never more than the shorter one.
 pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
-    let mut head = same(
-        old.as_bytes().chunks(STEP).zip(new.as_bytes().chunks(STEP)),
-        old.bytes().zip(new.bytes()),
-    );
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let whole = STEP * equal(a.chunks_exact(STEP).zip(b.chunks_exact(STEP)));
+    let mut head = whole + equal(a[whole..].iter().zip(&b[whole..]));
     while !(old.is_char_boundary(head) && new.is_char_boundary(head)) {
         head -= 1;
     }
     let (old, new) = (&old[head..], &new[head..]);
-    let mut tail = same(
-        old.as_bytes().rchunks(STEP).zip(new.as_bytes().rchunks(STEP)),
-        old.bytes().rev().zip(new.bytes().rev()),
-    );
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let whole = STEP * equal(a.rchunks_exact(STEP).zip(b.rchunks_exact(STEP)));
+    let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
+    let mut tail = whole + equal(a.iter().rev().zip(b.iter().rev()));
     while !(old.is_char_boundary(old.len() - tail) && new.is_char_boundary(new.len() - tail)) {
         tail -= 1;
     }
@@ -63,13 +62,9 @@ pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
 /// Bytes that are compared at once: processors do that much faster than one by one.
 const STEP: usize = 256;
 
-/// How many bytes are the same, given in steps and one by one.
-fn same<'b>(
-    mut steps: impl Iterator<Item = (&'b [u8], &'b [u8])>,
-    bytes: impl Iterator<Item = (u8, u8)>,
-) -> usize {
-    let whole = STEP * steps.by_ref().take_while(|(a, b)| a == b && a.len() == STEP).count();
-    whole + bytes.skip(whole).take_while(|(a, b)| a == b).count()
+/// How many pairs are of equals, up to the first that is not.
+fn equal<T: PartialEq>(pairs: impl Iterator<Item = (T, T)>) -> usize {
+    pairs.take_while(|(a, b)| a == b).count()
 }
 
 /// Counts the UTF-16 units of a text up to places that come one after the other.
@@ -111,6 +106,20 @@ mod tests {
         assert_eq!(found(old, "Oné.\n\nTwo 😀.\n\nThree!"), [(2..3, 2..3), (20..21, 20..21)]);
         assert_eq!(found(old, "One.\n\nTwo 😀!.\n\nThree."), [(12..12, 12..13)]);
         assert_eq!(found("", "New."), [(0..0, 0..4)]);
+    }
+
+    #[test]
+    fn ends_are_the_same_wherever_a_step_or_a_character_ends() {
+        for length in [0, 1, 84, 85, 86, 127, 128, 129, 300] {
+            // Three bytes and four, of which the first ones are the same.
+            let (head, tail) = ("€".repeat(length), "😀".repeat(length));
+            let text = |middle: &str| format!("{head}{middle}{tail}");
+            let ends = common_ends(&text("ä"), &text("ö"));
+            assert_eq!(ends, (head.len(), tail.len()), "{length}");
+            assert_eq!(common_ends(&text("x"), &text("x")), (text("x").len(), 0));
+            let (ahead, _) = common_ends(&text("a"), &head);
+            assert_eq!(ahead, head.len());
+        }
     }
 
     #[test]
