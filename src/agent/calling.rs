@@ -214,7 +214,8 @@ async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
     assert_eq!(stage.result().await, "success");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Hello."));
     let kept = stage.store.request(request.id()).await.unwrap().unwrap();
-    assert!(kept.body.contains("Wrote 6 characters"), "{}", kept.body);
+    let kept: Value = serde_json::from_str(&kept.body).unwrap();
+    assert!(kept["execution"].to_string().contains("Wrote 6 characters"), "{kept}");
     stage.overwrites("a.txt", "Else.");
     stage.restart().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("Else."));

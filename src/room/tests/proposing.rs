@@ -105,7 +105,8 @@ async fn with_approvals_off_nobody_is_asked_whatever_the_policy() {
     let read = desk.now().await;
     let proposed = desk.proposes_on(&read, "It was warm.", Gate::Ask).await.unwrap();
     let Proposed::Resolved(settled) = proposed else { panic!("{proposed:?}") };
-    assert_eq!(desk.text().await, "It was warm.");
+    let record = desk.store.request(&settled.resolution.request).await.unwrap().unwrap();
+    assert_eq!((record.status.as_str(), desk.text().await.as_str()), ("approved", "It was warm."));
     let closed = desk.kept(&settled.request).await.closed.unwrap();
     assert_eq!(closed.unasked, Some(Unasked::ApprovalsOff));
     let decisions = desk.store.decisions(&settled.resolution.request).await.unwrap();
