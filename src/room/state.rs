@@ -233,8 +233,10 @@ impl RoomState {
     /// Applies a command that needs nothing more from the store.
     pub(super) fn apply(&mut self, command: Command, now: &Now, step: &mut Step) {
         let words_are_frozen = !self.own.frozen.is_empty();
+        // Carets and voices come all the time, and change no words.
+        let only_tells = matches!(command, Command::Move(..) | Command::Say(_) | Command::Read(_));
         self.carry_out(command, now, step);
-        if words_are_frozen {
+        if words_are_frozen && !only_tells {
             frozen::say_why(self, step);
         }
     }
