@@ -19,6 +19,26 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer];
+
+    /// Whether people of this role may do `action` where their token reaches.
+    pub fn may(self, action: Action) -> bool {
+        match action {
+            Action::Read => true,
+            Action::Decide => matches!(self, Self::Owner | Self::Editor | Self::Reviewer),
+            Action::Write | Action::Ask | Action::Create | Action::Audit => {
+                matches!(self, Self::Owner | Self::Editor)
+            }
+            // Only owners issue tokens, and an owner may do everything: so nobody gives away more than they have.
+            Action::Manage
+            | Action::Command
+            | Action::Overrule
+            | Action::Bypass
+            | Action::Administer => self == Self::Owner,
+        }
+    }
+
     /// The role's name on the wire and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,9 +51,7 @@ impl Role {
 
     /// The role with that name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer]
-            .into_iter()
-            .find(|role| role.as_str() == name)
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 }
 
@@ -94,24 +112,8 @@ impl Principal {
     ///
     /// A token issued for one document reaches nothing else.
     pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {
-        if let Some(only) = &self.document
-            && document != Some(only)
-        {
-            return false;
-        }
-        match action {
-            Action::Read => true,
-            Action::Decide => matches!(self.role, Role::Owner | Role::Editor | Role::Reviewer),
-            Action::Write | Action::Ask | Action::Create | Action::Audit => {
-                matches!(self.role, Role::Owner | Role::Editor)
-            }
-            // Only owners issue tokens, and an owner may do everything: so nobody gives away more than they have.
-            Action::Manage
-            | Action::Command
-            | Action::Overrule
-            | Action::Bypass
-            | Action::Administer => self.role == Role::Owner,
-        }
+        let reaches = self.document.as_ref().is_none_or(|only| document == Some(only));
+        reaches && self.role.may(action)
     }
 }
 
@@ -133,7 +135,6 @@ mod tests {
         (Action::Bypass, "o"),
         (Action::Administer, "o"),
     ];
-    const ROLES: [Role; 4] = [Role::Owner, Role::Editor, Role::Reviewer, Role::Viewer];
 
     fn holder(role: Role, document: Option<&str>) -> Principal {
         let document = document.map(DocumentId::from);
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn every_role_may_do_what_the_table_says() {
         for (action, roles) in MATRIX {
-            for role in ROLES {
+            for role in Role::ALL {
                 let expected = roles.contains(&role.as_str()[..1]);
                 for document in [None, Some(DocumentId::from("doc_1"))] {
                     let may = holder(role, None).may(action, document.as_ref());
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn a_token_for_one_document_reaches_nothing_else() {
         for (action, _) in MATRIX {
-            for role in ROLES {
+            for role in Role::ALL {
                 let (bound, free) = (holder(role, Some("doc_1")), holder(role, None));
                 let (here, there) = (DocumentId::from("doc_1"), DocumentId::from("doc_2"));
                 assert_eq!(bound.may(action, Some(&here)), free.may(action, Some(&here)));
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn whoever_may_issue_tokens_may_do_everything_a_token_can_allow() {
         for role in
-            ROLES.into_iter().filter(|&role| holder(role, None).may(Action::Administer, None))
+            Role::ALL.into_iter().filter(|&role| holder(role, None).may(Action::Administer, None))
         {
             assert!(MATRIX.iter().all(|(action, _)| holder(role, None).may(*action, None)));
         }

@@ -126,9 +126,7 @@ struct Driver<'a> {
     read: Arc<Read>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
-    /// Whether the person who asked could still ask when the calls were complete; for the first of them.
-    asker: Option<Result<(), Failure>>,
-    /// The answer that the first of them is in, until that is kept.
+    /// The answer that they are in, until the first of them is made.
     held: Option<Held>,
 }
 
@@ -186,7 +184,6 @@ impl<'a> Driver<'a> {
             audit: Vec::new(),
             names: HashMap::new(),
             taken_up: false,
-            asker: None,
             held: None,
         };
         driver.ask_aloud().await?;
@@ -373,11 +370,14 @@ impl<'a> Driver<'a> {
         let finished = if let Some(finished) = made_before {
             finished
         } else {
-            match self.asker.take() {
-                Some(asker) => asker?,
-                None => self.check_asker().await?,
-            }
-            let ahead = self.held.as_mut().and_then(|held| held.ahead.take());
+            // An answer that is held is kept only if the person who asked may still ask then.
+            let ahead = match &mut self.held {
+                Some(held) => held.ahead.take(),
+                None => {
+                    self.check_asker().await?;
+                    None
+                }
+            };
             tools.call_with(&context, call, ahead, &self.cancel).await
         };
         self.let_go().await?;

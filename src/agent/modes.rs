@@ -1,5 +1,9 @@
 //! Stories about what is not started, what nobody has to approve, and decisions that are taken back.
 
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
 use crate::auth::{Auth, Grant};
 use crate::review::{Decision, Verdict};
 use crate::room::command::{Configure, Undo};
@@ -8,7 +12,7 @@ use crate::tools::Registry;
 use crate::tools::hooks::{Denial, HOOKS, Hooks};
 use crate::who::{Principal, Role};
 
-use super::stage::{Stage, owner, rewrites, says};
+use super::stage::{Stage, owner, rewrites, says, writes};
 use super::{Agents, Ask, AskError, Bypass, PermissionMode, Selected};
 
 fn editor() -> Principal {
@@ -62,6 +66,32 @@ async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays(
     let response = stage.response().await;
     assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
     assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("New.", 1));
+}
+
+#[tokio::test]
+async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
+    let mut stage = Stage::with("Old.").await;
+    let auth = Auth::new(stage.store.clone());
+    let now_ms = stage.clock.now_ms();
+    let grant = Grant::read("editor", "Ed", None, None, now_ms).unwrap();
+    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    let go_on = Arc::new(Notify::new());
+    stage.model.plays([writes("New.", &go_on, rewrites("New."))]);
+    let ask = Ask { principal: issued.principal, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.sketch().await;
+    auth.revoke(&issued.token, &owner().user, now_ms).await.unwrap();
+    go_on.notify_one();
+    // Somebody types at that very moment.
+    stage.types_first("Very ").await;
+    let response = stage.response().await;
+    assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
+    assert!(stage.room.requests().await.unwrap().is_empty());
+    assert_eq!(stage.text().await, "Very Old.");
+    // What the model said is kept and shown all the same, and its call is answered.
+    let said = stage.words();
+    assert_eq!(said.iter().filter(|word| *word == "tool_use").count(), 1, "{said:?}");
+    assert_eq!(stage.record().await.len(), 3);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::Grant;
 pub use owner::{kept_owner_secret, owner_secret};
 pub use pass::{Ended, Pass, ended};
-pub use people::{deciders, holders, may_still, names};
+pub use people::{deciders, holders, may_still, names, provided};
 pub use token::Secret;
 
 use pass::Passes;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::pass;
 use crate::ids::{DocumentId, UserId};
-use crate::store::{Store, StoreError, TokenRecord};
-use crate::who::{Action, Principal};
+use crate::store::{Op, Standing, Store, StoreError, TokenRecord};
+use crate::who::{Action, Principal, Role};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
@@ -47,6 +47,13 @@ pub async fn may_still(
 ) -> Result<bool, StoreError> {
     let tokens = store.tokens_of(user).await?;
     Ok(good(tokens, now_ms).any(|holder| holder.may(action, document)))
+}
+
+/// The same as a condition of a batch: it holds when that is written, or nothing is.
+pub fn provided(user: &UserId, action: Action, document: Option<&DocumentId>, now_ms: u64) -> Op {
+    let (user, document) = (user.clone(), document.cloned());
+    let roles = Role::ALL.into_iter().filter(|role| role.may(action)).collect();
+    Op::Provided(Standing { user, roles, document, now_ms })
 }
 
 /// What people are called: for showing who did something when they are not connected. Somebody with several tokens is

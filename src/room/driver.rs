@@ -183,7 +183,7 @@ impl Driver {
                 self.state.presence.leave(&member);
                 self.audience.retain(|other| *other != member);
             }
-            Command::Say(said) => self.tell(&self.audience, &Event::Said(Arc::new(said))),
+            Command::Say(said) => self.say(said),
             command => command.refuse(RoomError::Store(error)),
         }
     }
@@ -244,12 +244,12 @@ impl Driver {
                 };
                 self.state.open(member, since, older, reply, &self.now(), step);
             }
-            Command::Propose(new, preface, reply) => {
-                if let Some(preface) = preface {
-                    step.begin_with(*preface);
-                }
+            Command::Propose(new, None, reply) => {
                 let result = self.propose(*new, step).await;
                 step.answer(reply, result);
+            }
+            Command::Propose(new, Some(preface), reply) => {
+                self.propose_after(*preface, *new, reply, step).await;
             }
             Command::Configure(configure, by, reply) => {
                 let result = self.configure(*configure, &by, step).await;
@@ -377,8 +377,7 @@ impl Driver {
             match output {
                 Output::Answer(answer) => answers.push(answer),
                 Output::Leave(member) => self.audience.retain(|other| *other != member),
-                // What a run says was never to be kept here.
-                Output::Tell(event @ Event::Said(_), _) => self.tell(&self.audience, &event),
+                Output::Say(said) => self.say(said),
                 Output::Tell(..)
                 | Output::TellOthers(..)
                 | Output::TellOne(..)
@@ -398,6 +397,7 @@ impl Driver {
         match output {
             Output::Answer(answer) => answer(Ok(())),
             Output::Leave(member) => self.audience.retain(|other| *other != member),
+            Output::Say(said) => self.say(said),
             Output::Resolved(settled) => {
                 let waiting = self.waiters.remove(&settled.resolution.request);
                 for reply in waiting.into_iter().flatten() {

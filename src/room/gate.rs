@@ -9,7 +9,7 @@ use crate::ids::{RuleId, Version};
 use crate::review::Rule;
 use crate::who::Principal;
 
-use super::command::{Command, Configure, NewRequest, Proposed};
+use super::command::{Command, Configure, NewRequest, Preface, Proposed, Reply};
 use super::driver::Driver;
 use super::settings::DocumentSettings;
 use super::step::Step;
@@ -32,6 +32,25 @@ impl Driver {
         };
         let now = self.now();
         proposals::propose(&mut self.state, new, older, &people, &now, step)
+    }
+
+    /// The same, kept together with what comes before it. That may be kept on a condition, so nobody else's words are in
+    /// the same transaction.
+    pub(super) async fn propose_after(
+        &mut self,
+        preface: Preface,
+        new: NewRequest,
+        reply: Reply<Proposed>,
+        step: &mut Step,
+    ) {
+        if let Err(error) = self.flush(step).await {
+            return reply.send(Err(error));
+        }
+        step.begin_with(preface);
+        let result = self.propose(new, step).await;
+        step.answer(reply, result);
+        // If it cannot be kept, whoever proposes is told.
+        self.flush(step).await.ok();
     }
 
     /// Whether votes that were cast earlier matter to a command.

@@ -149,6 +149,7 @@ impl RoomError {
         match *error {
             // Somebody else wrote to the document; once the client has that, it can try again.
             StoreError::Conflict { .. } => Self::Resync,
+            StoreError::NotAllowed(_) => Self::NotAllowed,
             _ => Self::Store(error),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ids::{MemberId, Version};
 
 use super::driver::Driver;
-use super::event::{Change, Event};
+use super::event::{Change, Event, Said};
 use super::step::Step;
 use super::{Ready, RoomError, loading, sketches, time};
 
@@ -61,6 +61,11 @@ impl Driver {
         }
         self.told = newest;
         self.tell(&self.audience, &Event::Peers(self.state.presence.peers().to_vec()));
+    }
+
+    /// Tells everyone what a run says.
+    pub(super) fn say(&self, said: Said) {
+        self.tell(&self.audience, &Event::Said(Arc::new(said)));
     }
 
     /// Tells those of `members` whom it concerns.

@@ -205,6 +205,7 @@ impl Turn {
             match output {
                 Output::Answer(answer) => answer(Ok(())),
                 Output::Tell(event, _) => tell(Told::All(event)),
+                Output::Say(said) => tell(Told::All(Event::Said(Arc::new(said)))),
                 Output::TellOthers(one, event) => tell(Told::Others(one, event)),
                 Output::TellOne(one, event) => tell(Told::One(one, event)),
                 Output::Join(member) => tell(Told::Joined(member)),

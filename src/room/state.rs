@@ -252,7 +252,7 @@ impl RoomState {
                 step.answer(reply, result);
             }
             Command::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
-            Command::Say(said) => step.tell(Event::Said(Arc::new(said))),
+            Command::Say(said) => step.then(Output::Say(said)),
             Command::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));
                 step.answer(reply, reading);

@@ -7,7 +7,7 @@ use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::{Batch, Op, StoreError, UpdateRecord};
 
 use super::command::{Preface, Reply, Settled};
-use super::event::Event;
+use super::event::{Event, Said};
 use super::{Ready, RoomError};
 
 /// Collected while commands are applied; carried out after the store has kept what is to be kept.
@@ -29,6 +29,8 @@ struct Appended {
 pub(super) enum Output {
     /// Tell everyone who is in the document at this point; with what was made of it while it was being kept.
     Tell(Event, Ready),
+    /// Tell everyone what a run says, which is not kept here.
+    Say(Said),
     /// Tell everyone but one.
     TellOthers(MemberId, Event),
     /// Tell one.

@@ -12,7 +12,9 @@ use super::records::{
 };
 use super::rows::int;
 use super::script::{Must, Refused, Script};
-use super::{Batch, Op, answers, audit, live, once, provenance, undos, updates, webhooks};
+use super::{
+    Batch, Op, Standing, answers, audit, live, once, provenance, undos, updates, webhooks,
+};
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
@@ -103,6 +105,7 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         Op::PutRun(record) => put_run(script, record),
         Op::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
         Op::Audit(entry) => audit::append(script, head, entry),
+        Op::Provided(standing) => provided(script, standing),
         Op::PutToken(record) => put_token(script, record),
         Op::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
         Op::UseToken { token, at_ms } => use_token(script, token, *at_ms),
@@ -328,6 +331,25 @@ fn put_token(script: &mut Script<'_>, record: &TokenRecord) {
         .bind(int(record.created_ms))
         .bind(record.expires_ms.map(int))
         .bind(record.revoked_ms.map(int));
+}
+
+fn provided<'a>(script: &mut Script<'a>, standing: &'a Standing) {
+    let Standing { user, roles, document, now_ms } = standing;
+    let names: Vec<_> = (4..4 + roles.len()).map(|number| format!("${number}")).collect();
+    let condition = format!(
+        "EXISTS (SELECT 1 FROM tokens WHERE user_id = $1 AND revoked_ms IS NULL
+           AND (expires_ms IS NULL OR expires_ms > $2)
+           AND (document IS NULL OR document = $3) AND role IN ({}))",
+        names.join(", ")
+    );
+    script
+        .only_if(&condition, Must::BeAllowed { user })
+        .bind(user.as_str())
+        .bind(int(*now_ms))
+        .bind(document.as_ref().map(DocumentId::as_str));
+    for role in roles {
+        script.bind(role.as_str());
+    }
 }
 
 fn revoke_token<'a>(script: &mut Script<'a>, token: &'a TokenId, at_ms: u64) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::ids::{
     ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
 };
+use crate::who::Role;
 
 use super::answers::AnswerRecord;
 use super::once::OnceRecord;
@@ -110,6 +111,8 @@ pub enum Op {
     Audit(AuditEntry),
     /// A new token, or its new state.
     PutToken(TokenRecord),
+    /// Nothing is written; the batch fails as [`NotAllowed`](super::StoreError::NotAllowed) unless this holds when it is.
+    Provided(Standing),
     /// The token stops working; revoking twice keeps the first time.
     RevokeToken {
         /// Which token; an unknown one fails as [`Missing`](super::StoreError::Missing).
@@ -189,6 +192,19 @@ pub enum Op {
         /// Its value.
         value: String,
     },
+}
+
+/// That somebody holds a token that is good, reaches something, and has one of these roles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Who.
+    pub user: UserId,
+    /// The roles that will do.
+    pub roles: Vec<Role>,
+    /// What it must reach; `None`: the server as a whole.
+    pub document: Option<DocumentId>,
+    /// When, in milliseconds since the epoch.
+    pub now_ms: u64,
 }
 
 /// Writes that take effect together or not at all, in this order.

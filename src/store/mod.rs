@@ -40,7 +40,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use answers::AnswerRecord;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
-pub use batch::{Batch, Op, Scope};
+pub use batch::{Batch, Op, Scope, Standing};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
 pub use once::OnceRecord;
@@ -53,7 +53,7 @@ pub use said::{SaidAt, Since, Size, fitting};
 pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 
-use writer::Message;
+use writer::{Message, Pen};
 
 /// What a process wants with a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Store {
         if access == Access::Inspect {
             let only = sqlite::connect_onlooker(&database).await?;
             sqlite::check_shape(&only).await?;
-            return Ok(Self::start(only.clone(), only, None));
+            return Ok(Self::start(only.clone(), Pen::Shared, only, None));
         }
         files::create_directory(path)?;
         let lock = match access {
@@ -113,7 +113,7 @@ impl Store {
             Access::Serve => lock,
             Access::Visit | Access::Inspect => None,
         };
-        Ok(Self::start(writers, readers, kept))
+        Ok(Self::start(writers, Pen::Own, readers, kept))
     }
 
     /// Whether there is a database in the data directory `path`.
@@ -125,13 +125,13 @@ impl Store {
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
-        Ok(Self::start(only.clone(), only, None))
+        Ok(Self::start(only.clone(), Pen::Shared, only, None))
     }
 
-    fn start(writers: SqlitePool, readers: SqlitePool, lock: Option<File>) -> Self {
+    fn start(writers: SqlitePool, pen: Pen, readers: SqlitePool, lock: Option<File>) -> Self {
         let counts = Arc::default();
         let news = watch::Sender::new(0);
-        let inbox = writer::start(writers, Arc::clone(&counts), news.clone());
+        let inbox = writer::start(writers, pen, Arc::clone(&counts), news.clone());
         Self { shared: Arc::new(Shared { inbox, readers, counts, news, lock: Mutex::new(lock) }) }
     }
 

@@ -8,7 +8,7 @@ use sqlx::{
     Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Sqlite, SqliteConnection, Type,
 };
 
-use crate::ids::{ClientId, DocumentId, Version};
+use crate::ids::{ClientId, DocumentId, UserId, Version};
 
 use super::StoreError;
 
@@ -35,6 +35,8 @@ pub(super) enum Must<'a> {
     BeOwn { document: &'a DocumentId, client: &'a ClientId },
     /// The document is at this version.
     BeAt { document: &'a DocumentId, version: Version },
+    /// Somebody may still do what the batch does.
+    BeAllowed { user: &'a UserId },
     /// The audit log ends where it was thought to.
     Follow,
 }
@@ -105,9 +107,14 @@ impl<'a> Script<'a> {
 
     /// The last statement must touch a row: where it does not, the script ends with an error there, before its `COMMIT`.
     pub fn must(&mut self, must: Must<'a>) {
+        self.only_if("changes() > 0", must);
+    }
+
+    /// The script ends with an error here unless the condition holds, whose values are bound after it.
+    pub fn only_if(&mut self, condition: &str, must: Must<'a>) -> &mut Self {
         self.musts.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger.
-        self.run("SELECT json(iif(changes() > 0, '0', 'nothing was touched'))");
+        self.run(&format!("SELECT json(iif({condition}, '0', 'it does not hold'))"))
     }
 
     /// Whether it should be sent before more is added.
@@ -158,6 +165,7 @@ impl Must<'_> {
             Self::BeAt { document, version } => match conflict(db, document, version).await {
                 Ok(error) | Err(error) => error,
             },
+            Self::BeAllowed { user } => StoreError::NotAllowed(user.clone()),
             Self::Follow => return Refused::Outdated,
         };
         Refused::Error(error)

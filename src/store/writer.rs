@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::audit::AuditHead;
@@ -61,19 +62,31 @@ impl Counters {
     }
 }
 
+/// Whether the writer's connection is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pen {
+    Own,
+    /// Others read with it.
+    Shared,
+}
+
 /// Starts the writer. It ends when it is closed or when every sender is gone.
 pub(super) fn start(
     pool: SqlitePool,
+    pen: Pen,
     counters: Arc<Counters>,
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<Message> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { pool, counters, news, head: None }.run(inbox));
+    tokio::spawn(Writer { pool, pen, held: None, counters, news, head: None }.run(inbox));
     sender
 }
 
 struct Writer {
     pool: SqlitePool,
+    pen: Pen,
+    /// Kept from one transaction to the next: the pool would try it each time, which takes two threads' time.
+    held: Option<PoolConnection<Sqlite>>,
     counters: Arc<Counters>,
     news: watch::Sender<u64>,
     /// Where the audit log ended when this process wrote last, as far as that is known.
@@ -146,19 +159,33 @@ impl Writer {
 
     /// All together, or nothing.
     async fn transact(&mut self, batches: &[Batch]) -> Outcome {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = match self.held.take() {
+            Some(held) => held,
+            None => self.pool.acquire().await?,
+        };
+        // One on which something failed goes back to the pool, which tries it.
+        self.transact_with(&mut connection, batches).await?;
+        self.held = (self.pen == Pen::Own).then_some(connection);
+        Ok(())
+    }
+
+    async fn transact_with(
+        &mut self,
+        connection: &mut SqliteConnection,
+        batches: &[Batch],
+    ) -> Outcome {
         loop {
             let head = match self.head.take() {
                 Some(head) => head,
-                None => audit::head(&mut connection).await?,
+                None => audit::head(connection).await?,
             };
-            match apply::transaction(&mut connection, batches, head).await {
+            match apply::transaction(connection, batches, head).await {
                 Ok(head) => {
                     self.is_committed(head);
                     return Ok(());
                 }
                 Err(refused) => {
-                    roll_back(&mut connection).await;
+                    roll_back(connection).await;
                     match refused {
                         // Another process has added to the audit log; where that ends now is looked up.
                         Refused::Outdated => {}
@@ -199,7 +226,9 @@ impl Writer {
         self.head = Some(head);
     }
 
-    async fn finish(&self) {
+    async fn finish(mut self) {
+        // The pool waits for it.
+        drop(self.held.take());
         // Only saves time at the next start: the log is read again then.
         let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
         if let Err(error) = checkpoint {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::auth::may_still;
+use crate::auth;
 use crate::ids::RequestId;
 use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
+use crate::store::Op;
 use crate::who::Action;
 use crate::wire::messages::{ContentBlock, Message};
 
@@ -69,16 +70,26 @@ impl Driver<'_> {
     /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
     /// people by then stays, for it belongs to the document.
     pub(super) async fn check_asker(&self) -> Result<(), Failure> {
-        let ask = &self.run.ask;
-        let action = match ask.permission_mode {
+        let Ask { principal, document, .. } = &self.run.ask;
+        let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
+        let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+    }
+
+    /// The same as a condition of what is kept.
+    pub(super) fn provided(&self) -> Op {
+        let Ask { principal, document, .. } = &self.run.ask;
+        auth::provided(&principal.user, self.action(), document.as_ref(), self.now_ms())
+    }
+
+    /// What the person who asked must be allowed to do.
+    fn action(&self) -> Action {
+        match self.run.ask.permission_mode {
             PermissionMode::BypassPermissions => Action::Bypass,
             PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
                 Action::Ask
             }
-        };
-        let (store, user) = (&self.shared.store, &ask.principal.user);
-        let may = may_still(store, user, action, ask.document.as_ref(), self.now_ms()).await;
-        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+        }
     }
 
     /// What the conversation was shown of the document before this question; `None` if it begins with it.

@@ -41,16 +41,8 @@ impl Driver<'_> {
         Ok(Batch::from(append).with(self.run.put(State::Running)?))
     }
 
-    /// Holds an answer until its first call is made. What that would do and whether it may be made are found out meanwhile.
+    /// Holds an answer until its first call is made, and finds out what that would do.
     pub(super) async fn hold(&mut self, entry: Entry, first: &Call) -> Result<(), Failure> {
-        let (asker, held) = tokio::join!(self.check_asker(), self.make_held(&entry, first));
-        self.asker = Some(asker);
-        self.held = Some(held?);
-        self.entries.push(entry);
-        Ok(())
-    }
-
-    async fn make_held(&self, entry: &Entry, first: &Call) -> Result<Held, Failure> {
         let (sender, kept) = oneshot::channel();
         let reply = Reply::new(move |kept: Result<(), RoomError>| {
             if kept.is_ok() {
@@ -60,19 +52,23 @@ impl Driver<'_> {
             sender.send(kept).ok();
         });
         let said = entry.shown().into_iter().map(|shown| self.voice.shows(shown)).collect();
-        let preface = Preface { batch: self.answered(entry)?, said, kept: reply };
+        let batch = self.answered(&entry)?.with(self.provided());
+        let preface = Preface { batch, said, kept: reply };
         let request = self.run.calls.first().cloned().unwrap_or_else(RequestId::generate);
         let context = self.context(request, self.shared.desk().await?);
         let ahead = self.shared.tools.work_out(&context, first).await;
-        Ok(Held { preface: Arc::new(Mutex::new(Some(preface))), kept, ahead })
+        self.held = Some(Held { preface: Arc::new(Mutex::new(Some(preface))), kept, ahead });
+        self.entries.push(entry);
+        Ok(())
     }
 
-    /// Keeps an answer that no request has taken along.
+    /// Keeps an answer that no request has taken along: the model has said it, whether or not anything may come of it.
     pub(super) async fn let_go(&mut self) -> Result<(), Failure> {
         let Some(held) = self.held.take() else { return Ok(()) };
         // Dropped, it answers that nobody has kept it.
         drop(held.preface.lock().map(|mut preface| preface.take()));
-        if matches!(held.kept.await, Ok(Ok(()))) {
+        let kept = held.kept.await;
+        if matches!(kept, Ok(Ok(()))) {
             return Ok(());
         }
         let Some(entry) = self.entries.last().cloned() else { return Ok(()) };
@@ -80,6 +76,9 @@ impl Driver<'_> {
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
         failpoint::pass("agent.answered");
         self.show(&entry).await;
-        Ok(())
+        match kept {
+            Ok(Err(RoomError::NotAllowed)) => Err(Failure::NotAllowed),
+            _ => Ok(()),
+        }
     }
 }

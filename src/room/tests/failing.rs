@@ -1,12 +1,14 @@
 //! The store fails: nothing is told, nothing is lost, and the room goes on when the store does.
 
-use super::desk::{Desk, edit, push};
+use super::desk::{Desk, edit, new_request, push};
 use super::{member, who};
-use crate::ids::Version;
+use crate::auth;
+use crate::ids::{RequestId, Version};
 use crate::review::{Decision, RequestStatus, Verdict};
 use crate::room::RoomError;
-use crate::room::command::{Command, Gate, Reply};
+use crate::room::command::{Command, Gate, Preface, Reply};
 use crate::store::{Op, UpdateRecord};
+use crate::who::Action;
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
@@ -57,6 +59,33 @@ async fn a_lost_race_is_answered_by_resync_and_everyone_gets_what_the_other_wrot
     assert_eq!(desk.heard("ana"), ["updates 0..1", "peers ana"]);
     desk.pushes("ana", Version(0), &[edit(&desk_text(OLD), 25, 25, "!")]).await.unwrap();
     assert_eq!(desk.text().await, "Yes! It was cold. It was late.!");
+}
+
+#[tokio::test]
+async fn a_proposal_that_is_not_allowed_any_more_takes_nobody_elses_words_with_it() {
+    let desk = Desk::with(OLD).await;
+    let read = desk.now().await;
+    desk.forget();
+    let (kept, heard) = Reply::channel();
+    let gone = auth::provided(&"usr_gone".into(), Action::Ask, Some(desk.room.document()), 0);
+    let preface = Preface { batch: gone.into(), said: Vec::new(), kept };
+    let new = new_request(RequestId::generate(), &read, NEW, Gate::Ask);
+    let (first, before) = Reply::channel();
+    let (reply, proposed) = Reply::channel();
+    let (last, after) = Reply::channel();
+    // They wait together, so the room takes them in one turn.
+    let typed = |at: usize, client: &str, insert: &str| {
+        push(client, Version(0), &[edit(&desk_text(OLD), at, at, insert)])
+    };
+    desk.room.send(Command::Push(typed(0, "ana", "One "), first)).await;
+    desk.room.send(Command::Propose(Box::new(new), Some(Box::new(preface)), reply)).await;
+    desk.room.send(Command::Push(typed(25, "bo", " Two"), last)).await;
+    assert_eq!(before.await.unwrap().unwrap(), Version(1));
+    assert!(matches!(proposed.await.unwrap(), Err(RoomError::NotAllowed)));
+    assert!(matches!(heard.await.unwrap(), Err(RoomError::NotAllowed)));
+    assert_eq!(after.await.unwrap().unwrap(), Version(2));
+    assert_eq!(desk.text().await, format!("One {OLD} Two"));
+    assert!(desk.room.requests().await.unwrap().is_empty());
 }
 
 fn desk_text(text: &str) -> crate::document::Text {
