@@ -1,7 +1,7 @@
 //! What is read of a conversation again: never all of a long one, only what is needed, and that in pieces.
 
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::store::{MessageRecord, RunRecord, SaidAt, Since, Size, fitting};
+use crate::store::{MEASURED, MessageRecord, RunRecord, SaidAt, Since, Size, fitting};
 
 use super::AskError;
 use super::record::{self, QUEUED, Run};
@@ -10,8 +10,12 @@ use super::transcript::{self, CONVERSATION_LIMIT, Entry, Kept};
 
 /// Bytes of one page of a conversation for people; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
-/// Bytes that are read at once when a run is looked for.
-const PIECE: u64 = 1024 * 1024;
+/// Entries and bytes that are read first when a run is looked for: most are the newest, and short.
+const FIRST: Piece = Piece { entries: 16, bytes: 64 * 1024 };
+/// How much more is read each time a run is not found.
+const GROWTH: u64 = 4;
+/// What is read at once at most.
+const LARGEST: Piece = Piece { entries: MEASURED, bytes: 1024 * 1024 };
 /// Bytes of an entry, and of all of them together, that are read only for the decisions in them.
 const DECISIONS: (u64, u64) = (16 * 1024, 256 * 1024);
 
@@ -22,6 +26,22 @@ pub enum Texts {
     Kept,
     /// All but what the model was told, which may be long.
     LeftOut,
+}
+
+/// How much of a conversation is read at once.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    entries: u64,
+    bytes: u64,
+}
+
+impl Piece {
+    fn next(self) -> Self {
+        Self {
+            entries: LARGEST.entries.min(self.entries * GROWTH),
+            bytes: LARGEST.bytes.min(self.bytes * GROWTH),
+        }
+    }
 }
 
 /// Part of a conversation, for people.
@@ -47,7 +67,7 @@ impl Agents {
             store.conversations_before(document, before, PAGE).await?
         } else {
             let before = before.map(|place| place.seq);
-            let sizes = store.sizes(session, None, Since::NewBeginning, before).await?;
+            let sizes = store.sizes(session, None, Since::NewBeginning, before, MEASURED).await?;
             let places = places(fitting(&sizes, PAGE, |it| it.bytes));
             store.messages_at(session, None, &places).await?
         };
@@ -63,7 +83,7 @@ impl Agents {
             }
             (Some(first), None) => {
                 let before = Some(first.seq);
-                !store.sizes(session, None, Since::NewBeginning, before).await?.is_empty()
+                !store.sizes(session, None, Since::NewBeginning, before, 1).await?.is_empty()
             }
         };
         let entries = said.into_iter().filter_map(read).map(|(_, entry)| entry).collect();
@@ -76,7 +96,8 @@ impl Shared {
     /// decisions; and all of the run itself.
     pub(super) async fn remembered(&self, run: &Run) -> Result<Vec<Entry>, AskError> {
         let (session, document) = (&run.ask.session, run.ask.document.as_ref());
-        let sizes = self.store.sizes(session, document, Since::NewBeginning, None).await?;
+        let sizes =
+            self.store.sizes(session, document, Since::NewBeginning, None, MEASURED).await?;
         let newest = fitting(&sizes, CONVERSATION_LIMIT as u64, |it| it.bytes);
         let earlier = self.at(session, document, &decisions(&sizes[newest.len()..])).await?;
         let mut entries: Vec<Entry> = earlier.into_iter().map(|(_, entry)| entry).collect();
@@ -109,9 +130,10 @@ impl Shared {
         run: &RunId,
         texts: Texts,
     ) -> Result<Vec<Entry>, AskError> {
-        let (mut before, mut found) = (None, Vec::new());
+        let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
         loop {
-            let piece = self.piece(session, document, before).await?;
+            let piece = self.piece(session, document, before, most).await?;
+            most = most.next();
             let Some((first, _)) = piece.first() else { break };
             before = Some(first.seq);
             let mut own: Vec<Entry> = piece.into_iter().map(|(_, entry)| entry).collect();
@@ -137,10 +159,11 @@ impl Shared {
         run: &RunId,
         bytes: usize,
     ) -> Result<Option<Vec<Entry>>, AskError> {
-        let (mut before, mut found) = (None, Vec::new());
+        let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
         let (mut is_begun, mut size) = (false, 0);
         'looking: loop {
-            let piece = self.piece(session, document, before).await?;
+            let piece = self.piece(session, document, before, most).await?;
+            most = most.next();
             let Some((first, _)) = piece.first() else { break };
             before = Some(first.seq);
             for (_, entry) in piece.into_iter().rev() {
@@ -165,11 +188,14 @@ impl Shared {
         session: &SessionId,
         document: Option<&DocumentId>,
         before: Option<u64>,
+        most: Piece,
     ) -> Result<Vec<(SaidAt, Entry)>, AskError> {
-        let mut before = before;
+        let (mut before, mut most) = (before, most);
         loop {
-            let sizes = self.store.sizes(session, document, Since::Ever, before).await?;
-            let places = places(fitting(&sizes, PIECE, |it| it.bytes));
+            let Piece { entries, bytes } = most;
+            let sizes = self.store.sizes(session, document, Since::Ever, before, entries).await?;
+            most = most.next();
+            let places = places(fitting(&sizes, bytes, |it| it.bytes));
             let piece = self.at(session, document, &places).await?;
             // What cannot be read is nothing, but what is before it is not.
             match places.last() {

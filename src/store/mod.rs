@@ -49,7 +49,7 @@ pub use records::{
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     TokenRecord, UpdateRecord,
 };
-pub use said::{SaidAt, Since, Size, fitting};
+pub use said::{MEASURED, SaidAt, Since, Size, fitting};
 pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 

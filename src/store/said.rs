@@ -8,8 +8,8 @@ use super::records::{CLEAR, MessageRecord, PAST};
 use super::rows::{self, int};
 use super::{Store, StoreError};
 
-/// Entries that are measured at once.
-const MEASURED: i64 = 1_000;
+/// Entries that are measured at once, at most.
+pub const MEASURED: u64 = 1_000;
 
 /// Where an entry of a conversation stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,13 +54,14 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 }
 
 impl Store {
-    /// How long the entries of a session's conversation are, newest first; of a long one the newest before a place.
+    /// How long the entries of a session's conversation are, newest first: at most so many, the newest before a place.
     pub async fn sizes(
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
         since: Since,
         before: Option<u64>,
+        most: u64,
     ) -> Result<Vec<Size>, StoreError> {
         let query = sqlx::query(
             "SELECT seq, role, octet_length(body) AS bytes FROM messages
@@ -77,7 +78,7 @@ impl Store {
             Since::Ever => "",
         })
         .bind(before.map_or(i64::MAX, int))
-        .bind(MEASURED);
+        .bind(int(most.min(MEASURED)));
         query.fetch_all(self.readers()).await?.iter().map(rows::size).collect()
     }
 
@@ -116,7 +117,7 @@ impl Store {
         .bind(before.map_or(i64::MAX, |place| int(place.at_ms)))
         .bind(before.map(|place| place.session.clone()).unwrap_or_default())
         .bind(before.map_or(0, |place| int(place.seq)))
-        .bind(MEASURED);
+        .bind(int(MEASURED));
         let rows = query.fetch_all(self.readers()).await?;
         let sizes = rows.iter().map(rows::place).collect::<Result<Vec<_>, _>>()?;
         let fitting = fitting(&sizes, bytes, |(_, bytes)| *bytes);

@@ -202,7 +202,7 @@ async fn each_document_of_a_session_has_its_own_transcript() {
 /// What `ses_1` said about a document, or without one.
 async fn kept(store: &Store, document: Option<&DocumentId>, since: Since) -> Vec<MessageRecord> {
     let session = "ses_1".into();
-    let sizes = store.sizes(&session, document, since, None).await.unwrap();
+    let sizes = store.sizes(&session, document, since, None, MEASURED).await.unwrap();
     let places: Vec<_> = sizes.iter().map(|size| size.seq).collect();
     let messages = store.messages_at(&session, document, &places).await.unwrap();
     messages.into_iter().map(|(_, message)| message).collect()
@@ -238,13 +238,19 @@ async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_be
     let (times, first) = page(first.as_ref()).await;
     assert_eq!(times, [1]);
     assert_eq!(page(first.as_ref()).await, (Vec::new(), None));
-    let sizes = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None).await.unwrap();
+    let sizes =
+        store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None, MEASURED).await.unwrap();
     assert_eq!(
         sizes.iter().map(|size| (size.seq, size.bytes)).collect::<Vec<_>>(),
         [(2, 10), (1, 100)]
     );
-    let before = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, Some(2)).await.unwrap();
+    let before = store
+        .sizes(&"ses_1".into(), Some(&document), Since::Ever, Some(2), MEASURED)
+        .await
+        .unwrap();
     assert_eq!(before, sizes[1..]);
+    let newest = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None, 1).await.unwrap();
+    assert_eq!(newest, sizes[..1]);
 }
 
 #[tokio::test]
