@@ -341,7 +341,7 @@ impl Driver {
 
     /// Keeps what was decided so far in this turn, and tells it.
     pub(super) async fn flush(&mut self, step: &mut Step) -> Result<(), RoomError> {
-        self.keep(std::mem::take(step)).await
+        if step.is_empty() { Ok(()) } else { self.keep(std::mem::take(step)).await }
     }
 
     /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.

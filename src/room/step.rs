@@ -120,6 +120,11 @@ impl Step {
         })));
     }
 
+    /// Whether there is nothing to keep or do.
+    pub(super) fn is_empty(&self) -> bool {
+        self.batch.is_empty() && self.appended.is_none() && self.outputs.is_empty()
+    }
+
     /// What to keep, and what to do then.
     pub(super) fn into_parts(self) -> (Batch, Vec<Output>) {
         let Self { mut batch, appended, outputs } = self;

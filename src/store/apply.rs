@@ -13,32 +13,51 @@ use super::records::{
 use super::rows::int;
 use super::script::{Must, Refused, Script};
 use super::{
-    Batch, Op, Standing, answers, audit, live, once, provenance, undos, updates, webhooks,
+    Batch, Op, Standing, StoreError, answers, audit, live, once, provenance, undos, updates,
+    webhooks,
 };
 
 /// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
 /// looks a document up at a version of a moment ago.
 const SNAPSHOTS: i64 = 4;
 
-/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it. The audit log ends at `head`;
-/// gives where it ends then. After a refusal the transaction may still be open.
+/// What the writer knows of the database without looking.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    /// Where the audit log ends.
+    pub head: AuditHead,
+    /// Whether there may be webhooks: only then it is written down whom to tell of a request. The one server of a data
+    /// directory is the only process that writes them.
+    pub webhooks: bool,
+}
+
+impl Known {
+    /// Looks it up.
+    pub(super) async fn read(db: &mut SqliteConnection) -> Result<Self, StoreError> {
+        let head = audit::head(db).await?;
+        Ok(Self { head, webhooks: webhooks::are_any(db).await? })
+    }
+}
+
+/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it; gives what is `known` then.
+/// After a refusal the transaction may still be open.
 pub(super) async fn transaction(
     db: &mut SqliteConnection,
     batches: &[Batch],
-    head: AuditHead,
-) -> Result<AuditHead, Refused> {
+    known: Known,
+) -> Result<Known, Refused> {
     // Immediate: take the write lock now, so that what is read inside cannot be outdated.
-    framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", head).await
+    framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", known).await
 }
 
 /// The same behind a savepoint of the transaction that is open.
 pub(super) async fn savepoint(
     db: &mut SqliteConnection,
     batch: &Batch,
-    head: AuditHead,
-) -> Result<AuditHead, Refused> {
+    known: Known,
+) -> Result<Known, Refused> {
     let only = std::slice::from_ref(batch);
-    framed(db, "SAVEPOINT batch", only, "RELEASE SAVEPOINT batch", head).await
+    framed(db, "SAVEPOINT batch", only, "RELEASE SAVEPOINT batch", known).await
 }
 
 async fn framed(
@@ -46,8 +65,8 @@ async fn framed(
     begin: &str,
     batches: &[Batch],
     end: &str,
-    mut head: AuditHead,
-) -> Result<AuditHead, Refused> {
+    mut known: Known,
+) -> Result<Known, Refused> {
     let mut script = Script::new(db);
     script.run(begin);
     for (index, batch) in batches.iter().enumerate() {
@@ -55,7 +74,7 @@ async fn framed(
             cut_at("store.grouped", &mut script).await?;
         }
         for op in batch.ops() {
-            one(&mut script, &mut head, op).await?;
+            one(&mut script, &mut known, op).await?;
             if script.is_large() {
                 script.send().await?;
             }
@@ -64,7 +83,7 @@ async fn framed(
     cut_at("store.written", &mut script).await?;
     script.run(end);
     script.send().await?;
-    Ok(head)
+    Ok(known)
 }
 
 /// Where a test lets the power go while the transaction is open, there must be something written by then.
@@ -76,7 +95,7 @@ async fn cut_at(place: &'static str, script: &mut Script<'_>) -> Result<(), Refu
     Ok(())
 }
 
-async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> Result<(), Refused> {
+async fn one<'a>(script: &mut Script<'a>, known: &mut Known, op: &'a Op) -> Result<(), Refused> {
     match op {
         Op::CreateDocument { record, text } => create_document(script, record, text),
         Op::PutDocument(record) => put_document(script, record),
@@ -93,7 +112,12 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
             provenance::put(script, document, *version, body);
         }
         Op::ClaimClient { document, client, user } => claim_client(script, document, client, user),
-        Op::PutRequest(record) => put_request(script, record),
+        Op::PutRequest(record) => {
+            if known.webhooks {
+                webhooks::note(script, record);
+            }
+            put_request(script, record);
+        }
         Op::AppendDecision(record) => append_decision(script, record),
         Op::BeginUndo(request) => undos::begin(script, request),
         Op::EndUndo(request) => undos::end(script, request),
@@ -104,7 +128,7 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         }
         Op::PutRun(record) => put_run(script, record),
         Op::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
-        Op::Audit(entry) => audit::append(script, head, entry),
+        Op::Audit(entry) => audit::append(script, &mut known.head, entry),
         Op::Provided(standing) => provided(script, standing),
         Op::PutToken(record) => put_token(script, record),
         Op::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
@@ -119,7 +143,10 @@ async fn one<'a>(script: &mut Script<'a>, head: &mut AuditHead, op: &'a Op) -> R
         Op::ForgetAnswers { user, before_ms, most_bytes } => {
             answers::forget(script, user, *before_ms, *most_bytes);
         }
-        Op::PutWebhook(record) => webhooks::put(script, record),
+        Op::PutWebhook(record) => {
+            known.webhooks = true;
+            webhooks::put(script, record);
+        }
         Op::RemoveWebhook(id) => webhooks::remove(script, id),
         Op::Settle { seq, hook, at_ms, outcome } => {
             webhooks::settle(script, *seq, hook, *at_ms, outcome);
@@ -202,7 +229,6 @@ fn claim_client<'a>(
 }
 
 fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
-    webhooks::note(script, record);
     script
         .run(
             "INSERT INTO requests

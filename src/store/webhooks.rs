@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use sqlx::Row as _;
+use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
@@ -185,6 +186,11 @@ const TOLD: &str = "active
         (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))
     AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
+
+/// Whether there are any.
+pub(super) async fn are_any(db: &mut SqliteConnection) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM webhooks)").fetch_one(db).await?)
+}
 
 /// Writes down whom to tell of a request's new state, before that state is written.
 pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord) {

@@ -7,9 +7,9 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::audit::AuditHead;
+use super::apply::Known;
 use super::script::Refused;
-use super::{Batch, StoreError, apply, audit};
+use super::{Batch, StoreError, apply};
 use crate::failpoint;
 
 /// Batches that may wait; with more, `commit` waits for a place.
@@ -78,7 +78,7 @@ pub(super) fn start(
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<Message> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { pool, pen, held: None, counters, news, head: None }.run(inbox));
+    tokio::spawn(Writer { pool, pen, held: None, counters, news, known: None }.run(inbox));
     sender
 }
 
@@ -89,8 +89,8 @@ struct Writer {
     held: Option<PoolConnection<Sqlite>>,
     counters: Arc<Counters>,
     news: watch::Sender<u64>,
-    /// Where the audit log ended when this process wrote last, as far as that is known.
-    head: Option<AuditHead>,
+    /// As this process wrote last, as far as that is known.
+    known: Option<Known>,
 }
 
 impl Writer {
@@ -116,7 +116,8 @@ impl Writer {
             let outcomes = self.write(&batches).await;
             failpoint::pass("store.committed");
             self.counters.count(&outcomes);
-            if batches.iter().any(Batch::is_news) {
+            let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
+            if !nobody_is_told && batches.iter().any(Batch::is_news) {
                 self.news.send_modify(|count| *count += 1);
             }
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
@@ -175,13 +176,13 @@ impl Writer {
         batches: &[Batch],
     ) -> Outcome {
         loop {
-            let head = match self.head.take() {
-                Some(head) => head,
-                None => audit::head(connection).await?,
+            let known = match self.known.take() {
+                Some(known) => known,
+                None => Known::read(connection).await?,
             };
-            match apply::transaction(connection, batches, head).await {
-                Ok(head) => {
-                    self.is_committed(head);
+            match apply::transaction(connection, batches, known).await {
+                Ok(known) => {
+                    self.is_committed(known);
                     return Ok(());
                 }
                 Err(refused) => {
@@ -209,8 +210,8 @@ impl Writer {
             Err(error) => Err(error),
         };
         match saved {
-            Ok((outcomes, head)) => {
-                self.is_committed(head);
+            Ok((outcomes, known)) => {
+                self.is_committed(known);
                 Ok(outcomes)
             }
             Err(error) => {
@@ -220,10 +221,10 @@ impl Writer {
         }
     }
 
-    /// What the audit log ends with is known after a commit only.
-    fn is_committed(&mut self, head: AuditHead) {
+    /// What is known holds after a commit only.
+    fn is_committed(&mut self, known: Known) {
         self.counters.transactions.fetch_add(1, Ordering::Relaxed);
-        self.head = Some(head);
+        self.known = Some(known);
     }
 
     async fn finish(mut self) {
@@ -245,21 +246,21 @@ async fn roll_back(connection: &mut SqliteConnection) {
     sqlx::query("ROLLBACK").execute(connection).await.ok();
 }
 
-/// Gives besides where the audit log ends then.
+/// Gives besides what is known then.
 async fn save_each(
     connection: &mut SqliteConnection,
     batches: &[Batch],
-) -> Result<(Vec<Outcome>, AuditHead), StoreError> {
+) -> Result<(Vec<Outcome>, Known), StoreError> {
     let mut outcomes = Vec::with_capacity(batches.len());
     // Looked up inside the transaction, so nobody else can move it.
-    let mut head = audit::head(connection).await?;
+    let mut known = Known::read(connection).await?;
     for batch in batches {
-        let saved = apply::savepoint(connection, batch, head.clone()).await;
+        let saved = apply::savepoint(connection, batch, known.clone()).await;
         if saved.is_err() {
             let undo = "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch";
             sqlx::raw_sql(undo).execute(&mut *connection).await?;
         }
-        outcomes.push(saved.map(|moved| head = moved).map_err(StoreError::from));
+        outcomes.push(saved.map(|now| known = now).map_err(StoreError::from));
     }
-    Ok((outcomes, head))
+    Ok((outcomes, known))
 }

@@ -62,6 +62,28 @@ async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted()
 }
 
 #[tokio::test]
+async fn whoever_registers_is_told_from_then_on_and_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let mut news = store.outbox_changes();
+    store.commit(Batch::from(create("doc_a")).with(request("req_before", true))).await.unwrap();
+    assert!(!news.has_changed().unwrap(), "nobody is to be told");
+    // In one batch, and in the next one.
+    store.commit(Batch::from(Op::PutWebhook(hook())).with(request("req_1", true))).await.unwrap();
+    assert!(news.has_changed().unwrap());
+    news.mark_unchanged();
+    store.commit(request("req_2", true)).await.unwrap();
+    assert!(news.has_changed().unwrap());
+    assert_eq!(counts(&store).await, (2, 0));
+    store.close().await;
+    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let news = store.outbox_changes();
+    store.commit(request("req_3", true)).await.unwrap();
+    assert!(news.has_changed().unwrap());
+    assert_eq!(counts(&store).await, (3, 0));
+}
+
+#[tokio::test]
 async fn with_what_is_given_up_goes_everything_that_has_waited_too_long() {
     let store = with_hook().await;
     let give_up = |delivery: Delivery, before_ms| Op::Settle {
