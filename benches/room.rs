@@ -17,7 +17,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -234,30 +236,39 @@ impl Provider {
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let (tell, called) = channel();
         std::thread::spawn(move || {
-            let mut calls = 0;
+            let calls = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming().map_while(Result::ok) {
-                let Some(asked) = asked(&stream) else { continue };
-                calls += 1;
-                let events = match asked {
-                    Asked::About => call(calls),
-                    Asked::AtDesk => read(calls),
-                    Asked::After => said(),
-                };
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-                let mut stream = stream;
-                stream.set_nodelay(true).ok();
-                stream.write_all((head.to_owned() + &events).as_bytes()).ok();
-                if asked != Asked::After {
-                    tell.send(Instant::now()).ok();
-                }
+                let (tell, calls) = (tell.clone(), Arc::clone(&calls));
+                std::thread::spawn(move || converse_with(stream, &calls, &tell));
             }
         });
         Self { url, called }
     }
 }
 
+/// Answers on a connection for as long as it is kept, as providers do.
+fn converse_with(mut stream: TcpStream, calls: &AtomicUsize, tell: &Sender<Instant>) -> Option<()> {
+    stream.set_nodelay(true).ok()?;
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    loop {
+        let (kind, body, is_call) = match asked(&mut reader)? {
+            Asked::Else(answer) => ("application/json", answer, false),
+            Asked::After => ("text/event-stream", said(), false),
+            Asked::About => ("text/event-stream", call(calls.fetch_add(1, Relaxed) + 1), true),
+            Asked::AtDesk => ("text/event-stream", read(calls.fetch_add(1, Relaxed) + 1), true),
+        };
+        let size = body.len();
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n{size:x}\r\n{body}\r\n0\r\n\r\n"
+        );
+        stream.write_all(answer.as_bytes()).ok()?;
+        if is_call {
+            tell.send(Instant::now()).ok()?;
+        }
+    }
+}
+
 /// What a provider is asked.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// A question about a document.
     About,
@@ -265,13 +276,14 @@ enum Asked {
     AtDesk,
     /// What to do after a call.
     After,
+    /// No message: how many tokens it has, or which models there are. With the answer.
+    Else(String),
 }
 
-/// Reads a request. `None`: it is not about a message.
-fn asked(stream: &TcpStream) -> Option<Asked> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
+/// Reads a request. `None`: there are no more.
+fn asked(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
     let (mut first, mut length) = (String::new(), 0);
-    reader.read_line(&mut first).ok()?;
+    reader.read_line(&mut first).ok().filter(|bytes| *bytes > 0)?;
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -285,25 +297,22 @@ fn asked(stream: &TcpStream) -> Option<Asked> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let counts = first.starts_with("POST /v1/messages/count_tokens");
-    if counts || first.starts_with("GET ") {
-        let mut stream = stream;
-        let tokens = json!({"input_tokens": length / 4}).to_string();
-        let list = if counts { &tokens } else { "{\"data\": [], \"has_more\": false}" };
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-        stream.write_all((head.to_owned() + list).as_bytes()).ok()?;
-        return None;
+    if counts {
+        return Some(Asked::Else(json!({"input_tokens": length / 4}).to_string()));
+    }
+    if first.starts_with("GET ") {
+        return Some(Asked::Else(json!({"data": [], "has_more": false}).to_string()));
     }
     let body: Value = serde_json::from_slice(&body).ok()?;
     let last = body["messages"].as_array()?.last()?.to_string();
     let tools = body["tools"].as_array()?;
-    let kind = if last.contains("\"tool_result\"") {
+    Some(if last.contains("\"tool_result\"") {
         Asked::After
     } else if tools.iter().any(|tool| tool["name"] == "Read") {
         Asked::AtDesk
     } else {
         Asked::About
-    };
-    first.starts_with("POST /v1/messages ").then_some(kind)
+    })
 }
 
 fn read(number: usize) -> String {
@@ -316,7 +325,7 @@ fn read(number: usize) -> String {
 
 fn call(number: usize) -> String {
     // There and back, so that the document stays as it is; one of many occurrences, in the middle.
-    let (find, replace) = if number % 4 < 2 { ("dusk", "dawn") } else { ("dawn", "dusk") };
+    let (find, replace) = if number % 2 == 1 { ("dusk", "dawn") } else { ("dawn", "dusk") };
     let start = 32 * paragraph().len();
     let range = json!({"start": start, "end": start + SENTENCE.len()});
     let input =

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -79,7 +80,7 @@ impl Model for Anthropic {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
             let patience = api.patience.within(request.tries);
-            let body = api.body(request);
+            let body = Body::of(&api.body(request));
             retry::persist(patience, &outlet, || api.ask(&body, &outlet)).await
         })
     }
@@ -92,6 +93,31 @@ impl Model for Anthropic {
     fn count(&self, request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         let api = Arc::clone(&self.api);
         async move { api.count(request).await }.boxed()
+    }
+}
+
+/// A request in bytes: written once, however often it is tried, and nothing large to take apart when the answer is there.
+struct Body {
+    model: String,
+    /// Whether it has the limit of output tokens that was looked up for it, and could have a lower one.
+    is_list_limit: bool,
+    json: Bytes,
+}
+
+impl Body {
+    fn of(request: &Value) -> Self {
+        let model = request["model"].as_str().unwrap_or_default().to_owned();
+        let listed = prices::most_output(&model);
+        let is_list_limit = listed > DEFAULT_MAX_TOKENS && request["max_tokens"] == listed;
+        Self { model, is_list_limit, json: request.to_string().into() }
+    }
+
+    /// The same request, changed.
+    fn with(&self, change: impl FnOnce(&mut Value)) -> Self {
+        // These bytes were written here.
+        let mut request = serde_json::from_slice(&self.json).unwrap_or_default();
+        change(&mut request);
+        Self::of(&request)
     }
 }
 
@@ -172,36 +198,33 @@ impl Api {
     }
 
     /// Asks once, or once more without what a server says it does not know.
-    async fn ask(&self, body: &Value, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+    async fn ask(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
         let end = self.try_once(body, outlet).await;
         match &end {
             Err(ModelError::Api { status: Some(400), message, .. })
-                if message.contains("max_tokens") && is_list_limit(body) =>
+                if message.contains("max_tokens") && body.is_list_limit =>
             {
                 // It allows less than its maker's list says, or no longer so much after a long conversation.
-                let mut less = body.clone();
-                less["max_tokens"] = json!(DEFAULT_MAX_TOKENS);
+                let less = body.with(|body| body["max_tokens"] = json!(DEFAULT_MAX_TOKENS));
                 self.try_once(&less, outlet).await
             }
             Err(ModelError::Api { status: Some(400), message, .. }) if message.contains(EAGER) => {
                 self.eager.store(false, Ordering::Relaxed);
-                let mut plain = body.clone();
-                for tool in tools(&mut plain).filter_map(Value::as_object_mut) {
-                    tool.remove(EAGER);
-                }
+                let plain = body.with(|body| {
+                    for tool in tools(body).filter_map(Value::as_object_mut) {
+                        tool.remove(EAGER);
+                    }
+                });
                 self.try_once(&plain, outlet).await
             }
             _ => end,
         }
     }
 
-    async fn try_once(
-        &self,
-        body: &Value,
-        outlet: &Outlet,
-    ) -> Result<AssistantMessage, ModelError> {
-        let model = body["model"].as_str().unwrap_or_default();
-        let request = versioned(self.client.post(format!("{}/messages", self.base))).json(body);
+    async fn try_once(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+        let request = versioned(self.client.post(format!("{}/messages", self.base)))
+            .header("content-type", "application/json")
+            .body(body.json.clone());
         let opened = transport::send(request, read_error).await?;
         let kind = opened.content_type();
         if kind != "text/event-stream" {
@@ -210,15 +233,9 @@ impl Api {
         }
         let request_id = opened.request_id.clone();
         let answer = sse::read(opened.bytes(), outlet).await;
-        answer::log(&request_id, model, &answer);
+        answer::log(&request_id, &body.model, &answer);
         answer
     }
-}
-
-/// Whether a request has the limit of output tokens that was looked up for it, and could have a lower one.
-fn is_list_limit(body: &Value) -> bool {
-    let listed = prices::most_output(body["model"].as_str().unwrap_or_default());
-    listed > DEFAULT_MAX_TOKENS && body["max_tokens"] == listed
 }
 
 /// The field of a tool that asks for its input as it is written.
