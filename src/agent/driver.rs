@@ -371,13 +371,10 @@ impl<'a> Driver<'a> {
             finished
         } else {
             // An answer that is held is kept only if the person who asked may still ask then.
-            let ahead = match &mut self.held {
-                Some(held) => held.ahead.take(),
-                None => {
-                    self.check_asker().await?;
-                    None
-                }
-            };
+            if self.held.is_none() {
+                self.check_asker().await?;
+            }
+            let ahead = self.held.as_mut().and_then(|held| held.ahead.take());
             tools.call_with(&context, call, ahead, &self.cancel).await
         };
         self.let_go().await?;

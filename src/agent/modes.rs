@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::auth::{Auth, Grant};
+use crate::auth::{Auth, Grant, Issued};
 use crate::review::{Decision, Verdict};
 use crate::room::command::{Configure, Undo};
 use crate::room::settings::{Approvals, OwnSettings};
@@ -17,6 +17,15 @@ use super::{Agents, Ask, AskError, Bypass, PermissionMode, Selected};
 
 fn editor() -> Principal {
     Principal { user: "usr_ed".into(), name: "Ed".into(), role: Role::Editor, document: None }
+}
+
+/// Somebody with a token of their own.
+async fn invited(stage: &Stage) -> (Auth, Issued) {
+    let auth = Auth::new(stage.store.clone());
+    let now_ms = stage.clock.now_ms();
+    let grant = Grant::read("editor", "Ed", None, None, now_ms).unwrap();
+    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    (auth, issued)
 }
 
 #[tokio::test]
@@ -52,15 +61,12 @@ async fn nobody_else_may() {
 #[tokio::test]
 async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays() {
     let mut stage = Stage::with("Old.").await;
-    let auth = Auth::new(stage.store.clone());
-    let now_ms = stage.clock.now_ms();
-    let grant = Grant::read("editor", "Ed", None, None, now_ms).unwrap();
-    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    let (auth, issued) = invited(&stage).await;
     stage.model.plays([rewrites("New."), says("And now for something else.")]);
     let ask = Ask { principal: issued.principal, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
-    auth.revoke(&issued.token, &owner().user, now_ms).await.unwrap();
+    auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
     let approve = Decision::plain(Verdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     let response = stage.response().await;
@@ -71,16 +77,13 @@ async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays(
 #[tokio::test]
 async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     let mut stage = Stage::with("Old.").await;
-    let auth = Auth::new(stage.store.clone());
-    let now_ms = stage.clock.now_ms();
-    let grant = Grant::read("editor", "Ed", None, None, now_ms).unwrap();
-    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    let (auth, issued) = invited(&stage).await;
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes("New.", &go_on, rewrites("New."))]);
     let ask = Ask { principal: issued.principal, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage.sketch().await;
-    auth.revoke(&issued.token, &owner().user, now_ms).await.unwrap();
+    auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
     go_on.notify_one();
     // Somebody types at that very moment.
     stage.types_first("Very ").await;
@@ -88,7 +91,7 @@ async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
     assert!(stage.room.requests().await.unwrap().is_empty());
     assert_eq!(stage.text().await, "Very Old.");
-    // What the model said is kept and shown all the same, and its call is answered.
+    // What the model said is kept and shown all the same, once.
     let said = stage.words();
     assert_eq!(said.iter().filter(|word| *word == "tool_use").count(), 1, "{said:?}");
     assert_eq!(stage.record().await.len(), 3);
