@@ -369,30 +369,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Nothing was kept: goes back to what is durable, then answers.
-    async fn take_back(&mut self, outputs: Vec<Output>, error: Arc<StoreError>) -> RoomError {
-        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
-        let mut answers = Vec::new();
-        for output in outputs {
-            match output {
-                Output::Answer(answer) => answers.push(answer),
-                Output::Leave(member) => self.audience.retain(|other| *other != member),
-                Output::Say(said) => self.say(said),
-                Output::Tell(..)
-                | Output::TellOthers(..)
-                | Output::TellOne(..)
-                | Output::Join(_)
-                | Output::Resolved(_) => {}
-            }
-        }
-        self.broken = Some(Arc::clone(&error));
-        self.reload().await;
-        for answer in answers {
-            answer(Err(Arc::clone(&error)));
-        }
-        RoomError::not_kept(error)
-    }
-
     pub(super) fn carry_out(&mut self, output: Output) {
         match output {
             Output::Answer(answer) => answer(Ok(())),

@@ -3,16 +3,45 @@
 use std::sync::Arc;
 
 use crate::ids::{MemberId, Version};
+use crate::store::StoreError;
 
 use super::driver::Driver;
 use super::event::{Change, Event, Said};
-use super::step::Step;
+use super::step::{Output, Step};
 use super::{Ready, RoomError, loading, sketches, time};
 
 /// Updates that are at hand after loading again.
 const RECENT: u64 = 512;
 
 impl Driver {
+    /// Nothing was kept: goes back to what is durable, then answers.
+    pub(super) async fn take_back(
+        &mut self,
+        outputs: Vec<Output>,
+        error: Arc<StoreError>,
+    ) -> RoomError {
+        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
+        let mut answers = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Answer(answer) => answers.push(answer),
+                Output::Leave(member) => self.audience.retain(|other| *other != member),
+                Output::Say(said) => self.say(said),
+                Output::Tell(..)
+                | Output::TellOthers(..)
+                | Output::TellOne(..)
+                | Output::Join(_)
+                | Output::Resolved(_) => {}
+            }
+        }
+        self.broken = Some(Arc::clone(&error));
+        self.reload().await;
+        for answer in answers {
+            answer(Err(Arc::clone(&error)));
+        }
+        RoomError::not_kept(error)
+    }
+
     /// Starts again from what is durable.
     pub(super) async fn reload(&mut self) {
         // Clients have sent updates that were made on versions of a moment ago.
