@@ -11,6 +11,8 @@ use std::ops::Range;
 pub(super) const MOST_STEPS: usize = 4_000_000;
 /// Shorter texts have no popular lines.
 const AUTOJUNK_LINES: usize = 200;
+/// Lines of either text that are looked up in the other one, each for itself.
+const MOST_REPLACED: usize = 16;
 
 /// A run of equal lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +27,40 @@ pub(super) struct Block {
 
 /// The runs of equal lines, in order, no two of them adjacent in both texts; `None`: it takes more than `steps`.
 pub(super) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
+    both_ends(old, new).or_else(|| by_longest(old, new, steps))
+}
+
+/// The runs at the start and at the end, where these are all: as in most proposals, some lines in the middle are replaced by others
+/// that stand nowhere else.
+///
+/// Then each run lies at one end of the old text and at one end of the new one. None is longer than the longer of these two, and
+/// none as long comes before it, so it is found first, and the other one in what is left.
+fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<Block>> {
+    let (head, tail) = same_ends(old, new);
+    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
+    let (replaced, by) = (&old[head..old_end], &new[head..new_end]);
+    let is_short = |lines: &[&str]| (1..=MOST_REPLACED).contains(&lines.len());
+    let is_none_in = |other: &[&str], lines: &[&str]| !lines.iter().any(|it| other.contains(it));
+    // Popular lines begin no run, so where there may be some, even what is the same is not always found.
+    let holds = new.len() < AUTOJUNK_LINES
+        && is_short(replaced)
+        && is_short(by)
+        && is_none_in(new, replaced)
+        && is_none_in(old, by);
+    let ends =
+        [Block { old: 0, new: 0, len: head }, Block { old: old_end, new: new_end, len: tail }];
+    holds.then(|| ends.into_iter().filter(|block| block.len > 0).collect())
+}
+
+/// How many lines are the same at the start, and of the others at the end.
+fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let head = old.iter().zip(new).take_while(same).count();
+    let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
+    (head, rest.take_while(same).count())
+}
+
+fn by_longest(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
     let mut matcher = Matcher::of(old, new, steps);
     let mut queue = vec![(0..old.len(), 0..new.len())];
     let mut found = Vec::new();
@@ -80,11 +116,8 @@ impl Matcher {
             *numbers.entry(*line).or_insert(next)
         };
         // Most of the lines are the same at both ends, and need not be looked up twice.
-        let same = |(a, b): &(&&str, &&str)| a == b;
-        let head = old.iter().zip(new).take_while(same).count();
-        let (old_rest, new_rest) = (&old[head..], &new[head..]);
-        let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
-        let middle = &new_rest[..new_rest.len() - tail];
+        let (head, tail) = same_ends(old, new);
+        let middle = &new[head..new.len() - tail];
         let old: Vec<usize> = old.iter().map(&mut number).collect();
         let middle: Vec<usize> = middle.iter().map(&mut number).collect();
         let new = [&old[..head], &middle, &old[old.len() - tail..]].concat();
@@ -110,9 +143,11 @@ impl Matcher {
             let within = |end: usize| all.partition_point(|&place| place < end);
             let here = &all[within(new.start)..within(new.end)];
             *steps_left = steps_left.checked_sub(1 + here.len())?;
+            let mut longest_here = 0;
             for &place in here {
                 let len = runs_before[place] + 1;
                 runs[place + 1] = len;
+                longest_here = longest_here.max(len);
                 if len > best.len {
                     best = Block { old: at + 1 - len, new: place + 1 - len, len };
                 }
@@ -122,6 +157,10 @@ impl Matcher {
             }
             noted = here;
             std::mem::swap(runs, runs_before);
+            // What goes on from here, or begins later, gets no longer.
+            if longest_here + (old.end - at - 1) <= best.len {
+                break;
+            }
         }
         for &place in noted {
             runs_before[place + 1] = 0;
@@ -142,5 +181,30 @@ impl Matcher {
             block.len += 1;
         }
         block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_in_the_middle_is_found_as_any_other_change_is() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut found = 0;
+        for _ in 0..20_000 {
+            // Few lines, so that many of them are there more than once.
+            let mut lines = |kinds: &[&'static str]| -> Vec<&str> {
+                (0..random.usize(0..5)).map(|_| kinds[random.usize(0..kinds.len())]).collect()
+            };
+            let (head, tail) = (lines(&["a", "b"]), lines(&["a", "b"]));
+            let (replaced, by) = (lines(&["a", "x", "y"]), lines(&["b", "z"]));
+            let (old, new) =
+                ([&*head, &*replaced, &*tail].concat(), [&*head, &*by, &*tail].concat());
+            let Some(ends) = both_ends(&old, &new) else { continue };
+            found += 1;
+            assert_eq!(Some(ends), by_longest(&old, &new, MOST_STEPS), "{old:?} {new:?}");
+        }
+        assert!(found > 1_000, "{found}");
     }
 }
