@@ -29,6 +29,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::Edit;
+
 pub use passages::{Passage, common_ends, passages};
 
 /// What the comparison may cost.
@@ -50,6 +52,12 @@ pub struct DraftPart {
     pub base: String,
     /// The words that shall stand there.
     pub insert: String,
+}
+
+impl From<DraftPart> for Edit {
+    fn from(DraftPart { from, to, base: _, insert }: DraftPart) -> Self {
+        Self { from, to, insert }
+    }
 }
 
 /// The smallest thing a person accepts or rejects: parts in order, disjoint, at least one.

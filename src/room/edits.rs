@@ -1,6 +1,5 @@
 //! A person's own change without an editor: a text as it is to be, made on a version, applied by what is different.
 
-use crate::document::diff::DraftPart;
 use crate::document::{ChangeSet, Edit, Text};
 use crate::ids::{ClientId, MemberId, Version};
 use crate::store::Store;
@@ -32,8 +31,7 @@ pub(super) async fn edit(
     if parts.is_empty() {
         return Ok(now.version);
     }
-    let edit = |DraftPart { from, to, base: _, insert }| Edit { from, to, insert };
-    let edits: Vec<_> = parts.into_iter().map(edit).collect();
+    let edits: Vec<_> = parts.into_iter().map(Edit::from).collect();
     let changes = ChangeSet::of(old.len(), &edits)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let push = Push {

@@ -5,7 +5,6 @@
 
 use serde_json::json;
 
-use crate::document::diff::DraftPart;
 use crate::document::{ChangeSet, Edit, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
 use crate::review::{Arrival, Hunk, HunkDraft, Returned};
@@ -152,7 +151,8 @@ fn weave(
         hunk.parts.retain(|part| !ours.iter().any(|it| it.parts.contains(part)));
     }
     theirs.retain(|hunk| !hunk.parts.is_empty());
-    let edits: Vec<_> = ours.iter().flat_map(|hunk| &hunk.parts).map(edit).collect();
+    let parts = ours.iter().flat_map(|hunk| &hunk.parts).cloned();
+    let edits: Vec<_> = parts.map(Edit::from).collect();
     let ours = ChangeSet::of(base.len(), &edits)?;
     let over = || std::iter::once(&ours).chain(updates);
     let mut text = base.clone();
@@ -185,10 +185,6 @@ fn is_after(hunk: &Hunk, mut done: usize) -> bool {
         done = part.to;
         fits
     })
-}
-
-fn edit(DraftPart { from, to, base: _, insert }: &DraftPart) -> Edit {
-    Edit { from: *from, to: *to, insert: insert.clone() }
 }
 
 #[cfg(test)]

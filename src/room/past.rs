@@ -79,8 +79,7 @@ pub(super) async fn bring_back(
         }
         let old = text_at(store, room.document(), version).await?;
         let parts = difference(&now.text, &old).await?;
-        let edit = |DraftPart { from, to, base: _, insert }| Edit { from, to, insert };
-        let edits = parts.into_iter().map(edit).collect();
+        let edits = parts.into_iter().map(Edit::from).collect();
         let wanted = Box::new(Restore { version, base: now.version, edits });
         last = room.ask(|reply| Command::Restore(wanted, by.clone(), reply)).await;
         if !matches!(last, Err(RoomError::Resync)) {

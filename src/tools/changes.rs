@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between, diff_whole};
-use crate::document::{PositionError, Text, utf16_len};
+use crate::document::{ChangeSet, Edit, Text, utf16_len};
 use crate::review::{Preview, Warning};
 use crate::room::command::Reading;
 
@@ -62,27 +62,19 @@ pub async fn compose(
     let Reading { title, text: before, .. } = base.clone();
     let units = before.len();
     let composed = move |limits: &DiffLimits| {
-        let new = replaced(&before, &hunks)?;
-        let old = before.to_string();
+        let edits: Vec<_> =
+            hunks.iter().flat_map(|hunk| &hunk.parts).cloned().map(Edit::from).collect();
+        let mut text = before.clone();
+        ChangeSet::of(units, &edits)
+            .and_then(|change| change.apply(&mut text))
+            .map_err(|error| ToolError::Internal(error.to_string()))?;
+        let (old, new) = (before.to_string(), text.to_string());
         let mut warnings = warnings;
         warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(Proposal { hunks, text: Text::new(&new), preview, told: None })
+        Ok(Proposal { hunks, text, preview, told: None })
     };
     linear(units, composed).await?
-}
-
-fn replaced(before: &Text, hunks: &[HunkDraft]) -> Result<String, ToolError> {
-    let mut new = String::new();
-    let mut at = 0;
-    let outside = |error: PositionError| ToolError::Internal(error.to_string());
-    for part in hunks.iter().flat_map(|hunk| &hunk.parts) {
-        new.push_str(&before.slice(at..part.from).map_err(outside)?);
-        new.push_str(&part.insert);
-        at = part.to;
-    }
-    new.push_str(&before.slice(at..before.len()).map_err(outside)?);
-    Ok(new)
 }
 
 /// `old`, which stands at `offset`, becomes `new`: the words that differ, as one change.
