@@ -68,6 +68,7 @@ async fn framed(
     mut known: Known,
 ) -> Result<Known, Refused> {
     let mut script = Script::new(db);
+    let reached = known.head.seq;
     script.run(begin);
     for (index, batch) in batches.iter().enumerate() {
         if index > 0 {
@@ -79,6 +80,9 @@ async fn framed(
                 script.send().await?;
             }
         }
+    }
+    if known.head.seq > reached {
+        audit::note_head(&mut script, &known.head);
     }
     cut_at("store.written", &mut script).await?;
     script.run(end);

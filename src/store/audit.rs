@@ -16,7 +16,7 @@ use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::rows::{self, int};
-use super::script::{Must, Script};
+use super::script::Script;
 use super::{Store, StoreError, apply};
 
 /// What the first line follows.
@@ -45,8 +45,7 @@ pub(super) fn append(script: &mut Script<'_>, head: &mut AuditHead, entry: &Audi
         .run(
             "INSERT INTO audit
                  (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-             WHERE NOT EXISTS (SELECT 1 FROM audit WHERE seq >= $1)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         )
         .bind(int(seq))
         .bind(int(entry.at_ms))
@@ -57,9 +56,13 @@ pub(super) fn append(script: &mut Script<'_>, head: &mut AuditHead, entry: &Audi
         .bind(&detail)
         .bind(&prev_hash)
         .bind(&line_hash);
-    script.must(Must::Follow);
-    apply::put_setting(script, HEAD, &format!("{seq} {line_hash}"));
+    script.must_follow();
     *head = AuditHead { seq, hash: line_hash };
+}
+
+/// Writes down how far the log reaches.
+pub(super) fn note_head(script: &mut Script<'_>, head: &AuditHead) {
+    apply::put_setting(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
 /// Where the log ends now.

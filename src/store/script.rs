@@ -110,11 +110,17 @@ impl<'a> Script<'a> {
         self.only_if("changes() > 0", must);
     }
 
+    /// The last statement writes a line of the audit log, whose key another process must not have taken.
+    pub fn must_follow(&mut self) {
+        self.musts.push((self.statements - 1, Must::Follow));
+    }
+
     /// The script ends with an error here unless the condition holds, whose values are bound after it.
     pub fn only_if(&mut self, condition: &str, must: Must<'a>) -> &mut Self {
         self.musts.push((self.statements, must));
-        // No JSON: SQLite has no other way to fail on a condition outside of a trigger.
-        self.run(&format!("SELECT json(iif({condition}, '0', 'it does not hold'))"))
+        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. It gives no row, which would only wake
+        // whoever waits for the script.
+        self.run(&format!("SELECT 1 WHERE json(iif({condition}, '0', 'it does not hold')) IS NULL"))
     }
 
     /// Whether it should be sent before more is added.
@@ -147,7 +153,11 @@ impl<'a> Script<'a> {
         };
         drop(results);
         let Err(error) = ended else { return Ok(()) };
+        let is_taken =
+            error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation);
         match musts.into_iter().find(|(statement, _)| *statement == done) {
+            // Other things go wrong, too, where something is written.
+            Some((_, Must::Follow)) if !is_taken => Err(error.into()),
             Some((_, must)) => Err(must.refused(self.db).await),
             None => Err(error.into()),
         }
