@@ -117,7 +117,7 @@ impl Scene {
         let provider = Provider::start();
         let server = Server::start(data.path(), &provider.url);
         let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
-        let text = paragraph().repeat(bytes / paragraph().len());
+        let text: String = (0..bytes / paragraph(0).len()).map(paragraph).collect();
         let made = ana.ask("document:create", &json!({"title": "Bench", "text": text}));
         let document = made["document"]["id"].as_str().expect("an id").to_owned();
         ana.ask("document:open", &json!({"documentId": document}));
@@ -172,8 +172,9 @@ fn row(name: &str, times: Vec<f64>, goal_ms: f64) {
     println!("{name:<44} {median:>9.2} {late:>9.2} {goal_ms:>7.1} {verdict}");
 }
 
-fn paragraph() -> String {
-    SENTENCE.repeat(5).trim_end().to_owned() + "\n\n"
+/// No two of a text are the same, as in people's texts; all are of one length.
+fn paragraph(number: usize) -> String {
+    format!("{number:05} {}\n\n", SENTENCE.repeat(5).trim_end())
 }
 
 /// A server in a process of its own; killed when it goes out of scope.
@@ -326,7 +327,7 @@ fn read(number: usize) -> String {
 fn call(number: usize) -> String {
     // There and back, so that the document stays as it is; one of many occurrences, in the middle.
     let (find, replace) = if number % 2 == 1 { ("dusk", "dawn") } else { ("dawn", "dusk") };
-    let start = 32 * paragraph().len();
+    let start = 32 * paragraph(0).len();
     let range = json!({"start": start, "end": start + SENTENCE.len()});
     let input =
         json!({"find": find, "replace": replace, "range": range, "explanation": "One word."});
