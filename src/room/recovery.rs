@@ -20,7 +20,13 @@ impl Driver {
         outputs: Vec<Output>,
         error: Arc<StoreError>,
     ) -> RoomError {
-        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
+        let room = self.state.id();
+        if let StoreError::NotAllowed(_) = *error {
+            // Nothing is wrong with the store.
+            tracing::info!(%error, room.id = %room, "a change is not allowed any more");
+        } else {
+            tracing::error!(%error, room.id = %room, "a change could not be kept");
+        }
         let mut answers = Vec::new();
         for output in outputs {
             match output {
