@@ -68,11 +68,14 @@ export class Docket {
 
   "document.configure"({ actor, detail: { own } }) {
     this.holds(this.people.get(actor.id) === "owner", "only owners change settings");
+    const before = this.policy;
     this.policy = own.policy ?? "any";
     this.timeoutMs = own.timeout_ms;
+    // Where one vote is enough from now on, nobody meant theirs to be that one.
+    const isMilder = this.policy !== before && this.need === 1;
     for (const it of this.requests.values()) {
       // Whoever may not decide any more has no vote any more.
-      for (const hunk of it.hunks.values()) hunk.votes = hunk.votes.filter(({ by }) => this.admits(by, it));
+      for (const hunk of it.hunks.values()) hunk.votes = isMilder ? [] : hunk.votes.filter(({ by }) => this.admits(by, it));
     }
   }
 

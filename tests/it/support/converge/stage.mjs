@@ -66,6 +66,7 @@ export class Stage {
     const early = [], mirror = new Mirror();
     line.ear = { hear: (...update) => early.push(update), mirror };
     const opened = await line.join();
+    must(!opened.lost, `somebody who came was cut off: ${opened.reason}`);
     await this.knows(opened.document.version);
     const name = `editor ${this.editors.length} (${opened.clientID})`;
     const editor = new Editor({ name, ledger: this.ledger, opened, mirror, stock: this.stock });
