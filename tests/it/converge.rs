@@ -26,6 +26,9 @@ const GOVERNED_SESSIONS: u64 = 12;
 const ENOUGH_GOVERNED_SESSIONS: u64 = 48;
 /// Servers for governed sessions in which it is killed.
 const FRAGILE: usize = 2;
+/// Lines that may end while somebody comes, although neither side ended them: machines stand still for longer than a heartbeat
+/// now and then. A server that loses lines does so again and again.
+const MOST_CUT_OFF: u64 = 1;
 /// Half of the sessions of the wrong client go wrong, and the first that does ends them.
 const WRONG_SESSIONS: u64 = 20;
 
@@ -184,9 +187,10 @@ fn tell(failure: &Value) -> String {
     )
 }
 
-fn holds(failures: &[Value]) {
+fn holds(count: &Value, failures: &[Value]) {
     let told: Vec<_> = failures.iter().map(tell).collect();
     assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
+    assert!(count["cutOff"].as_u64() <= Some(MOST_CUT_OFF), "lines were lost: {count}");
 }
 
 /// What never happened.
@@ -201,7 +205,7 @@ fn editors_far_from_each_other_always_come_to_the_same_text() {
     let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
     let (count, failures) = play(Play { seeds: seeds.clone(), seconds, ..Play::default() });
     println!("seeds {seeds:?} and {seconds} s more: {count}");
-    holds(&failures);
+    holds(&count, &failures);
     let everything = [
         "updates",
         "resent",
@@ -261,7 +265,7 @@ fn no_rule_of_review_is_broken_while_people_type_and_the_server_is_killed() {
     let play_all = Play { seeds: seeds.clone(), seconds, governed: true, ..Play::default() };
     let (count, failures) = play(play_all);
     println!("governed, seeds {seeds:?} and {seconds} s more: {count}");
-    holds(&failures);
+    holds(&count, &failures);
     let missing = missing(&UNDER_ALL_RULES, &count);
     let is_enough = count["sessions"].as_u64() >= Some(ENOUGH_GOVERNED_SESSIONS);
     assert!(missing.is_empty() || !is_enough, "{missing:?} never happened: {count}");
@@ -276,7 +280,7 @@ fn whatever_is_acknowledged_survives_a_server_that_is_killed_at_any_moment() {
     let seeds = first..first + CUT_SESSIONS;
     let (count, failures) = play(Play { seeds, seconds, kind, ..Play::default() });
     println!("from seed {first}: {count}");
-    holds(&failures);
+    holds(&count, &failures);
     assert!(count["cuts"].as_u64() >= Some(CUT_SESSIONS), "{count}");
 }
 

@@ -1,4 +1,5 @@
 // One real connection to the server, and the rules of order that hold on it.
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { io } from "./packages.mjs";
 import { must } from "./ledger.mjs";
 
@@ -6,17 +7,21 @@ import { must } from "./ledger.mjs";
 const PATIENCE_MS = 60_000;
 /** Between two attempts to reach a server that is not there. */
 const AGAIN_MS = 100;
+/** The longest time that this process did nothing, by which a machine that stands still is told from a server that does. */
+const still = monitorEventLoopDelay();
+still.enable();
+export const standstill = () => `this process stood still for up to ${Math.round(still.max / 1e6)} ms`;
 
 export function late(promise, what) {
   let timer;
   const alarm = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`waited in vain for ${what}`)), PATIENCE_MS);
+    timer = setTimeout(() => fail(new Error(`waited in vain for ${what}; ${standstill()}`)), PATIENCE_MS);
   });
   return Promise.race([promise, alarm]).finally(() => clearTimeout(timer));
 }
 
 export class Line {
-  /** Resolves when the server has registered the session. Runs of which something comes are added to `runs`. */
+  /** A line with the `user` whose session the server has registered; without one if it was lost before. Runs of which something comes are added to `runs`. */
   static async connect({ url, token, sessionId, documentId, polling, runs, failed }) {
     const line = new Line();
     const transports = polling ? ["polling", "websocket"] : ["websocket"];
@@ -52,8 +57,8 @@ export class Line {
         else refuse(error);
       });
     });
-    const { sessionId: own, user } = await late(registered, "sessionRegistered");
-    Object.assign(line, { sessionId: own, user });
+    const first = await late(Promise.race([registered, line.lost]), "sessionRegistered");
+    if (!first.lost) Object.assign(line, { sessionId: first.sessionId, user: first.user });
     return line;
   }
 

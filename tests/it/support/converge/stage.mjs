@@ -4,8 +4,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Dice } from "./dice.mjs";
 import { Editor } from "./editor.mjs";
 import { Ledger, must } from "./ledger.mjs";
-import { Line, late } from "./line.mjs";
+import { Line, late, standstill } from "./line.mjs";
 import { Mirror } from "./mirror.mjs";
+
+/** How a line ends that neither side ended, as when the machine stands still for as long as a heartbeat takes. */
+const BY_NOBODY = ["ping timeout", "transport close", "transport error"];
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
@@ -26,7 +29,7 @@ export class Stage {
     this.runs = new Set();
     /** Changes whose decision was acknowledged, and which: `accept` or `reject`. */
     this.decided = new Map();
-    this.count = { updates: 0, pushes: 0, resent: 0, lost: 0, resyncs: 0, proposals: 0, decisions: 0, undone: 0, cuts: 0, parted: 0 };
+    this.count = { updates: 0, pushes: 0, resent: 0, lost: 0, resyncs: 0, proposals: 0, decisions: 0, undone: 0, cuts: 0, parted: 0, cutOff: 0 };
     this.failure = new Promise((_, fail) => (this.fail = fail));
     this.failure.catch(() => undefined);
   }
@@ -51,9 +54,20 @@ export class Stage {
     for (let at = 0; at < people; at++) await this.arrive();
   }
 
-  connect({ token = this.desk.tokens[0], sessionId } = {}) {
-    const { documentId, fail, runs } = this, { url } = this.desk;
-    return Line.connect({ url, token, sessionId, documentId, polling: this.dice.chance(0.1), runs, failed: fail });
+  async connect({ token = this.desk.tokens[0], sessionId } = {}) {
+    const { documentId, fail, runs } = this, polling = this.dice.chance(0.1);
+    for (;;) {
+      const line = await Line.connect({ url: this.desk.url, token, sessionId, documentId, polling, runs, failed: fail });
+      if (line.user) return line;
+      this.cutOff("somebody who came", await line.lost);
+    }
+  }
+
+  /** Whoever loses a line that the server did not end comes again, as every client does. How often that may be, the caller says. */
+  cutOff(who, { reason }) {
+    must(BY_NOBODY.includes(reason), `${who} was cut off: ${reason}`);
+    this.count.cutOff++;
+    this.log(`${who} was cut off: ${reason}; ${standstill()}`);
   }
 
   log(what) {
@@ -66,7 +80,10 @@ export class Stage {
     const early = [], mirror = new Mirror();
     line.ear = { hear: (...update) => early.push(update), mirror };
     const opened = await line.join();
-    must(!opened.lost, `somebody who came was cut off: ${opened.reason}`);
+    if (opened.lost) {
+      this.cutOff("somebody who came", opened);
+      return this.arrive();
+    }
     await this.knows(opened.document.version);
     const name = `editor ${this.editors.length} (${opened.clientID})`;
     const editor = new Editor({ name, ledger: this.ledger, opened, mirror, stock: this.stock });
@@ -139,7 +156,11 @@ export class Stage {
     const since = this.dice.chance(0.5) ? editor.heard : editor.version;
     const event = this.dice.pick(["document:open", "document:resync"]);
     const answer = await editor.line.join(since, event);
-    must(!answer.lost, `${editor.name} was cut off while it caught up: ${answer.reason}`);
+    if (answer.lost) {
+      this.cutOff(editor.name, answer);
+      editor.line = await this.newLine(editor);
+      return this.catchUp(editor);
+    }
     this.log(`${editor.name} catches up from ${since}: ${JSON.stringify(answer.updates?.length)}`);
   }
 
