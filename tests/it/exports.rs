@@ -270,3 +270,23 @@ fn another_program_reads_headings_lists_quotes_and_emphasis_in_the_word_document
     assert_eq!(words(&read), words(text), "{read}");
     assert!(read.contains("    -   b"), "the list in the list: {read}");
 }
+
+#[test]
+fn another_program_reads_tables_in_the_word_document() {
+    let text = "| Lamp | Hours |\n|------|------:|\n| Fore | **40** |\n| Aft  | 12    |\n";
+    let desk = Desk::quiet();
+    let ana = desk.editor("Ana");
+    let document = ana.creates(&format!("Before.\n\n{text}\nAfter.\n"));
+    let file = desk.data().join("../story.docx");
+    std::fs::write(&file, export(&desk, &ana.token, &document, "docx").bytes).unwrap();
+    let Some(read) = read_by_pandoc(&file, &["--to", "html"]) else { return };
+    let read = read.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "<p>Before.</p>",
+        "<th><strong>Lamp</strong></th>",
+        "<td style=\"text-align: right;\"><strong>40</strong></td>",
+        "<p>After.</p>",
+    ] {
+        assert!(read.contains(part), "{part}: {read}");
+    }
+}

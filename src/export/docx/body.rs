@@ -2,12 +2,17 @@
 
 use std::fmt::Write as _;
 
+use pulldown_cmark::Alignment;
+
 use super::super::marked::{Change, Marked, Piece, Signature};
 use super::super::time;
-use super::flow::{BOLD, CODE, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
+use super::flow::{BOLD, CODE, Cell, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
 use super::numbering::Numbering;
 use super::track::{Mark, Step};
 use super::xml::{escape, escape_into};
+
+/// Between the margins, in twentieths of a point.
+const WIDTH: usize = 9026;
 
 /// What goes into the parts of the package that depend on the text.
 pub(super) struct Document {
@@ -25,6 +30,8 @@ struct Writer<'a> {
     out: String,
     /// The paragraph that is being written.
     runs: Vec<Step>,
+    /// The cell before, if what comes may be of the same table.
+    cell: Option<Cell>,
     /// Tracked changes have numbers that are used once.
     next: usize,
 }
@@ -40,6 +47,7 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
         numbering: Numbering::default(),
         out: String::new(),
         runs: Vec::new(),
+        cell: None,
         next: 1,
     };
     for step in steps {
@@ -50,7 +58,7 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
                 let tracked = writer
                     .tracked(*mark)
                     .map(|(name, attributes)| format!("<w:rPr><w:{name} {attributes}/></w:rPr>"));
-                writer.paragraph(&style, tracked.as_deref().unwrap_or_default());
+                writer.block(*paragraph, *mark, &style, tracked.as_deref().unwrap_or_default());
             }
             Step::Restyled { from, to, by } => {
                 let (before, style) = (writer.style(*from), writer.style(*to));
@@ -60,15 +68,16 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
                     "<w:pPrChange {}><w:pPr>{before}</w:pPr></w:pPrChange>",
                     attributes.unwrap_or_default()
                 );
-                writer.paragraph(&style, &change);
+                writer.block(*to, Mark::Stays, &style, &change);
             }
             // Whose a change is it says itself.
             Step::Remark(index) if marked.remarks[*index].text.is_empty() => {}
             other => writer.runs.push(*other),
         }
     }
-    // A document without a paragraph is none; neither may words or remarks stand outside of one.
-    if !writer.runs.is_empty() || writer.out.is_empty() {
+    let ends_with_table = writer.end_table();
+    // A document without a paragraph is none, and ends with one; neither may words or remarks stand outside of one.
+    if ends_with_table || !writer.runs.is_empty() || writer.out.is_empty() {
         writer.paragraph("", "");
     }
     Document {
@@ -79,6 +88,56 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
 }
 
 impl Writer<'_> {
+    /// Ends the paragraph, which may be a cell of a table.
+    fn block(&mut self, paragraph: Paragraph, mark: Mark, style: &str, tracked: &str) {
+        let Some(cell) = paragraph.cell() else {
+            self.end_table();
+            return self.paragraph(style, tracked);
+        };
+        if cell.column == 0 {
+            self.begin_row(cell, mark);
+        }
+        let width = WIDTH / cell.columns;
+        _ = write!(self.out, "<w:tc><w:tcPr><w:tcW w:w=\"{width}\" w:type=\"dxa\"/></w:tcPr>");
+        self.paragraph(style, tracked);
+        self.out.push_str("</w:tc>");
+        if cell.column + 1 == cell.columns {
+            self.out.push_str("</w:tr>\n");
+        }
+        self.cell = Some(cell);
+    }
+
+    fn begin_row(&mut self, cell: Cell, mark: Mark) {
+        // One whose headings are replaced goes on.
+        let goes_on = self.cell.is_some_and(|before| before.is_head || !cell.is_head);
+        if !goes_on {
+            if self.end_table() {
+                // Tables that touch would become one.
+                self.out.push_str("<w:p/>\n");
+            }
+            let columns =
+                format!("<w:gridCol w:w=\"{}\"/>", WIDTH / cell.columns).repeat(cell.columns);
+            _ = write!(
+                self.out,
+                "<w:tbl><w:tblPr><w:tblStyle w:val=\"Table\"/><w:tblW w:w=\"{WIDTH}\" w:type=\"dxa\"/></w:tblPr>\
+                 <w:tblGrid>{columns}</w:tblGrid>\n"
+            );
+        }
+        let head = if cell.is_head { "<w:tblHeader/>" } else { "" };
+        let tracked =
+            self.tracked(mark).map(|(name, attributes)| format!("<w:{name} {attributes}/>"));
+        _ = write!(self.out, "<w:tr><w:trPr>{head}{}</w:trPr>", tracked.unwrap_or_default());
+    }
+
+    /// Whether there was one.
+    fn end_table(&mut self) -> bool {
+        let was_table = self.cell.take().is_some();
+        if was_table {
+            self.out.push_str("</w:tbl>\n");
+        }
+        was_table
+    }
+
     /// Ends the paragraph; `style` says what it is and `tracked` what happens to that.
     fn paragraph(&mut self, style: &str, tracked: &str) {
         _ = write!(self.out, "<w:p><w:pPr>{style}{tracked}</w:pPr>");
@@ -98,6 +157,15 @@ impl Writer<'_> {
             Paragraph::Quote => named("Quote"),
             Paragraph::Code => named("SourceCode"),
             Paragraph::Rule => named("HorizontalRule"),
+            Paragraph::Cell(Cell { alignment, .. }) => {
+                let side = match alignment {
+                    Alignment::None => return named("TableText"),
+                    Alignment::Left => "left",
+                    Alignment::Center => "center",
+                    Alignment::Right => "right",
+                };
+                format!("{}<w:jc w:val=\"{side}\"/>", named("TableText"))
+            }
             Paragraph::Item(list, level) => {
                 let number = self.numbering.number(list, level);
                 let place = format!("<w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/>");

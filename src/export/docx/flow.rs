@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, Event, Parser, Tag, TagEnd};
 
 use super::super::html;
 
@@ -35,6 +35,37 @@ pub(super) enum Paragraph {
     /// A further paragraph of a list item.
     More(u8),
     Rule,
+    Cell(Cell),
+}
+
+impl Paragraph {
+    pub fn cell(self) -> Option<Cell> {
+        match self {
+            Self::Cell(cell) => Some(cell),
+            _ => None,
+        }
+    }
+}
+
+/// A cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    /// Counted from 0.
+    pub column: usize,
+    /// How many its row has.
+    pub columns: usize,
+    /// Its row is the one of headings.
+    pub is_head: bool,
+    pub alignment: Alignment,
+}
+
+impl Eq for Cell {}
+
+impl Cell {
+    /// Which of how many of its row it is.
+    pub fn place(self) -> (usize, usize) {
+        (self.column, self.columns)
+    }
 }
 
 /// A list.
@@ -126,6 +157,11 @@ struct Reader<'a> {
     /// The paragraph that is being read is one of these rather than what [`Self::around`] says.
     block: Option<Paragraph>,
     looks: Vec<Look>,
+    /// How the columns of the table are aligned.
+    columns: Vec<Alignment>,
+    /// The cell that is being read.
+    column: usize,
+    is_head: bool,
     /// Characters of the paragraph have been read.
     is_open: bool,
     /// Where what was read last ends.
@@ -142,6 +178,9 @@ pub(super) fn read(source: &str, apart: usize, links: &mut Links) -> Vec<Token> 
         around: Vec::new(),
         block: None,
         looks: Vec::new(),
+        columns: Vec::new(),
+        column: 0,
+        is_head: false,
         is_open: false,
         end: 0,
     };
@@ -193,23 +232,28 @@ impl Reader<'_> {
             block => {
                 self.close();
                 self.end = self.end.max(range.start);
-                self.start_block(&block, range);
+                self.start_block(block, range);
             }
         }
     }
 
-    fn start_block(&mut self, tag: &Tag, range: &Range<usize>) {
+    fn start_block(&mut self, tag: Tag, range: &Range<usize>) {
         match tag {
-            Tag::Heading { level, .. } => self.block = Some(Paragraph::Heading(*level as u8)),
+            Tag::Heading { level, .. } => self.block = Some(Paragraph::Heading(level as u8)),
             Tag::CodeBlock(_) | Tag::HtmlBlock => self.block = Some(Paragraph::Code),
             Tag::BlockQuote(_) => self.around.push(Around::Quote),
             Tag::List(None) => self.around.push(Around::List(List::Bullets)),
             Tag::List(Some(start)) => {
                 let id = self.apart + range.start;
-                self.around.push(Around::List(List::Numbers { id, start: *start }));
+                self.around.push(Around::List(List::Numbers { id, start }));
             }
             Tag::Item => self.around.push(Around::Item { is_new: true }),
-            Tag::TableHead => self.look(BOLD, None),
+            Tag::Table(alignments) => self.columns = alignments,
+            Tag::TableHead => {
+                self.look(BOLD, None);
+                (self.is_head, self.column) = (true, 0);
+            }
+            Tag::TableRow => (self.is_head, self.column) = (false, 0),
             _ => {}
         }
     }
@@ -226,13 +270,9 @@ impl Reader<'_> {
                 self.looks.pop();
                 self.end = range.end;
             }
-            TagEnd::TableCell => self.text("\t", &(range.end..range.end), 0),
-            TagEnd::TableHead | TagEnd::TableRow => {
-                self.close();
-                if tag == TagEnd::TableHead {
-                    self.looks.pop();
-                }
-            }
+            TagEnd::TableCell => self.end_cell(range.end),
+            TagEnd::TableHead => _ = self.looks.pop(),
+            TagEnd::TableRow => {}
             TagEnd::Heading(level) => {
                 // An empty heading is one all the same.
                 self.end_paragraph(Paragraph::Heading(level as u8));
@@ -292,6 +332,17 @@ impl Reader<'_> {
         if self.is_open {
             self.end_paragraph(self.block.unwrap_or_else(|| self.paragraph()));
         }
+    }
+
+    /// An empty cell is one all the same.
+    fn end_cell(&mut self, at: usize) {
+        let columns = self.columns.len();
+        let alignment = self.columns.get(self.column).copied().unwrap_or(Alignment::None);
+        let cell = Cell { column: self.column, columns, is_head: self.is_head, alignment };
+        self.column += 1;
+        self.end = self.end.max(at);
+        self.push(at, Glyph::End(Paragraph::Cell(cell)));
+        self.is_open = false;
     }
 
     /// A paragraph's end stands where the line of its last character ends: that changes only with the line's end itself.

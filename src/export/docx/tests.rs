@@ -23,7 +23,8 @@ fn exported(old: &str, new: &str) -> String {
     part(&file, "word/document.xml")
 }
 
-/// The document as letters and `¶`, with `[-…-]` deleted and `[+…+]` inserted; `~` ends a paragraph of another kind.
+/// The document as letters and `¶`, with `[-…-]` deleted and `[+…+]` inserted; `~` ends a paragraph of another kind, `|` a cell
+/// and `⏎` the last one of a row.
 fn drawn(old: &str, new: &str) -> String {
     let marked = manuscript(old, vec![request(1, "Ana", old, new)]).marked().unwrap();
     let steps = track(&marked, &mut Links::default());
@@ -43,14 +44,18 @@ fn drawn(old: &str, new: &str) -> String {
             }
             Step::Remark(_) => continue,
         };
-        if mark != last {
+        if ends(mark) != ends(last) {
             out.push_str(ends(last).1);
             out.push_str(ends(mark).0);
-            last = mark;
         }
+        last = mark;
         match glyph {
             Glyph::Char(c, _) => out.push(c),
-            Glyph::End(_) => out.push('¶'),
+            Glyph::End(end) => out.push(match end.cell() {
+                Some(cell) if cell.column + 1 == cell.columns => '⏎',
+                Some(_) => '|',
+                None => '¶',
+            }),
         }
     }
     out + ends(last).1
@@ -142,6 +147,59 @@ fn a_word_that_becomes_bold_is_replaced_as_a_whole() {
 fn a_numbered_list_goes_on_counting_over_what_is_inserted() {
     let made = exported("1. a\n2. c\n", "1. a\n2. b\n3. c\n");
     assert_eq!(made.matches("<w:numId w:val=\"2\"/>").count(), 3, "{made}");
+}
+
+const TABLE: &str = "| a | b |\n|---|--:|\n| c | d |\n| e | |\n";
+
+#[test]
+fn a_row_comes_and_goes_as_a_whole() {
+    let same = "a|b⏎c|d⏎e|⏎";
+    assert_eq!(drawn(TABLE, TABLE), same);
+    assert_eq!(drawn(TABLE, &format!("{TABLE}| f | g |\n")), format!("{same}[+f|g⏎+]"));
+    let row = "| c | d |\n";
+    assert_eq!(drawn(TABLE, &TABLE.replace(row, "")), "a|b⏎[-c|d⏎-]e|⏎");
+    assert_eq!(
+        drawn(TABLE, &TABLE.replace(row, "| c | x |\n| y | d |\n")),
+        "a|b⏎c|[-d-][+x+]⏎[+y|d⏎+]e|⏎"
+    );
+    assert_eq!(drawn(TABLE, &TABLE.replace("d |", "dear |")), "a|b⏎c|[-d-][+dear+]⏎e|⏎");
+    assert_eq!(drawn(TABLE, &TABLE.replace("| |", "| f |")), "a|b⏎c|d⏎e|[+f+]⏎");
+}
+
+#[test]
+fn a_table_that_gets_a_column_is_replaced() {
+    let wider = "| a | b | x |\n|---|--:|---|\n| c | d | y |\n";
+    let made = drawn(TABLE, wider);
+    assert_eq!(made, "[-a|b⏎c|d⏎e|⏎-][+a|b|x⏎c|d|y⏎+]");
+    let made = exported(TABLE, wider);
+    assert_eq!((made.matches("<w:tbl>").count(), made.matches("<w:gridCol ").count()), (2, 5));
+    assert!(made.contains("</w:tbl>\n<w:p/>\n<w:tbl>"), "they would be one table: {made}");
+    assert_well_formed(&made);
+}
+
+#[test]
+fn what_stands_around_a_table_that_comes_or_goes_stays() {
+    let (without, with) = ("One.\n\nTwo.\n", format!("One.\n\n{TABLE}\nTwo.\n"));
+    assert_eq!(drawn(without, &with), "One.¶[+a|b⏎c|d⏎e|⏎+]Two.¶");
+    assert_eq!(drawn(&with, without), "One.¶[-a|b⏎c|d⏎e|⏎-]Two.¶");
+    assert_eq!(drawn("One.", &format!("One.\n\n{TABLE}")), "One.¶[+a|b⏎c|d⏎e|⏎+]");
+}
+
+#[test]
+fn a_row_says_what_becomes_of_it_and_a_cell_how_it_is_aligned() {
+    let made = exported(TABLE, &format!("{TABLE}| f | g |\n"));
+    assert!(made.contains("<w:tr><w:trPr><w:tblHeader/></w:trPr>"), "{made}");
+    let come = "<w:tr><w:trPr><w:ins w:id=\"2\" w:author=\"AI for Ana\"";
+    assert_eq!((made.matches("<w:tr>").count(), made.matches(come).count()), (4, 1), "{made}");
+    assert_eq!(made.matches("<w:jc w:val=\"right\"/>").count(), 4, "{made}");
+    // Word opens no text that ends with a table.
+    assert!(!made.contains("</w:tbl>\n<w:sectPr>"), "{made}");
+}
+
+#[test]
+fn another_alignment_is_another_style_of_the_cells() {
+    let made = drawn(TABLE, &TABLE.replace("--:", ":-:"));
+    assert_eq!(made, "a|b~c|d~e|~");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::super::marked::{Marked, Piece};
 use super::flow::{self, Glyph, Links, List, Paragraph, Token};
+use super::table;
 
 /// What happens to a glyph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,9 @@ pub(super) fn track(marked: &Marked, links: &mut Links) -> Vec<Step> {
     let new = flow::read(&proposed, present.len() + 1, links);
     let mut weaver = Weaver { places, remarks, ..Weaver::default() };
     weaver.weave(&old, &new);
-    one_name_for_each_list(&mut weaver.steps, &weaver.lists);
-    weaver.steps
+    let mut steps = table::whole_rows(&weaver.steps);
+    one_name_for_each_list(&mut steps, &weaver.lists);
+    steps
 }
 
 /// Where the changes are, and where the remarks.
