@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use pulldown_cmark::Alignment;
-
 use super::super::marked::{Change, Marked, Piece, Signature};
 use super::super::time;
-use super::flow::{BOLD, CODE, Cell, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
+use super::flow::{Alignment, BOLD, CODE, Cell, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
 use super::numbering::Numbering;
 use super::track::{Mark, Step};
 use super::xml::{escape, escape_into};
@@ -117,10 +115,10 @@ impl Writer<'_> {
             }
             let columns =
                 format!("<w:gridCol w:w=\"{}\"/>", WIDTH / cell.columns).repeat(cell.columns);
-            _ = write!(
+            _ = writeln!(
                 self.out,
                 "<w:tbl><w:tblPr><w:tblStyle w:val=\"Table\"/><w:tblW w:w=\"{WIDTH}\" w:type=\"dxa\"/></w:tblPr>\
-                 <w:tblGrid>{columns}</w:tblGrid>\n"
+                 <w:tblGrid>{columns}</w:tblGrid>"
             );
         }
         let head = if cell.is_head { "<w:tblHeader/>" } else { "" };

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use pulldown_cmark::{Alignment, Event, Parser, Tag, TagEnd};
+pub(super) use pulldown_cmark::Alignment;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::super::html;
 

@@ -3,8 +3,6 @@
 //!
 //! Where characters alone have changed, what was woven is kept. Anywhere else both tables are compared row by row.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::flow::{Cell, Glyph};
 use super::track::{Mark, Step};
 
@@ -98,14 +96,14 @@ fn units(steps: &[Step], choose: impl Fn(&Step) -> Option<Step>) -> Option<Vec<V
     Some(all)
 }
 
-/// Finds the rows that both have, and what became of the others.
+/// Leaves the rows that both have at the beginning and at the end, and says what became of the others.
 fn row_by_row(steps: &[Step], out: &mut Vec<Step>) {
     // What is not a change by itself, but has to go and come with one, does so by the first that is here.
     let by = steps.iter().find_map(change).unwrap_or_default();
     let of_old = |step: &Step| match *step {
         Step::Glyph(_, Mark::Inserted(_)) | Step::Remark(_) => None,
         Step::Restyled { from, by, .. } => Some(Step::Glyph(Glyph::End(from), Mark::Deleted(by))),
-        kept => Some(kept),
+        kept @ Step::Glyph(..) => Some(kept),
     };
     let of_new = |step: &Step| match *step {
         Step::Glyph(_, Mark::Deleted(_)) => None,
@@ -116,46 +114,31 @@ fn row_by_row(steps: &[Step], out: &mut Vec<Step>) {
         // Not in what was read from two texts: each of them has whole rows.
         return out.extend(steps);
     };
-    let (numbers_old, numbers_new) = numbered(&old, &new);
-    for op in capture_diff_slices(Algorithm::Myers, &numbers_old, &numbers_new) {
-        let (old, new) = (&old[op.old_range()], &new[op.new_range()]);
-        match op {
-            DiffOp::Equal { .. } => new.iter().flatten().for_each(|step| out.push(stays(step))),
-            _ if old.len() == new.len()
-                && old.iter().zip(new).all(|(old, new)| has_shape_of(old, new)) =>
-            {
-                old.iter().zip(new).for_each(|(old, new)| cell_by_cell(old, new, by, out));
-            }
-            _ => {
-                out.extend(old.iter().flatten().map(|step| goes(step, by)));
-                out.extend(new.iter().flatten().map(|step| comes(step, by)));
-            }
-        }
+    let reads_alike = |(old, new): &(&Vec<Step>, &Vec<Step>)| {
+        old.iter().filter_map(glyph).eq(new.iter().filter_map(glyph))
+    };
+    let head = old.iter().zip(&new).take_while(reads_alike).count();
+    let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
+    let tail = rest.take_while(reads_alike).count();
+    let (gone, come) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    let has_same_shape = |(old, new): &(&Vec<Step>, &Vec<Step>)| shape(old) == shape(new);
+    let pairs = gone.iter().zip(come).take_while(has_same_shape).count();
+    out.extend(new[..head].iter().flatten().map(stays));
+    for (old, new) in gone[..pairs].iter().zip(come) {
+        cell_by_cell(old, new, by, out);
     }
+    out.extend(gone[pairs..].iter().flatten().map(|step| goes(step, by)));
+    out.extend(come[pairs..].iter().flatten().map(|step| comes(step, by)));
+    out.extend(new[new.len() - tail..].iter().flatten().map(stays));
 }
 
-/// Units that read the same have the same number.
-fn numbered(old: &[Vec<Step>], new: &[Vec<Step>]) -> (Vec<usize>, Vec<usize>) {
-    let mut known: Vec<Vec<Glyph>> = Vec::new();
-    let mut number = |unit: &Vec<Step>| {
-        let read: Vec<Glyph> = unit.iter().filter_map(glyph).collect();
-        known.iter().position(|it| *it == read).unwrap_or_else(|| {
-            known.push(read);
-            known.len() - 1
-        })
-    };
-    (old.iter().map(&mut number).collect(), new.iter().map(number).collect())
-}
-
-fn has_shape_of(left: &[Step], right: &[Step]) -> bool {
-    let ends = |steps: &[Step]| {
-        let ends = steps.iter().filter_map(glyph).filter_map(|glyph| match glyph {
-            Glyph::End(end) => Some(end.cell().map(Cell::place)),
-            Glyph::Char(..) => None,
-        });
-        ends.collect::<Vec<_>>()
-    };
-    ends(left) == ends(right)
+/// The cells of a row; none for a paragraph.
+fn shape(unit: &[Step]) -> Vec<Option<(usize, usize)>> {
+    let ends = unit.iter().filter_map(glyph).filter_map(|glyph| match glyph {
+        Glyph::End(end) => Some(end.cell().map(Cell::place)),
+        Glyph::Char(..) => None,
+    });
+    ends.collect()
 }
 
 /// Of each cell what is the same at both ends stays.
@@ -168,21 +151,15 @@ fn cell_by_cell(old: &[Step], new: &[Step], by: usize, out: &mut Vec<Step>) {
         let tail = old.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
         let (gone, come) = (&old[..old.len() - tail], &new_rest[..new_rest.len() - tail]);
         out.extend(new[..head].iter().map(stays));
-        match (gone.split_last(), come.split_last()) {
-            // The cell itself is another, by its alignment.
-            (
-                Some((Step::Glyph(Glyph::End(from), _), gone)),
-                Some((Step::Glyph(Glyph::End(to), _), come)),
-            ) => {
-                out.extend(gone.iter().map(|step| goes(step, by)));
-                out.extend(come.iter().map(|step| comes(step, by)));
-                out.push(Step::Restyled { from: *from, to: *to, by });
-            }
-            _ => {
-                out.extend(gone.iter().map(|step| goes(step, by)));
-                out.extend(come.iter().map(|step| comes(step, by)));
-            }
-        }
+        // The cell itself is another, by its alignment.
+        let restyled = match (gone.last().and_then(glyph), come.last().and_then(glyph)) {
+            (Some(Glyph::End(from)), Some(Glyph::End(to))) => Some(Step::Restyled { from, to, by }),
+            _ => None,
+        };
+        let end = usize::from(restyled.is_some());
+        out.extend(gone[..gone.len() - end].iter().map(|step| goes(step, by)));
+        out.extend(come[..come.len() - end].iter().map(|step| comes(step, by)));
+        out.extend(restyled);
         out.extend(new_rest[new_rest.len() - tail..].iter().map(stays));
     }
 }
