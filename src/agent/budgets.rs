@@ -144,9 +144,9 @@ async fn of_a_conversation_with_too_many_tokens_the_oldest_runs_are_left_out() {
 #[tokio::test]
 async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     let mut stage = long_conversation().await;
-    stage.model.counts.lock().unwrap().extend([120_000, 110_000]);
+    stage.model.counts.lock().unwrap().extend([[120_000].as_slice(), &[110_000; 9]].concat());
     // Long enough by itself to be counted once the rest is left out.
-    let prompt = "why ".repeat(30_000);
+    let prompt = "为什么".repeat(30_000);
     stage.ask(&prompt).await;
     stage.response().await;
     let (subtype, words) = ending(&stage);
@@ -154,6 +154,22 @@ async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     let expected = "The document and this question are 110000 tokens, more than the 100000 a call may have; ask about a part of the document";
     assert_eq!(words, expected);
     assert_eq!(stage.model.asked().len(), 1, "the second was not asked");
+}
+
+#[tokio::test]
+async fn of_a_document_with_too_many_tokens_the_part_around_the_selection_is_shown() {
+    // In many languages a character is a token.
+    let text = "一".repeat(100_000) + "Here." + &"二".repeat(60_000);
+    let limits = Limits { input_tokens: 100_000, ..Limits::default() };
+    let mut stage = Stage::with_limits(&text, limits).await;
+    stage.model.counts.lock().unwrap().extend([160_000, 105_000]);
+    stage.model.plays([says("Words.")]);
+    stage.ask_about(100_000, 100_005, "What is this?").await;
+    assert_eq!(stage.response().await.message, "Words.");
+    let asked = &stage.model.asked()[0];
+    let texts: Vec<_> =
+        asked.messages[0].content.iter().filter_map(ContentBlock::as_text).collect();
+    assert!(texts[0].contains("these are units 80002 to 120003."), "{}", &texts[0][..200]);
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ use crate::tools::told;
 use crate::wire::messages::ContentBlock;
 
 use super::models::Chosen;
-use super::prompt::Briefing;
+use super::prompt::{Briefing, DOCUMENT_LIMIT};
 use super::queue::Job;
 use super::record::{self, Run, State};
 use super::session::Shared;
@@ -90,6 +90,9 @@ impl From<Failure> for End {
     }
 }
 
+/// UTF-16 units of a document that are shown even where the question is too long with them.
+const LEAST_SHOWN: usize = 8_000;
+
 struct Driver<'a> {
     shared: &'a Shared,
     run: &'a mut Run,
@@ -112,6 +115,8 @@ struct Driver<'a> {
     base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
     prompt: Vec<ContentBlock>,
+    /// UTF-16 units of the document that they show at most.
+    most_shown: usize,
     /// The document with which the conversation begins, if it began earlier.
     seen: Option<Snapshot>,
     /// Marks text of the document as data.
@@ -160,9 +165,12 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
     ) -> Result<Self, Failure> {
         let voice = shared.voice(run, shared.room(run).await?);
-        let entries = shared.remembered(run).await?;
+        let mut entries = shared.remembered(run).await?;
+        let is_apart = shared.keep_apart(run, &mut entries, &voice.room).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
-        threads::choose(shared, run, &chosen, &entries).await?;
+        // A thread that a model keeps by itself has it all.
+        let said = if is_apart { &[] } else { &*entries };
+        threads::choose(shared, run, &chosen, said).await?;
         let mut driver = Self {
             shared,
             run,
@@ -177,6 +185,7 @@ impl<'a> Driver<'a> {
             base_unread: Unread::default(),
             base_selection: None,
             prompt: Vec::new(),
+            most_shown: DOCUMENT_LIMIT,
             seen: None,
             tag: uuid::Uuid::new_v4().simple().to_string().into(),
             told: 0,
@@ -256,16 +265,24 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         self.find_selection().await?;
+        // What it was shown before, it may have left out since.
+        self.seen = if self.run.thread.is_some() { None } else { self.seen() };
+        self.word();
+        self.base = self.base_of_calls().await?;
+        Ok(())
+    }
+
+    /// Words the prompt. Of a document that is too long the model knows only what it is shown.
+    fn word(&mut self) {
         let ask = &self.run.ask;
         let news = self.told_with_the_prompt();
         let mut tools = self.shared.tools.occasions(self.ground());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
-        // What it was shown before, it may have left out since.
-        let seen = if self.run.thread.is_some() { None } else { self.seen() };
         let briefing = Briefing {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),
-            seen: seen.as_ref(),
+            most: self.most_shown,
+            seen: self.seen.as_ref(),
             selection: self.selection.filter(|(start, end)| start != end),
             history: &ask.history,
             news: &news,
@@ -274,10 +291,25 @@ impl<'a> Driver<'a> {
             tools: &tools,
             tag: &self.tag,
         };
-        self.prompt = briefing.blocks();
-        self.seen = seen;
-        self.base = self.base_of_calls().await?;
-        Ok(())
+        let (prompt, shown) = (briefing.blocks(), briefing.shown());
+        if let (Some(known), Some((from, to))) = (&self.known, shown) {
+            self.unread = Unread::all(known.text.len());
+            self.unread.read(from, to);
+        }
+        self.prompt = prompt;
+    }
+
+    /// Shows half as much of the document, around what is selected; `false`: there is none, or little is shown as it is.
+    fn show_less(&mut self) -> bool {
+        let Some(known) = &self.known else { return false };
+        let shown = self.most_shown.min(known.text.len());
+        if shown <= LEAST_SHOWN || self.run.ask.outside().is_some() {
+            return false;
+        }
+        self.most_shown = shown / 2;
+        self.seen = None;
+        self.word();
+        true
     }
 
     /// Brings the private document to the text that came with the request, once.

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::ids::RequestId;
 use crate::review::{HunkDecision, Person, Request};
 
+use super::prompt::fenced_lines;
 use super::transcript::Decided;
 
 /// What a prompt told the model of earlier changes.
@@ -15,6 +16,9 @@ use super::transcript::Decided;
 pub struct News {
     /// A few lines for each change.
     pub lines: Vec<String>,
+    /// Random; marks the lines as data. None in what older versions kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tag: String,
     /// How each of them stood then ([`stand`]).
     pub told: BTreeMap<RequestId, String>,
 }
@@ -27,7 +31,13 @@ impl News {
 
     /// As a later turn is sent it, before what was typed then.
     pub fn as_told(&self) -> String {
-        format!("Decisions people changed since:\n{}", self.lines.join("\n"))
+        let lines = fenced_lines("decisions", &self.tag, &self.lines.join("\n"));
+        format!("Decisions people changed since:\n{lines}")
+    }
+
+    /// Bytes that a later turn is sent of it, near enough.
+    pub fn size(&self) -> usize {
+        self.lines.iter().map(|line| line.len() + 1).sum()
     }
 }
 
@@ -82,6 +92,8 @@ fn last_ms(now: &Request) -> u64 {
 fn worded(known: &Known<'_>, now: &Request, newest: Option<&Request>) -> String {
     let (id, status) = (now.id(), known.first.status);
     let what = known.first.what.unwrap_or(&now.proposal.tool);
+    // In the model's own words; a line of them is not to look like one of ours.
+    let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
     let head = format!("- {id} ({what}) was {status}");
     if let Some(newest) = newest {
         let (again, is) = (newest.id(), newest.status.as_str());

@@ -1,12 +1,14 @@
 //! What is read of a conversation again: never all of a long one, only what is needed, and that in pieces.
 
 use crate::ids::{DocumentId, RunId, SessionId};
+use crate::room::RoomHandle;
 use crate::store::{MEASURED, MessageRecord, RunRecord, SaidAt, Since, Size, fitting};
+use crate::who::Action;
 
-use super::AskError;
 use super::record::{self, QUEUED, Run};
 use super::session::{Agents, Shared};
 use super::transcript::{self, CONVERSATION_LIMIT, Entry, Kept};
+use super::{Ask, AskError};
 
 /// Bytes of one page of a conversation for people; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
@@ -109,6 +111,32 @@ impl Shared {
         entries.retain(|entry| entry.run != run.ask.run);
         entries.extend(own);
         Ok(entries)
+    }
+
+    /// Takes out of what earlier runs were told the words and titles of other documents that not everybody who will hear this
+    /// one may read: rights change, and the conversation may have been somebody else's. Whether there was anything.
+    pub(super) async fn keep_apart(
+        &self,
+        run: &Run,
+        entries: &mut [Entry],
+        room: &RoomHandle,
+    ) -> Result<bool, AskError> {
+        let Ask { principal, run, .. } = &run.ask;
+        let mut of = transcript::elsewhere(entries, run);
+        if of.is_empty() {
+            return Ok(false);
+        }
+        // A private document is its session's alone.
+        let readers = match room.unlisted_owner() {
+            None => Some(self.rooms.readers(room.document()).await?),
+            Some(_) => None,
+        };
+        let may_hear = |id: &DocumentId| {
+            principal.may(Action::Read, Some(id))
+                && readers.as_ref().is_none_or(|readers| readers.may_all_read(id))
+        };
+        of.retain(|id| !may_hear(id));
+        Ok(transcript::keep_apart(entries, run, &of))
     }
 
     /// The entries of a run that is not over yet; none if it has not begun.

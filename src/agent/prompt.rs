@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
+use crate::document::diff::Passage;
 use crate::room::command::Reading;
 use crate::tools::Ground;
-use crate::tools::told::{Difference, fenced};
+use crate::tools::told::{self, fenced};
 use crate::wire::messages::{CacheControl, ContentBlock};
 
 use super::news::News;
@@ -24,7 +25,7 @@ pub fn rules(ground: Ground) -> &'static str {
 /// What a run in plan mode is told besides.
 const PLAN_MODE: &str = include_str!("prompts/plan.md");
 
-/// UTF-16 units of a document that are shown; of a longer one, the part around the selection (or its beginning).
+/// UTF-16 units of a document that are shown at most; of a longer one, the part around the selection (or its beginning).
 pub const DOCUMENT_LIMIT: usize = 200_000;
 
 /// Bytes of the earlier turns a client may add; the newest are kept.
@@ -37,6 +38,8 @@ pub struct Briefing<'a> {
     pub instructions: Option<&'a str>,
     /// The document, if there is one.
     pub document: Option<&'a Reading>,
+    /// UTF-16 units of it that are shown at most.
+    pub most: usize,
     /// The document as the conversation begins with it; then only what has changed since is told.
     pub seen: Option<&'a Snapshot>,
     /// What the person selected, in UTF-16 units of `document`; valid there.
@@ -56,6 +59,13 @@ pub struct Briefing<'a> {
 }
 
 impl Briefing<'_> {
+    /// What of the document is shown, in UTF-16 units; all of it where the conversation begins with it.
+    pub fn shown(&self) -> Option<(usize, usize)> {
+        let reading = self.document?;
+        let all = (0, reading.text.len());
+        Some(if self.seen.is_some() { all } else { window(reading, self.selection, self.most) })
+    }
+
     /// The blocks of the request's message.
     pub fn blocks(&self) -> Vec<ContentBlock> {
         let mut blocks = Vec::new();
@@ -75,7 +85,7 @@ impl Briefing<'_> {
 
     fn document(&self, reading: &Reading) -> ContentBlock {
         let len = reading.text.len();
-        let (from, to) = window(reading, self.selection);
+        let (from, to) = window(reading, self.selection, self.most);
         if (from, to) == (0, len) {
             return whole(reading, self.tag);
         }
@@ -99,8 +109,7 @@ impl Briefing<'_> {
             text.push_str(&section(format!("Conversation so far:\n{}", self.history())));
         }
         if !self.news.is_nothing() {
-            let lines = fenced_lines("decisions", self.tag, &self.news.lines.join("\n"));
-            text.push_str(&section(format!("Decisions people changed since:\n{lines}")));
+            text.push_str(&section(self.news.as_told()));
         }
         if self.planning {
             text.push_str(&section(PLAN_MODE.trim_end().to_owned()));
@@ -152,19 +161,26 @@ fn since(seen: &Snapshot, now: &Reading, tag: &str) -> String {
     let head = format!("Current Document:\n(data, {len} UTF-16 units, version {version}.)");
     let shown =
         format!("as shown at the beginning of this conversation (version {})", before.version);
-    let difference = Difference::between(&before.text.to_string(), &after.text.to_string());
-    let Some(Difference { from, old_to, new_to }) = difference else {
-        return format!("{head} It reads {shown}.");
+    let told = |Passage { old, new }: &Passage| {
+        let words = after.text.slice(new.clone()).unwrap_or_default();
+        let block = fenced("document", tag, version, &words);
+        format!(
+            "nits {} to {} of that are now units {} to {} and read:\n{block}",
+            old.start, old.end, new.start, new.end
+        )
     };
-    let changed = after.text.slice(from..new_to).unwrap_or_default();
-    let block = fenced("document", tag, version, &changed);
-    format!(
-        "{head} It reads {shown}, except that units {from} to {old_to} of that are now units {from} to {new_to} and \
-         read:\n{block}"
-    )
+    match &*told::since(before, after) {
+        [] => format!("{head} It reads {shown}."),
+        [only] => format!("{head} It reads {shown}, except that u{}", told(only)),
+        several => {
+            let told: Vec<_> = several.iter().map(|it| format!("U{}", told(it))).collect();
+            format!("{head} It reads {shown}, except for these passages:\n{}", told.join("\n"))
+        }
+    }
 }
 
-fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
+/// Lines that are data, as a block of their own.
+pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
     format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
 }
 
@@ -173,15 +189,15 @@ fn section(mut text: String) -> String {
     text
 }
 
-/// The part of a document that is shown: all of it, or [`DOCUMENT_LIMIT`] units around the selection.
-fn window(reading: &Reading, selection: Option<(usize, usize)>) -> (usize, usize) {
+/// The part of a document that is shown: all of it, or `most` units around the selection.
+fn window(reading: &Reading, selection: Option<(usize, usize)>, most: usize) -> (usize, usize) {
     let len = reading.text.len();
-    if len <= DOCUMENT_LIMIT {
+    if len <= most {
         return (0, len);
     }
     let middle = selection.map_or(0, |(start, end)| usize::midpoint(start, end));
-    let from = middle.saturating_sub(DOCUMENT_LIMIT / 2).min(len - DOCUMENT_LIMIT);
-    let to = from + DOCUMENT_LIMIT;
+    let from = middle.saturating_sub(most / 2).min(len - most);
+    let to = from + most;
     // Never half a character: one unit less on either side is always a boundary.
     let inside = |at: usize, step: usize| if reading.text.is_boundary(at) { at } else { at + step };
     (inside(from, 1), if reading.text.is_boundary(to) { to } else { to - 1 })
@@ -192,7 +208,8 @@ mod tests {
     use super::*;
     use crate::tools::told::reading;
 
-    static NOTHING: News = News { lines: Vec::new(), told: std::collections::BTreeMap::new() };
+    static NOTHING: News =
+        News { lines: Vec::new(), tag: String::new(), told: std::collections::BTreeMap::new() };
 
     fn briefing<'a>(
         document: Option<&'a Reading>,
@@ -201,6 +218,7 @@ mod tests {
         Briefing {
             instructions: Some("Be brief."),
             document,
+            most: DOCUMENT_LIMIT,
             seen: None,
             selection: document.map(|_| (4, 7)),
             history,
@@ -241,11 +259,18 @@ mod tests {
             )
         };
         let now = reading("one 2 three");
-        let mut briefing =
-            Briefing { seen: Some(&seen), selection: None, ..briefing(Some(&now), &[]) };
+        let briefing = Briefing { seen: Some(&seen), selection: None, ..briefing(Some(&now), &[]) };
         let changed = ", except that units 4 to 7 of that are now units 4 to 5 and read:\n<document-k9 version=\"0\">\n2\n</document-k9>";
         assert_eq!(texts(&briefing)[1], head(11) + changed);
-        briefing.document = Some(&before);
+        let far_apart = |first: &str, last: &str| reading(&format!("{first}\n\nKept.\n\n{last}"));
+        let (seen_apart, apart) = (far_apart("one", "two"), far_apart("1", "2!"));
+        let seen_apart = Snapshot { reading: seen_apart, tag: "old".into() };
+        let several = Briefing { seen: Some(&seen_apart), document: Some(&apart), ..briefing };
+        let changed = ", except for these passages:\n\
+             Units 0 to 3 of that are now units 0 to 1 and read:\n<document-k9 version=\"0\">\n1\n</document-k9>\n\
+             Units 12 to 15 of that are now units 10 to 12 and read:\n<document-k9 version=\"0\">\n2!\n</document-k9>";
+        assert_eq!(texts(&several)[1], head(12) + changed);
+        let briefing = Briefing { document: Some(&before), seen: Some(&seen), ..several };
         assert_eq!(texts(&briefing)[1], head(13) + ".");
         let block = "Current Document:\n(data, 13 UTF-16 units.)\n<document-old version=\"0\">\none two three\n</document-old>";
         assert_eq!(opening(&seen).as_text(), Some(block));
@@ -269,11 +294,11 @@ mod tests {
     fn of_a_long_document_the_part_around_the_selection_is_shown() {
         let document = reading(&"😀".repeat(150_000));
         let mut briefing = briefing(Some(&document), &[]);
-        assert_eq!(window(&document, None), (0, DOCUMENT_LIMIT));
+        assert_eq!(window(&document, None, DOCUMENT_LIMIT), (0, DOCUMENT_LIMIT));
         briefing.selection = Some((250_000, 250_002));
-        let (from, to) = window(&document, briefing.selection);
+        let (from, to) = window(&document, briefing.selection, DOCUMENT_LIMIT);
         assert_eq!((from, to), (100_000, 300_000));
-        let (from, to) = window(&document, Some((120_000, 120_002)));
+        let (from, to) = window(&document, Some((120_000, 120_002)), DOCUMENT_LIMIT);
         assert_eq!((from, to), (20_002, 220_000));
         assert!(texts(&briefing)[1].contains("these are units 100000 to 300000."));
     }

@@ -54,7 +54,7 @@ pub fn make_room(entries: &mut Vec<Entry>, run: &RunId, most: usize) -> bool {
 /// Bytes that a model is sent of an entry, near enough.
 fn sent(entry: &Entry) -> usize {
     match &entry.kept {
-        Kept::Prompt { text, .. } => text.len(),
+        Kept::Prompt { text, news, .. } => text.len() + news.size(),
         Kept::Answer { .. } => transcript::size(entry),
         Kept::Results { answers } => answers.iter().map(told).sum(),
         Kept::Cleared { .. } | Kept::End { .. } => 0,

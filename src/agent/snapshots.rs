@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::ids::{DocumentId, SessionId};
 use crate::room::command::Reading;
-use crate::tools::told::Difference;
+use crate::tools::told::since;
 
 use super::prompt::DOCUMENT_LIMIT;
 
@@ -16,8 +16,10 @@ use super::prompt::DOCUMENT_LIMIT;
 const SHORTEST: usize = 8_000;
 /// Conversations that are remembered; of more, the one that was used longest ago is shown its document again.
 const REMEMBERED: usize = 64;
-/// The document is shown again once this part of it has changed: one of so many.
+/// The document is shown again once telling what has changed takes this part of it: one of so many.
 const CHANGED_PART: usize = 5;
+/// UTF-16 units that it takes to tell where a passage is.
+const HEAD: usize = 150;
 
 /// A conversation: a session's, about a document or without one.
 pub type Key = (SessionId, Option<DocumentId>);
@@ -60,9 +62,12 @@ impl Snapshots {
 }
 
 fn is_near(shown: &Reading, now: &Reading) -> bool {
-    let difference = Difference::between(&shown.text.to_string(), &now.text.to_string());
-    let changed = |it: Difference| (it.new_to - it.from).max(it.old_to - it.from);
-    shown.version <= now.version && difference.map_or(0, changed) <= now.text.len() / CHANGED_PART
+    if shown.version > now.version {
+        return false;
+    }
+    let passages = since(shown, now);
+    let changed: usize = passages.iter().map(|it| it.old.len().max(it.new.len()) + HEAD).sum();
+    changed <= now.text.len() / CHANGED_PART
 }
 
 #[cfg(test)]
@@ -98,6 +103,17 @@ mod tests {
         assert_eq!(seen(6, &twice), None, "what was too long is not remembered");
         assert_eq!(seen(7, "short"), None);
         assert_eq!(seen(8, "short"), None);
+    }
+
+    #[test]
+    fn small_changes_far_apart_are_small() {
+        let mut snapshots = Snapshots::default();
+        let text = "One line of many.\n\n".repeat(SHORTEST / 10);
+        assert!(snapshots.of(&key("a"), &at(1, &text), &"k9".into()).is_none());
+        let changed = format!("First {} Last", &text[..text.len() - 2]);
+        assert!(snapshots.of(&key("a"), &at(3, &changed), &"k9".into()).is_some());
+        let everywhere = text.replace("One", "Each");
+        assert!(snapshots.of(&key("a"), &at(4, &everywhere), &"k9".into()).is_none());
     }
 
     #[test]

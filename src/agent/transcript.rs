@@ -1,9 +1,11 @@
 //! What was asked, answered, called and decided: how it is kept, what the model is sent, what people are shown. Pure.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ids::{RequestId, RunId, SessionId};
+use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::store::CLEAR;
 use crate::tools::{Call, Outcome};
 use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
@@ -155,9 +157,12 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<Call> = Vec::new();
     let is_call = |entry: &&Entry| matches!(entry.kept, Kept::Prompt { door: Some(_), .. });
+    // Providers ask for the turn that was declined to be left out, with what was asked: a model that reads it declines on
+    // (platform.claude.com, "Handle streaming refusals").
+    let is_untold = |entry: &&Entry| is_call(entry) || (entry.run != *run && is_refusal(entry));
     // Several may be under way at once, and between the entries of a model's own run.
-    let calls: Vec<&RunId> = entries.iter().filter(is_call).map(|entry| &entry.run).collect();
-    for entry in entries.iter().filter(|entry| !calls.contains(&&entry.run)) {
+    let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
+    for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
         match &entry.kept {
             Kept::Prompt { text, news, .. } => {
                 answer_open_calls(&mut messages, &mut open);
@@ -168,10 +173,6 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
                     news.into_iter().chain([text.clone()]).map(ContentBlock::text).collect()
                 };
                 append(&mut messages, Role::User, content);
-            }
-            // Providers ask for refused words to be left out: a model that reads them refuses on.
-            Kept::Answer { stop: StopReason::Refusal, .. } => {
-                answer_open_calls(&mut messages, &mut open);
             }
             Kept::Answer { content, .. } => {
                 answer_open_calls(&mut messages, &mut open);
@@ -194,6 +195,64 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
     messages
 }
 
+/// What stands in place of another document's words that not everybody who hears the model may read.
+const KEPT_APART: &str =
+    "[Left out: not everybody here may read that document. Read it again if you need it]";
+
+/// The other documents of which earlier runs read, wrote or listed anything, each once.
+pub fn elsewhere(entries: &[Entry], run: &RunId) -> BTreeSet<DocumentId> {
+    let earlier = entries.iter().filter(|entry| entry.run != *run);
+    let named = earlier.flat_map(|entry| match &entry.kept {
+        Kept::Results { answers } => answers.iter().flat_map(told_of).collect(),
+        Kept::Answer { content, .. } => calls_of(content).filter_map(|it| it.elsewhere()).collect(),
+        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => Vec::new(),
+    });
+    named.collect()
+}
+
+/// Takes out of earlier runs what they read, wrote or listed of these documents; whether there was anything.
+pub fn keep_apart(entries: &mut [Entry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
+    let mut is_any = false;
+    for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
+        match &mut entry.kept {
+            Kept::Results { answers } => {
+                let answers =
+                    answers.iter_mut().filter(|it| told_of(it).iter().any(|id| of.contains(id)));
+                for answer in answers {
+                    is_any |= answer.note.replace(KEPT_APART.to_owned()).is_some();
+                    let about = |name: &str| answer.about.get(name).and_then(Value::as_str);
+                    if let Some(id) = about("document_id") {
+                        // What people are told has the title in it.
+                        answer.text = format!("({id}): {}.", about("status").unwrap_or("done"));
+                    }
+                }
+            }
+            Kept::Answer { content, .. } => {
+                for block in content {
+                    let call = Call::of(block)
+                        .filter(|it| it.elsewhere().is_some_and(|id| of.contains(&id)));
+                    if let (Some(call), ContentBlock::ToolUse { input, .. }) = (call, block) {
+                        *input = call.shown_input();
+                        is_any = true;
+                    }
+                }
+            }
+            Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => {}
+        }
+    }
+    is_any
+}
+
+/// The documents that a result's note is about; of an older one it says so in what people were told.
+fn told_of(outcome: &Outcome) -> Vec<DocumentId> {
+    let named = || outcome.about.get("document_id").and_then(Value::as_str).map(DocumentId::from);
+    if outcome.of.is_empty() { named().into_iter().collect() } else { outcome.of.clone() }
+}
+
+fn calls_of(content: &[ContentBlock]) -> impl Iterator<Item = Call> {
+    content.iter().filter_map(Call::of)
+}
+
 /// Takes the reasoning out of all answers, because another model goes on.
 pub fn forget_reasoning(entries: &mut [Entry]) {
     for entry in entries {
@@ -203,13 +262,29 @@ pub fn forget_reasoning(entries: &mut [Entry]) {
     }
 }
 
+fn is_refusal(entry: &Entry) -> bool {
+    match &entry.kept {
+        Kept::Answer { stop, .. } => *stop == StopReason::Refusal,
+        Kept::End { subtype, .. } => subtype == "refusal",
+        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::Results { .. } => false,
+    }
+}
+
 fn is_reasoning(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. })
 }
 
+/// What the model is told where a result has no text, such as that of an empty file.
+const NOTHING: &str = "(empty)";
+
 fn result_block(outcome: &Outcome) -> ContentBlock {
-    let mut content = vec![ContentBlock::text(outcome.text.clone())];
-    content.extend(outcome.note.clone().map(ContentBlock::text));
+    let texts = std::iter::once(&outcome.text).chain(&outcome.note);
+    // Providers refuse texts without a letter, and the conversation with them.
+    let said = texts.filter(|text| !text.trim().is_empty()).cloned();
+    let mut content: Vec<_> = said.map(ContentBlock::text).collect();
+    if content.is_empty() {
+        content.push(ContentBlock::text(NOTHING));
+    }
     let (tool_use_id, is_error) = (outcome.tool_use_id.clone(), outcome.is_error);
     ContentBlock::ToolResult { tool_use_id, content, is_error }
 }
@@ -410,15 +485,70 @@ mod tests {
     }
 
     #[test]
-    fn refused_words_are_not_sent_back() {
+    fn what_was_refused_is_not_sent_back() {
         let refused = Kept::Answer {
             content: vec![ContentBlock::text("I can't.")],
             stop: StopReason::Refusal,
         };
-        let entries = [prompt("1", "First"), entry("1", refused), prompt("2", "Second")];
-        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
-        let both = vec![ContentBlock::text("First"), ContentBlock::text("Second")];
-        assert_eq!(sent, [Message::results(both)]);
+        let silent = Kept::End {
+            subtype: "refusal".into(),
+            message: String::new(),
+            code: None,
+            spent: Spent::default(),
+        };
+        for refused in [refused, silent] {
+            let entries = [prompt("1", "First"), entry("1", refused), prompt("2", "Second")];
+            let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+            assert_eq!(sent, [Message::user("Second")]);
+        }
+    }
+
+    #[test]
+    fn a_result_always_has_words() {
+        let outcome = |text: &str, note: Option<&str>| Outcome {
+            text: text.into(),
+            note: note.map(str::to_owned),
+            ..Outcome::default()
+        };
+        let told = |outcome| {
+            let ContentBlock::ToolResult { content, .. } = result_block(&outcome) else { panic!() };
+            content.iter().filter_map(|it| it.as_text().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(outcome("", None)), [NOTHING]);
+        assert_eq!(told(outcome(" \n", Some("Note"))), ["Note"]);
+        assert_eq!(told(outcome("Text", Some(""))), ["Text"]);
+    }
+
+    #[test]
+    fn what_others_may_not_read_is_left_out_of_earlier_runs() {
+        let input = json!({"document_id": "doc_b", "new_content": "Secret", "explanation": ""});
+        let call = |id: &str| ContentBlock::tool_use(id, "update_document_by_id", input.clone());
+        let read = |id: &str, of: &[&str]| Outcome {
+            tool_use_id: id.into(),
+            text: "“B” was read".into(),
+            note: Some("Secret".into()),
+            of: of.iter().map(|it| (*it).into()).collect(),
+            ..Outcome::default()
+        };
+        let round = |run: &str, of: &[&str]| {
+            let results = Kept::Results { answers: vec![read("1", of), read("2", &[])] };
+            [prompt(run, "Do"), answer(run, vec![call("1")]), entry(run, results)]
+        };
+        let mut entries = [round("1", &["doc_c", "doc_b"]), round("2", &["doc_b"])].concat();
+        let named: Vec<_> = elsewhere(&entries, &"2".into()).into_iter().collect();
+        assert_eq!(named, ["doc_b".into(), "doc_c".into()]);
+        let before = entries.clone();
+        assert!(!keep_apart(&mut entries, &"2".into(), &["doc_d".into()].into()));
+        assert_eq!(entries, before);
+        assert!(keep_apart(&mut entries, &"2".into(), &["doc_b".into()].into()));
+        let sent = serde_json::to_string(&messages(&entries[..3], &"3".into(), &[])).unwrap();
+        assert_eq!(
+            sent.matches("Secret").count(),
+            1,
+            "what is not of another document stays: {sent}"
+        );
+        assert!(sent.contains("doc_b") && sent.contains("Left out"), "{sent}");
+        assert_eq!(entries[3..], before[3..], "the run that goes on keeps what it read");
     }
 
     #[test]

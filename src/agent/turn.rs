@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
+
 use crate::llm::AssistantMessage;
 use crate::tools::{Call, Outcome};
 use crate::wire::messages::{ContentBlock, StopReason};
@@ -173,6 +175,8 @@ pub struct Turn {
     is_call: bool,
     /// People have got something from this run: words, a change, a question of its own.
     heard: bool,
+    /// Calls in an answer during which the provider took a break; they are lost unless the rest of it makes them again.
+    left_out: usize,
     state: State,
 }
 
@@ -192,7 +196,8 @@ impl Turn {
     pub fn take_up(limits: Limits, said: &[Entry]) -> (Self, Vec<Effect>) {
         let rounds = said.iter().filter(|entry| matches!(entry.kept, Kept::Answer { .. })).count();
         let heard = said.iter().any(|entry| is_something(&entry.kept));
-        let mut turn = Self { limits, rounds, is_call: false, heard, state: State::Calling };
+        let mut turn =
+            Self { limits, rounds, is_call: false, heard, left_out: 0, state: State::Calling };
         let effects = match said.last().map(|entry| &entry.kept) {
             Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
@@ -205,8 +210,8 @@ impl Turn {
 
     /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
     pub fn take_up_call(limits: Limits, said: &[Entry], call: &Call) -> (Self, Vec<Effect>) {
-        let mut turn =
-            Self { limits, rounds: 0, is_call: true, heard: true, state: State::Calling };
+        let state = State::Calling;
+        let mut turn = Self { limits, rounds: 0, is_call: true, heard: true, left_out: 0, state };
         let Call { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
         let effects = match said.last().map(|entry| &entry.kept) {
@@ -254,13 +259,17 @@ impl Turn {
     fn answered(&mut self, answer: AssistantMessage) -> Vec<Effect> {
         self.rounds += 1;
         let stop = answer.stop_reason;
-        let category =
-            answer.stop_details.and_then(|it| it["category"].as_str().map(str::to_owned));
+        let details = answer.stop_details.as_ref().map(why).unwrap_or_default();
         let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
         let told = answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
         let content: Vec<_> =
             answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
-        let left_out = told - content.iter().filter(|block| is_call(block)).count();
+        let made = content.iter().filter(|block| is_call(block)).count();
+        let paused = std::mem::take(&mut self.left_out);
+        let left_out = told - made + if made > 0 { 0 } else { paused };
+        if stop == StopReason::PauseTurn {
+            self.left_out = left_out;
+        }
         self.heard |= content.iter().any(is_words);
         let mut effects = Vec::new();
         if !content.is_empty() {
@@ -269,11 +278,10 @@ impl Turn {
         }
         effects.extend(self.after_answer(&content, &stop));
         if let Some(Effect::Finish(end)) = effects.last_mut() {
-            match category {
-                Some(category) => end.message = format!("{} ({category})", end.message),
-                None if end.kind == EndKind::Success => *end = self.owned_up(left_out),
-                None => {}
+            if end.kind == EndKind::Success {
+                *end = self.owned_up(left_out);
             }
+            end.message.push_str(&details);
         }
         effects
     }
@@ -363,6 +371,18 @@ impl Turn {
         effects
     }
 }
+
+/// What a provider says of why its model declined: ` (cyber): …`. The explanation is meant for people.
+fn why(details: &Value) -> String {
+    let said = |name: &str| details[name].as_str().map(str::trim).filter(|it| !it.is_empty());
+    let category = said("category").map(|it| format!(" ({it})")).unwrap_or_default();
+    let explanation = said("explanation").map(|it| it.chars().take(LONGEST_EXPLANATION));
+    let explanation = explanation.map(|it| format!(": {}", it.collect::<String>()));
+    category + &explanation.unwrap_or_default()
+}
+
+/// Characters of an explanation that people are told.
+const LONGEST_EXPLANATION: usize = 500;
 
 /// Why an answer ends that nobody completed. How its run ends is kept right after it; should the server stop in between, this
 /// tells that it did not end well.
@@ -553,12 +573,33 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_it_was_about() {
-        let Event::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
-        declined.stop_details = Some(json!({"type": "refusal", "category": "bio"}));
-        let effects = began().on(Event::Answered(declined));
+    fn a_call_that_is_lost_in_a_pause_is_owned_up_to() {
+        let mut turn = began();
+        assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&Effect::CallModel));
+        let effects = turn.on(answer(0, StopReason::EndTurn));
         let Some(Effect::Finish(end)) = effects.last() else { panic!("{effects:?}") };
-        assert_eq!(end.message, "The model declined to answer (bio)");
+        assert_eq!(end.code, Some("model_incomplete"));
+        // It is made again.
+        let mut turn = began();
+        turn.on(answer(1, StopReason::PauseTurn));
+        turn.on(answer(1, StopReason::ToolUse));
+        turn.on(ran("0"));
+        assert_eq!(ends(&turn.on(answer(0, StopReason::EndTurn))), Some(EndKind::Success));
+    }
+
+    #[test]
+    fn a_refusal_says_what_it_was_about() {
+        for (details, told) in [
+            (json!({"type": "refusal", "category": "bio"}), " (bio)"),
+            (json!({"category": "bio", "explanation": "It may harm. "}), " (bio): It may harm."),
+            (json!({"category": null, "explanation": ""}), ""),
+        ] {
+            let Event::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
+            declined.stop_details = Some(details);
+            let effects = began().on(Event::Answered(declined));
+            let Some(Effect::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+            assert_eq!(end.message, format!("The model declined to answer{told}"));
+        }
     }
 
     #[test]

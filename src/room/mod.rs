@@ -74,7 +74,7 @@ pub use founding::Founding;
 pub use outlet::{Outlet, Ready};
 pub use past::{compare, text_at};
 pub use pulse::{Pulse, WeakRoom};
-pub use rooms::{LONGEST_TITLE, NewDocument, Rooms};
+pub use rooms::{LONGEST_TITLE, NewDocument, Readers, Rooms};
 
 /// Why a room refused.
 #[derive(Debug, thiserror::Error)]

@@ -70,6 +70,17 @@ impl std::fmt::Debug for Rooms {
     }
 }
 
+/// Those who may read a document, as they were a moment ago.
+#[derive(Clone, Debug)]
+pub struct Readers(Vec<Principal>);
+
+impl Readers {
+    /// Whether all of them may read another one, too.
+    pub fn may_all_read(&self, other: &DocumentId) -> bool {
+        self.0.iter().all(|person| person.may(Action::Read, Some(other)))
+    }
+}
+
 impl Rooms {
     /// No room is open yet. Events of all rooms leave through `outlet`.
     pub fn new(
@@ -161,16 +172,12 @@ impl Rooms {
         Ok(allowed.map(|record| (record.id, record.title)).collect())
     }
 
-    /// Whether somebody may read one document and not the other.
-    pub async fn has_other_readers(
-        &self,
-        one: &DocumentId,
-        other: &DocumentId,
-    ) -> Result<bool, RoomError> {
+    /// Everybody who may read a document.
+    pub async fn readers(&self, of: &DocumentId) -> Result<Readers, RoomError> {
         let now_ms = self.0.clock.now_ms();
-        let people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
-        let reads = |person: &Principal, document| person.may(Action::Read, Some(document));
-        Ok(people.iter().any(|person| reads(person, one) && !reads(person, other)))
+        let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
+        people.retain(|person| person.may(Action::Read, Some(of)));
+        Ok(Readers(people))
     }
 
     /// How many rooms are open.

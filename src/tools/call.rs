@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ids::{RequestId, Version};
+use crate::ids::{DocumentId, RequestId, Version};
 use crate::wire::messages::ContentBlock;
 
 use super::Tool as _;
@@ -25,14 +25,19 @@ impl Call {
     /// those who may read that.
     pub fn shown_input(&self) -> Value {
         let mut input = self.input.clone();
-        // However a path is written: whatever is not the conversation's own document is another one.
-        let elsewhere = input.get("document_id").is_some()
-            || (self.name == StrReplaceBasedEditTool::NAME
-                && StrReplaceBasedEditTool::target(&input).is_some());
+        let elsewhere = self.elsewhere().is_some();
         if let Some(fields) = input.as_object_mut().filter(|_| elsewhere) {
             fields.retain(|name, _| ["document_id", "path", "command", "range"].contains(&&**name));
         }
         input
+    }
+
+    /// The document that it names, if that is not the conversation's own; however a path is written, whatever is not that
+    /// one is another.
+    pub fn elsewhere(&self) -> Option<DocumentId> {
+        let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
+        let target = || StrReplaceBasedEditTool::target(&self.input);
+        named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
     }
 
     /// The call in a block, if it is one.
@@ -63,6 +68,9 @@ pub struct Outcome {
     /// What the model is told besides: how the document reads now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Other documents of which `note` tells words or titles: they are for those who may read all of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<DocumentId>,
     /// What people are told besides: seed 5's `tool_result` (`updateType`, `timestamp`, `sessionId`, …) and the decision.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub about: Map<String, Value>,

@@ -24,7 +24,7 @@ impl Registry {
         let (here, there) = (asking.document(), context.room.document());
         // What was allowed holds for the run. A private document is its session's alone.
         let is_known = context.read.contains_key(there) || asking.unlisted_owner().is_some();
-        if is_known || !context.rooms.has_other_readers(here, there).await? {
+        if is_known || context.rooms.readers(here).await?.may_all_read(there) {
             return Ok(None);
         }
         self.check(tool, context, &call.input)?;

@@ -56,6 +56,31 @@ pub(super) async fn enter(
     }))
 }
 
+/// The documents whose titles the model may be told here: ids and titles, last changed first. And how many more the person
+/// who asks may open, of which somebody who hears what the model says may not know.
+pub(super) async fn listed(
+    context: &Context,
+) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
+    let mut listed = context.rooms.listed(&context.requester).await?;
+    let open = listed.len();
+    if context.room.unlisted_owner().is_none() {
+        let readers = context.rooms.readers(context.room.document()).await?;
+        listed.retain(|(id, _)| readers.may_all_read(id));
+    }
+    let kept_back = open - listed.len();
+    Ok((listed, kept_back))
+}
+
+/// What is said of documents that are not listed.
+pub(super) fn kept_back(count: usize) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    format!(
+        "\n({count} more are not listed, because not everybody here may read them; the person can name one by its id)"
+    )
+}
+
 /// Tells the people of the asking document that a call about another one waits there.
 pub(super) async fn tell_asking(context: &Context, call: &Call) {
     let Some(asking) = &context.elsewhere else { return };
@@ -107,6 +132,7 @@ pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
     outcome.about.insert("updateType".into(), "none".into());
     outcome.about.insert("document_id".into(), id.as_str().into());
     outcome.explanation = None;
+    outcome.of = vec![id.clone()];
     finished.read = finished.now.take().map(|now| (id.clone(), now));
     finished
 }

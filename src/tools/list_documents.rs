@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, elsewhere};
 
 /// Documents that are listed at most.
 const MOST_LISTED: usize = 200;
@@ -32,7 +32,7 @@ impl Tool for ListDocuments {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let wanted = input.title_contains.unwrap_or_default().to_lowercase();
-        let mut listed = context.rooms.listed(&context.requester).await?;
+        let (mut listed, kept_back) = elsewhere::listed(&context).await?;
         listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
         let found = listed.len();
         let mut told = format!("{found} documents (data):");
@@ -43,8 +43,10 @@ impl Tool for ListDocuments {
         if found > MOST_LISTED {
             let _ = write!(told, "\n… and {} more; narrow `title_contains`", found - MOST_LISTED);
         }
+        told.push_str(&elsewhere::kept_back(kept_back));
         let text = format!("Listed {found} documents.");
-        // Others in the document may not be allowed to see all titles.
-        Ok(Prepared::Answer(Answer { text, note: Some(told), ..Answer::default() }))
+        let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
+        // Whoever comes later may not be allowed to see all titles.
+        Ok(Prepared::Answer(Answer { text, note: Some(told), of, ..Answer::default() }))
     }
 }

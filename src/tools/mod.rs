@@ -439,6 +439,8 @@ pub struct Answer {
     pub text: String,
     /// What only the model is told besides.
     pub note: Option<String>,
+    /// Other documents that the note tells of.
+    pub of: Vec<DocumentId>,
     /// The document, if the model was told how it reads now.
     pub now: Option<Reading>,
     /// What of that it has not read.

@@ -55,7 +55,13 @@ impl Tool for ReadDocument {
             told = format!("{news}\n\n{told}");
         }
         let text = format!("Read units {} to {end} of {len}.", asked.start);
-        Ok(Prepared::Answer(Answer { text, note: Some(told), now: Some(now), unread, said: None }))
+        Ok(Prepared::Answer(Answer {
+            text,
+            note: Some(told),
+            now: Some(now),
+            unread,
+            ..Answer::default()
+        }))
     }
 
     fn target(input: &Value) -> Option<DocumentId> {

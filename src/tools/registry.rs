@@ -453,8 +453,8 @@ fn unknown<'t>(name: &str, available: impl Iterator<Item = &'t Entry>) -> ToolEr
 }
 
 impl From<Answer> for Finished {
-    fn from(Answer { text, note, now, unread, said }: Answer) -> Self {
-        let mut outcome = Outcome { text, note, said, ..Outcome::default() };
+    fn from(Answer { text, note, of, now, unread, said }: Answer) -> Self {
+        let mut outcome = Outcome { text, note, of, said, ..Outcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, unread, ..Self::default() }
     }

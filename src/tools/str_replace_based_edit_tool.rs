@@ -13,7 +13,7 @@ use crate::ids::DocumentId;
 use crate::room::command::Reading;
 
 use super::told::{fenced, read};
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes};
+use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, elsewhere};
 
 /// The path of the conversation's own document.
 const OWN: &str = "/document.md";
@@ -112,11 +112,12 @@ fn is_folder(path: &str) -> bool {
 /// The documents that the person may open, as the published tool lists a folder.
 async fn list(context: &Context, folder: &str) -> Result<Answer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
-    let listed = context.rooms.listed(&context.requester).await?;
-    let told = listing(folder, own.as_deref(), &listed);
+    let (listed, kept_back) = elsewhere::listed(context).await?;
+    let told = listing(folder, own.as_deref(), &listed) + &elsewhere::kept_back(kept_back);
     let text = format!("Listed {} documents.", listed.len());
-    // Others in the document may not be allowed to see all titles.
-    Ok(Answer { text, note: Some(told), ..Answer::default() })
+    let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
+    // Whoever comes later may not be allowed to see all titles.
+    Ok(Answer { text, note: Some(told), of, ..Answer::default() })
 }
 
 fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> String {

@@ -96,6 +96,12 @@ pub fn replay<'a>(text: &str, updates: impl IntoIterator<Item = &'a str>) -> Opt
     Some(text)
 }
 
+/// The passages in which a document reads otherwise now, found within a moment.
+pub fn since(before: &Reading, now: &Reading) -> Vec<Passage> {
+    let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+    passages(&before.text.to_string(), &now.text.to_string(), &limits)
+}
+
 /// What the model is told of how a document reads now, and what of that it has still not read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct News {

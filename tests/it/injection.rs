@@ -160,3 +160,59 @@ fn words_of_a_document_come_before_nobody_who_may_not_read_it_unless_somebody_sa
     assert_eq!(run["updateType"], "none", "{run}");
     assert!(!guest.events().iter().any(|(_, it)| it.to_string().contains(SECRET)));
 }
+
+#[test]
+fn what_was_read_elsewhere_is_not_told_again_to_whoever_came_later_or_goes_on_from_there() {
+    const SECRET: &str = "Ana earns 4711.";
+    let provider = Provider::answering(vec![json!([])]);
+    let desk = Desk::behind(&provider);
+    let ana = desk.editor("Ana");
+    let title = json!({"title": "Layoffs of March", "text": SECRET});
+    let made = ana.emit("document:create", &title).ok();
+    let salaries = made["document"]["id"].as_str().expect("an id").to_owned();
+    let asking = ana.creates("Plain words.\n");
+    let call = |id: &str, tool: &str, input: Value| json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
+    let read = call("toolu_a", "read_document", json!({"document_id": salaries}));
+    let list = call("toolu_b", "list_documents", json!({}));
+    let view = json!({"command": "view", "path": "/"});
+    let view = call("toolu_c", "str_replace_based_edit_tool", view);
+    let write =
+        json!({"document_id": salaries, "new_content": "Ana earns 1.", "explanation": "Less."});
+    let write = call("toolu_d", "update_document_by_id", write);
+    let says = || json!([{"type": "text", "text": "Understood."}]);
+    provider.plays(vec![read, list.clone(), view.clone(), write, says()]);
+    // Everybody who is there may read both.
+    let run = ana.asks("What is written elsewhere?");
+    ana.rejects(&ana.sees_request_of(&run), "Leave it.");
+    ana.answer(&run);
+    let knows = |asked: &Value| {
+        let asked = asked.to_string();
+        [SECRET, "Ana earns 1.", "Layoffs"].map(|words| asked.contains(words))
+    };
+    let last = || provider.all_asked().pop().unwrap_or_default();
+    assert_eq!(knows(&last()), [true; 3]);
+    provider.plays(vec![says(); 6]);
+    ana.is_answered("And in short?", &json!({"documentId": asking}));
+    assert_eq!(knows(&last()), [true; 3], "it is still hers alone");
+
+    let guest = desk.guest(Role::Editor, &asking);
+    guest.opens(&asking);
+    ana.is_answered("Say it again", &json!({"documentId": asking}));
+    assert_eq!(knows(&last()), [false; 3], "{}", last());
+    assert!(last().to_string().contains("Left out"), "{}", last());
+    let fork = json!({
+        "sessionId": guest.session(), "documentId": asking,
+        "requestId": run, "fromSessionId": ana.session(),
+    });
+    guest.emit("transcript:fork", &fork).ok();
+    guest.is_answered("What does it say?", &json!({"documentId": asking}));
+    assert_eq!(knows(&last()), [false; 3], "{}", last());
+    assert!(last().to_string().contains("What is written elsewhere?"), "it goes on from there");
+
+    // Nor are titles listed that somebody here may not know.
+    let answered = provider.all_asked().len();
+    provider.plays([vec![says(); answered], vec![list, view, says()]].concat());
+    ana.is_answered("Which documents are there?", &json!({"documentId": asking}));
+    let told = last().to_string();
+    assert!(!told.contains("Layoffs") && told.matches("are not listed").count() == 2, "{told}");
+}

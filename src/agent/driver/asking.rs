@@ -37,11 +37,13 @@ impl Driver<'_> {
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
-        self.base_unread.clone_from(&self.unread);
         self.base_selection = self.selection;
         let began = Instant::now();
         let event = match self.fitting_request().await {
-            Ok(request) => self.answer_to(request, began).await?,
+            Ok(request) => {
+                self.base_unread.clone_from(&self.unread);
+                self.answer_to(request, began).await?
+            }
             Err(event) => event,
         };
         self.run.spent.model_ms = self.waited_ms(began);
@@ -154,11 +156,14 @@ impl Driver<'_> {
             tracing::info!(run = %self.run.ask.run, tokens, most, budget, "the conversation is too long");
             budget /= 4;
             while !make_room(&mut self.entries, &self.run.ask.run, budget) {
-                if budget == 0 {
+                if budget > 0 {
+                    budget /= 4;
+                } else if self.is_first_call() && self.show_less() {
+                    break;
+                } else {
                     let end = self.too_long(tokens);
                     return Err(Event::Failed { partial: String::new(), end });
                 }
-                budget /= 4;
             }
         }
     }
@@ -176,10 +181,15 @@ impl Driver<'_> {
         })
     }
 
+    /// Whether the model has not answered this question yet.
+    fn is_first_call(&self) -> bool {
+        matches!(self.entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }))
+    }
+
     fn request(&self) -> Request {
         let ask = &self.run.ask;
         let entries = transcript::recent(&self.entries, &ask.run, usize::MAX);
-        let first = matches!(entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }));
+        let first = self.is_first_call();
         let mut messages = transcript::messages(entries, &ask.run, &self.prompt);
         if let (Some(seen), Some(first)) = (&self.seen, messages.first_mut()) {
             // A conversation begins with a prompt, however much of it was left out.

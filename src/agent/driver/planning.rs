@@ -32,7 +32,7 @@ impl Driver<'_> {
 
     /// What people did with earlier changes since the model was told of them. An outside caller's call has no model.
     pub(super) async fn news(&self) -> Result<News, Failure> {
-        let mut news = News::default();
+        let mut news = News { tag: self.tag.to_string(), ..News::default() };
         if self.run.ask.outside().is_some() {
             return Ok(news);
         }
