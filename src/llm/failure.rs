@@ -11,6 +11,8 @@ enum Kind {
     Spent,
     /// The provider has no such model.
     Unknown,
+    /// The model cannot call tools, at least not by this protocol.
+    WithoutTools,
     /// The request is longer than the model can read.
     TooLarge,
     /// Too many requests at the moment.
@@ -57,6 +59,10 @@ impl Kind {
             Self::Unknown => {
                 ("model_unknown", "The provider does not have this model; choose another one")
             }
+            Self::WithoutTools => (
+                "model_without_tools",
+                "The model cannot use tools here, and edits nothing without them; choose another one",
+            ),
             Self::TooLarge => (
                 "model_too_large",
                 "The document and the conversation are too long for this model; begin a new conversation, or choose another model",
@@ -92,6 +98,9 @@ fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) 
         Some(401 | 403) => Kind::Unauthorized,
         Some(402) => Kind::Spent,
         Some(413) => Kind::TooLarge,
+        _ if says(&["tools_not_supported"]) => Kind::WithoutTools,
+        // Ollama's words.
+        Some(400) if message.contains("does not support tools") => Kind::WithoutTools,
         _ if says(&["authentication", "permission", "invalid_api_key"]) => Kind::Unauthorized,
         _ if says(&["billing", "insufficient_quota"]) => Kind::Spent,
         _ if says(&["request_too_large", "context_length"]) => Kind::TooLarge,
@@ -131,7 +140,9 @@ impl ModelError {
             }
             (Kind::Other, _) => self.to_string(),
             // Only these words tell what is wrong with it.
-            (Kind::Refused, Self::Api { message, .. }) => format!("{}: {message}", kind.entry().1),
+            (Kind::Refused | Kind::WithoutTools, Self::Api { message, .. }) => {
+                format!("{}: {message}", kind.entry().1)
+            }
             _ => kind.entry().1.to_owned(),
         }
     }
@@ -154,6 +165,11 @@ mod tests {
                 api(Some(400), "invalid_request_error", "prompt is too long: 1 > 0", false),
                 "model_too_large",
             ),
+            (
+                api(Some(400), "tools_not_supported", "m takes no tools", false),
+                "model_without_tools",
+            ),
+            (api(Some(400), "api_error", "m does not support tools", false), "model_without_tools"),
             (api(Some(400), "context_length_exceeded", "Too much", false), "model_too_large"),
             (api(Some(401), "authentication_error", "No", false), "model_unauthorized"),
             (api(Some(403), "permission_error", "No", false), "model_unauthorized"),
@@ -189,6 +205,10 @@ mod tests {
     fn a_refused_request_tells_what_is_wrong_with_it() {
         let words = api(Some(400), "invalid_request_error", "Bad field", false).for_people();
         assert_eq!(words, "The model's provider refused the request: Bad field");
+        let words =
+            api(Some(400), "tools_not_supported", "gpt-7 takes no tools", false).for_people();
+        let expected = "The model cannot use tools here, and edits nothing without them; choose another one: gpt-7 takes no tools";
+        assert_eq!(words, expected);
         let words = api(Some(500), "api_error", "Oops", true).for_people();
         assert_eq!(words, "The model's provider failed: Oops (api_error, HTTP 500); try again");
     }

@@ -10,7 +10,8 @@ mod reading;
 mod request;
 mod stream;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -28,8 +29,9 @@ use request::{Body, Dialect, Limit};
 /// Where the API is when nobody says otherwise.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// The model asked for at `OpenAI` itself when nobody names one.
-pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
+/// The model asked for at `OpenAI` itself when nobody names one: the newest of those that are known to take function tools
+/// on chat completions as they are sent. Later ones insist on `reasoning_effort: "none"` or take none at all ([`Dialect`]).
+pub const DEFAULT_MODEL: &str = "gpt-5.4";
 
 /// How to reach the server.
 pub struct Settings {
@@ -53,7 +55,10 @@ struct Api {
     client: Client,
     base: String,
     model: OnceCell<String>,
-    dialect: Mutex<Dialect>,
+    /// What every model is asked in at first.
+    dialect: Dialect,
+    /// What is known better of single models, by name; only of those that have refused something.
+    learned: Mutex<HashMap<String, Dialect>>,
     patience: Patience,
 }
 
@@ -68,9 +73,10 @@ impl OpenAi {
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
         // Reasoning models of OpenAI refuse the old name, and local servers do not know the new one.
         let limit = if original { Limit::MaxCompletionTokens } else { Limit::MaxTokens };
-        let dialect = Mutex::new(Dialect { limit, ..Dialect::default() });
+        let dialect = Dialect { limit, ..Dialect::default() };
         let model = OnceCell::new_with(model);
-        Ok(Self { name, api: Arc::new(Api { client, base, model, dialect, patience }) })
+        let learned = Mutex::default();
+        Ok(Self { name, api: Arc::new(Api { client, base, model, dialect, learned, patience }) })
     }
 }
 
@@ -127,28 +133,31 @@ impl Api {
         request: &Request,
         outlet: &Outlet,
     ) -> Result<AssistantMessage, ModelError> {
+        let model = if request.model.is_empty() { self.model().await? } else { &request.model };
         loop {
-            let spoken = *self.dialect();
-            let end = self.try_once(request, spoken, outlet).await;
+            let spoken = self.dialect_of(model);
+            let body = request::body(request, model, spoken);
+            let end = self.try_once(&body, model, outlet).await;
             let Err(ModelError::Api { status: Some(400 | 422), message, .. }) = &end else {
                 return end;
             };
+            if body.has_tools() && spoken.is_without_tools(message) {
+                return Err(errors::no_tools(model));
+            }
             let Some(simpler) = spoken.without_what(message) else { return end };
             tracing::info!(message, "the server is asked again without what it does not take");
-            *self.dialect() = simpler;
+            self.learned().insert(model.to_owned(), simpler);
         }
     }
 
     async fn try_once(
         &self,
-        request: &Request,
-        dialect: Dialect,
+        body: &Body<'_>,
+        model: &str,
         outlet: &Outlet,
     ) -> Result<AssistantMessage, ModelError> {
-        let model = if request.model.is_empty() { self.model().await? } else { &request.model };
-        let body = request::body(request, model, dialect);
         let url = format!("{}/chat/completions", self.base);
-        let opened = transport::send(self.client.post(url).json(&body), errors::read).await?;
+        let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
         let request_id = opened.request_id.clone();
         let answer = match opened.content_type().as_str() {
             "text/event-stream" => stream::read(opened.bytes(), model, outlet).await,
@@ -160,7 +169,7 @@ impl Api {
             }
         };
         answer::log(&request_id, model, &answer);
-        answer.map(|answer| checked(answer, &body))
+        answer.map(|answer| checked(answer, body))
     }
 
     /// The model asked for when the request names none: the configured one, or the first that the server lists.
@@ -192,9 +201,14 @@ impl Api {
         Ok(names.filter(|name| talks(name)).map(str::to_owned).collect())
     }
 
-    fn dialect(&self) -> std::sync::MutexGuard<'_, Dialect> {
-        // A dialect is one value: it is whole between any two statements.
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How this model is spoken to: behind one server are models that differ in what they take.
+    fn dialect_of(&self, model: &str) -> Dialect {
+        self.learned().get(model).copied().unwrap_or(self.dialect)
+    }
+
+    fn learned(&self) -> MutexGuard<'_, HashMap<String, Dialect>> {
+        // Each dialect is one value: all of them are whole between any two statements.
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -35,6 +35,18 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
     Some(ModelError::Api { status, kind, message, retry_after, retryable, details })
 }
 
+/// A model takes no tools here whatever it is told, and without them nothing can be edited.
+pub(super) fn no_tools(model: &str) -> ModelError {
+    ModelError::Api {
+        status: Some(400),
+        kind: "tools_not_supported".into(),
+        message: format!("{model} takes no tools on chat completions"),
+        retry_after: None,
+        retryable: false,
+        details: None,
+    }
+}
+
 fn words(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }

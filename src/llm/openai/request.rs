@@ -13,6 +13,22 @@ pub(super) struct Dialect {
     pub limit: Limit,
     /// Whether it takes `stream_options`.
     pub stream_options: StreamOptions,
+    /// How much it is to think where there are tools.
+    pub effort: Effort,
+}
+
+/// How much a model is asked to think before it answers.
+///
+/// From GPT-5.6 on, models of `OpenAI` think unless they are told not to, and those that think take no function tools on
+/// chat completions: 400 `Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use
+/// function tools, use /v1/responses or set reasoning_effort to 'none'.`, also where the request says nothing of it
+/// (<https://github.com/BerriAI/litellm/pull/34569>, with the answers of the API).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// As much as it does by itself; most servers do not know the field.
+    Unsaid,
+    /// Not at all.
+    Off,
 }
 
 /// How a server calls the bound of output tokens.
@@ -35,7 +51,11 @@ pub(super) enum StreamOptions {
 
 impl Default for Dialect {
     fn default() -> Self {
-        Self { limit: Limit::MaxTokens, stream_options: StreamOptions::Taken }
+        Self {
+            limit: Limit::MaxTokens,
+            stream_options: StreamOptions::Taken,
+            effort: Effort::Unsaid,
+        }
     }
 }
 
@@ -45,6 +65,9 @@ impl Dialect {
         let says = |word| message.contains(word);
         if says("stream_options") && self.stream_options == StreamOptions::Taken {
             return Some(Self { stream_options: StreamOptions::Refused, ..self });
+        }
+        if says(EFFORT) && self.effort == Effort::Unsaid {
+            return Some(Self { effort: Effort::Off, ..self });
         }
         let limit = match self.limit {
             Limit::MaxTokens if says("max_completion_tokens") && says("instead") => {
@@ -61,7 +84,16 @@ impl Dialect {
         };
         Some(Self { limit, ..self })
     }
+
+    /// Whether such an error means that the model takes no tools here: it thinks whatever it is told. So do
+    /// `gpt-6-astra` and `gpt-6.1-sol`: `'reasoning_effort' does not support 'none' with this model. Supported values are:
+    /// 'low', 'medium', 'high', and 'xhigh'.` (<https://github.com/genkit-ai/genkit/pull/6303>).
+    pub(super) fn is_without_tools(self, message: &str) -> bool {
+        self.effort == Effort::Off && message.contains(EFFORT)
+    }
 }
+
+const EFFORT: &str = "reasoning_effort";
 
 /// The body of `POST …/chat/completions`.
 #[derive(Debug, Serialize)]
@@ -80,12 +112,19 @@ pub(super) struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<Value>,
 }
 
 impl Body<'_> {
+    /// Whether there is anything to call.
+    pub(super) fn has_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
     /// What is said in it.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["content"].as_str())
@@ -100,6 +139,8 @@ pub(super) fn body<'a>(request: &'a Request, model: &'a str, dialect: Dialect) -
         limit => limit,
     };
     let usage = json!({"include_usage": true});
+    // Without tools it may think.
+    let is_off = dialect.effort == Effort::Off && !request.tools.is_empty();
     Body {
         model,
         messages: messages(&request.system, &request.messages),
@@ -109,6 +150,7 @@ pub(super) fn body<'a>(request: &'a Request, model: &'a str, dialect: Dialect) -
         stop: &request.stop_sequences,
         max_tokens: (dialect.limit == Limit::MaxTokens).then_some(limit),
         max_completion_tokens: (dialect.limit == Limit::MaxCompletionTokens).then_some(limit),
+        reasoning_effort: is_off.then_some("none"),
         stream: true,
         stream_options: (dialect.stream_options == StreamOptions::Taken).then_some(usage),
     }
@@ -295,5 +337,31 @@ mod tests {
         assert_eq!(bare.map(|it| it.stream_options), refused);
         assert_eq!(bare.and_then(|it| it.without_what("stream_options")), None);
         assert_eq!(old.without_what("the model `x` does not exist"), None);
+    }
+
+    #[test]
+    fn a_model_that_takes_no_tools_while_it_thinks_is_asked_not_to_think() {
+        let refusals = [
+            "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+            "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', 'high', and 'xhigh'.",
+        ];
+        let first = Dialect { limit: Limit::MaxCompletionTokens, ..Dialect::default() };
+        assert!(!first.is_without_tools(refusals[0]), "it may without thinking");
+        let off = first.without_what(refusals[0]).expect("it can be told not to think");
+        assert_eq!(off, Dialect { effort: Effort::Off, ..first });
+        assert!(off.is_without_tools(refusals[1]));
+        assert_eq!(off.without_what(refusals[1]), None);
+        assert!(!off.is_without_tools("max_tokens is too large"));
+        let tool = ToolDefinition {
+            name: "a".into(),
+            description: "A.".into(),
+            input_schema: json!({}),
+            strict: None,
+        };
+        let with_tools = Request { tools: vec![tool], ..Request::default() };
+        let said = |request, dialect| json!(body(request, "m", dialect)).get(EFFORT).cloned();
+        assert_eq!(said(&with_tools, first), None);
+        assert_eq!(said(&with_tools, off), Some(json!("none")));
+        assert_eq!(said(&Request::default(), off), None, "without tools it may think");
     }
 }

@@ -130,6 +130,38 @@ async fn what_a_server_does_not_take_is_left_out_from_then_on() {
     assert_eq!(sent, [(true, true), (false, true), (false, false), (false, false)]);
 }
 
+const THINKING: &str = "Function tools with reasoning_effort are not supported for gpt-6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+
+#[tokio::test]
+async fn a_model_that_takes_tools_only_without_thinking_does_not_think_from_then_on() {
+    let provider = Provider::answering([complaint(THINKING), text(), text(), text()]).await;
+    let model = model(&provider);
+    let named = |name: &str| Request { model: name.into(), ..asks("Hello") };
+    for name in ["gpt-6-sol", "gpt-6-sol", "gpt-4.1"] {
+        hear(&model, named(name)).await.end.expect("an answer");
+    }
+    let sent = provider.asked().await.into_iter().map(|it| it.body["reasoning_effort"].clone());
+    let sent: Vec<_> = sent.collect();
+    let (unsaid, none) = (Value::Null, json!("none"));
+    assert_eq!(sent, [unsaid.clone(), none.clone(), none, unsaid], "others may not know the field");
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_tools_at_all_says_so_instead_of_the_provider() {
+    let words = "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', 'high', and 'xhigh'.";
+    let answers = [complaint(THINKING), complaint(words), complaint(words)];
+    let provider = Provider::answering(answers).await;
+    let model = model(&provider);
+    for _ in 0..2 {
+        let request = Request { model: "gpt-6.1-sol".into(), ..asks("Hello") };
+        let error = hear(&model, request).await.end.expect_err("no tools");
+        assert_eq!((error.code(), error.retryable()), ("model_without_tools", false));
+        let said = error.for_people();
+        assert!(said.ends_with(": gpt-6.1-sol takes no tools on chat completions"), "{said}");
+    }
+    assert_eq!(provider.asked().await.len(), 3, "what is known is not tried again");
+}
+
 #[tokio::test]
 async fn a_complaint_about_something_else_is_final() {
     let words = "registry.ollama.ai/library/gemma:2b does not support tools";
@@ -215,7 +247,7 @@ fn openai_itself_has_a_default_and_the_new_name_of_the_limit() {
     };
     let original = OpenAi::new(settings(DEFAULT_BASE_URL)).expect("a client");
     assert_eq!(original.name(), format!("openai:{DEFAULT_MODEL}"));
-    assert_eq!(original.api.dialect().limit, Limit::MaxCompletionTokens);
+    assert_eq!(original.api.dialect.limit, Limit::MaxCompletionTokens);
     let local = OpenAi::new(settings("http://localhost:8000")).expect("a client");
-    assert_eq!(local.api.dialect().limit, Limit::MaxTokens);
+    assert_eq!(local.api.dialect.limit, Limit::MaxTokens);
 }
