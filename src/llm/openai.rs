@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{self, Outlet};
 use super::retry::{self, Patience};
 use super::{AssistantMessage, Delta, Model, ModelError, Request, transport};
+use crate::wire::messages::Usage;
 
 use request::{Body, Dialect, Limit};
 
@@ -82,7 +83,9 @@ impl OpenAi {
 
 /// The answer, with a notice if the server has read only a part of what it was sent.
 fn checked(answer: AssistantMessage, body: &Body<'_>) -> AssistantMessage {
-    let read = answer.usage.input_tokens + answer.usage.cache_read_input_tokens;
+    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
+        answer.usage;
+    let read = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
     let least = body.texts().map(reading::least_tokens).sum();
     let notice = reading::notice(read, least);
     if notice.is_some() {

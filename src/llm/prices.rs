@@ -1,7 +1,9 @@
 //! What tokens cost, and how many a model writes, where that is known. Pure.
 //!
-//! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page (read October 2026) and
-//! OpenAI's (read June 2026). A model that is not here has no price, and only its tokens are shown.
+//! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page and the overviews of its models
+//! (`platform.claude.com/docs/en/models`), and OpenAI's pages of its models (`developers.openai.com/api/docs/models`), as
+//! they and dated copies of them stood between the middle of September and the middle of November 2026. A model that is
+//! not here has no price, and only its tokens are shown.
 
 use crate::wire::messages::Usage;
 
@@ -16,7 +18,7 @@ struct Price {
     input: u64,
     cached: u64,
     output: u64,
-    /// What writing to the cache costs; we write for an hour.
+    /// What writing to the cache costs; with Anthropic we write for an hour.
     written: u64,
 }
 
@@ -27,6 +29,8 @@ const fn price(model: &'static str, from: u64, all: [u64; 4]) -> Price {
 }
 
 const PRICES: &[Price] = &[
+    price("claude-fable-5-2", 0, [8_000, 200, 16_000, 40_000]),
+    price("claude-mythos-5-2", 0, [8_000, 200, 16_000, 40_000]),
     price("claude-fable-5-1", 0, [10_000, 250, 20_000, 50_000]),
     price("claude-mythos-5-1", 0, [10_000, 250, 20_000, 50_000]),
     price("claude-fable-5", 0, [10_000, 1_000, 20_000, 50_000]),
@@ -44,26 +48,40 @@ const PRICES: &[Price] = &[
     price("claude-haiku-5-5", 100_001, [500, 50, 1_000, 2_500]),
     price("claude-haiku-5-5", 0, [100, 10, 200, 500]),
     price("claude-haiku-4-5", 0, [1_000, 100, 2_000, 5_000]),
-    // OpenAI takes nothing for writing to its cache beyond the input itself.
+    // Since GPT-5.6, writing to the cache costs a quarter more than the input; from 272,001 tokens on, a request costs twice as
+    // much, its output half as much again (<https://developers.openai.com/api/docs/guides/prompt-caching>, `…/models/gpt-6.2-sol`).
+    price("gpt-6.2-sol", 272_001, [4_000, 200, 5_000, 15_000]),
+    price("gpt-6.2-sol", 0, [2_000, 100, 2_500, 10_000]),
+    price("gpt-6.1-sol", 272_001, [4_000, 200, 5_000, 15_000]),
+    price("gpt-6.1-sol", 0, [2_000, 100, 2_500, 10_000]),
+    price("gpt-6-astra", 272_001, [20_000, 2_000, 25_000, 75_000]),
+    price("gpt-6-astra", 0, [10_000, 1_000, 12_500, 50_000]),
+    price("gpt-6-sol", 272_001, [4_000, 400, 5_000, 15_000]),
+    price("gpt-6-sol", 0, [2_000, 200, 2_500, 10_000]),
+    price("gpt-6-luna", 272_001, [200, 20, 250, 750]),
+    price("gpt-6-luna", 0, [100, 10, 125, 500]),
+    // Before, it cost nothing beyond the input itself.
     price("gpt-5.5", 0, [5_000, 500, 5_000, 30_000]),
     price("gpt-5.4", 0, [2_500, 250, 2_500, 15_000]),
     price("gpt-5.4-mini", 0, [750, 75, 750, 4_500]),
     price("gpt-5.4-nano", 0, [200, 20, 200, 1_250]),
 ];
 
-/// Output tokens of one answer, from the same lists, by how the name begins; of several that fit, the first.
+/// Output tokens of one answer, from the same pages, by how the name begins; of several that fit, the first.
 const OUTPUTS: &[(&str, u32)] = &[
     ("claude-fable-5", 128_000),
     ("claude-mythos-5", 128_000),
     ("claude-opus-4-5", 64_000),
     ("claude-opus-4", 128_000),
     ("claude-opus-5", 128_000),
-    ("claude-sonnet-4", 64_000),
-    ("claude-sonnet-5", 64_000),
+    ("claude-sonnet-4-5", 64_000),
+    ("claude-sonnet-4-6", 128_000),
+    ("claude-sonnet-5", 128_000),
     ("claude-haiku-4-5", 64_000),
-    ("claude-haiku-5-5", 64_000),
+    ("claude-haiku-5-5", 128_000),
     ("gpt-5.4", 128_000),
     ("gpt-5.5", 128_000),
+    ("gpt-6", 128_000),
 ];
 
 /// The most output tokens that `model` can be asked for. 32,000 are enough for a rewrite of the longest document that tools
@@ -132,15 +150,62 @@ mod tests {
 
     #[test]
     fn a_model_is_asked_for_as_much_as_it_can_write() {
-        assert_eq!(most_output("claude-opus-5-5"), 128_000);
+        // All of them are listed with 128,000, the models of 2025 with half of it.
+        let half = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"];
+        for Price { model, .. } in PRICES {
+            let listed = if half.contains(model) { 64_000 } else { 128_000 };
+            assert_eq!(most_output(model), listed, "{model}");
+        }
         assert_eq!(most_output("claude-opus-4-5-20251101"), 64_000);
-        assert_eq!(most_output("gpt-5.5-2026-04-23"), 128_000);
+        assert_eq!(most_output("gpt-6.1-sol-2026-09-29"), 128_000);
         for unknown in ["qwen3:8b", "claude-sonnet-5-5-turbo", "gpt-5.5-pro", ""] {
             assert_eq!(most_output(unknown), DEFAULT_MAX_TOKENS, "{unknown}");
         }
-        for price in PRICES {
-            assert!(most_output(price.model) > DEFAULT_MAX_TOKENS, "{}", price.model);
-        }
+    }
+
+    #[test]
+    fn every_row_is_what_the_list_says_in_dollars() {
+        let rows = PRICES.iter().map(|it| {
+            let all =
+                [it.input, it.cached, it.written, it.output].map(|tenths| tenths as f64 / 1e3);
+            let [input, cached, written, output] = all;
+            format!("{} {}: {input} {cached} {written} {output}", it.model, it.from)
+        });
+        let rows: Vec<_> = rows.collect();
+        let listed = "claude-fable-5-2 0: 8 0.2 16 40
+claude-mythos-5-2 0: 8 0.2 16 40
+claude-fable-5-1 0: 10 0.25 20 50
+claude-mythos-5-1 0: 10 0.25 20 50
+claude-fable-5 0: 10 1 20 50
+claude-mythos-5 0: 10 1 20 50
+claude-opus-5-5 0: 4 0.2 8 20
+claude-opus-5 0: 5 0.5 10 25
+claude-opus-4-8 0: 5 0.5 10 25
+claude-opus-4-7 0: 5 0.5 10 25
+claude-opus-4-6 0: 5 0.5 10 25
+claude-opus-4-5 0: 5 0.5 10 25
+claude-sonnet-5-5 0: 2 0.1 4 10
+claude-sonnet-5 0: 2 0.2 4 10
+claude-sonnet-4-6 0: 3 0.3 6 15
+claude-sonnet-4-5 0: 3 0.3 6 15
+claude-haiku-5-5 100001: 0.5 0.05 1 2.5
+claude-haiku-5-5 0: 0.1 0.01 0.2 0.5
+claude-haiku-4-5 0: 1 0.1 2 5
+gpt-6.2-sol 272001: 4 0.2 5 15
+gpt-6.2-sol 0: 2 0.1 2.5 10
+gpt-6.1-sol 272001: 4 0.2 5 15
+gpt-6.1-sol 0: 2 0.1 2.5 10
+gpt-6-astra 272001: 20 2 25 75
+gpt-6-astra 0: 10 1 12.5 50
+gpt-6-sol 272001: 4 0.4 5 15
+gpt-6-sol 0: 2 0.2 2.5 10
+gpt-6-luna 272001: 0.2 0.02 0.25 0.75
+gpt-6-luna 0: 0.1 0.01 0.125 0.5
+gpt-5.5 0: 5 0.5 5 30
+gpt-5.4 0: 2.5 0.25 2.5 15
+gpt-5.4-mini 0: 0.75 0.075 0.75 4.5
+gpt-5.4-nano 0: 0.2 0.02 0.2 1.25";
+        assert_eq!(rows, listed.lines().collect::<Vec<_>>());
     }
 
     #[test]

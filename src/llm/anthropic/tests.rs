@@ -64,7 +64,7 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
     let request = Request { messages: vec![Message::user("Hello")], ..Request::default() };
     hear(&model(&provider), request).await.end.expect("an answer");
     let body = provider.asked().await.pop().expect("one request").body;
-    assert_eq!((&body["max_tokens"], &body["model"]), (&json!(64_000), &json!(DEFAULT_MODEL)));
+    assert_eq!((&body["max_tokens"], &body["model"]), (&json!(128_000), &json!(DEFAULT_MODEL)));
     assert_eq!((body.get("system"), body.get("tools")), (None, None));
 }
 
@@ -118,14 +118,14 @@ async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_o
 
 #[tokio::test]
 async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
-    let words = "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens";
+    let words = "max_tokens: 128000 > 32000, which is the maximum allowed number of output tokens";
     let too_many = refusal(400, "", &error_body("invalid_request_error", words));
     let provider = Provider::answering([too_many, stream("text")]).await;
     let request = Request { max_tokens: 0, ..asks("Hello") };
     hear(&model(&provider), request).await.end.expect("an answer");
     let asked = provider.asked().await;
     let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
-    assert_eq!(limits, [64_000, 32_000]);
+    assert_eq!(limits, [128_000, 32_000]);
 }
 
 #[tokio::test]

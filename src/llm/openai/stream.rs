@@ -283,10 +283,15 @@ fn usage(chunk: &Value) -> Option<Usage> {
         [&usage["prompt_tokens_details"]["cached_tokens"], &usage["prompt_cache_hit_tokens"]];
     let cached = cached.into_iter().find_map(Value::as_u64).unwrap_or_default();
     let prompt = usage["prompt_tokens"].as_u64().unwrap_or_default();
+    let cached = cached.min(prompt);
+    // Since GPT-5.6; a part of the prompt like those that were read from it
+    // (<https://developers.openai.com/api/docs/guides/prompt-caching>).
+    let written = usage["prompt_tokens_details"]["cache_write_tokens"].as_u64();
+    let written = written.unwrap_or_default().min(prompt - cached);
     Some(Usage {
-        input_tokens: prompt.saturating_sub(cached),
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: cached.min(prompt),
+        input_tokens: prompt - cached - written,
+        cache_creation_input_tokens: written,
+        cache_read_input_tokens: cached,
         output_tokens: usage["completion_tokens"].as_u64().unwrap_or_default(),
     })
 }

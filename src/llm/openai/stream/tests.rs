@@ -272,6 +272,23 @@ async fn an_answer_in_one_piece_is_an_answer() {
 }
 
 #[test]
+fn tokens_of_the_prompt_are_counted_once_whatever_became_of_them() {
+    let details = json!({"cached_tokens": 12_000, "cache_write_tokens": 2_900});
+    let counts =
+        json!({"prompt_tokens": 15_000, "completion_tokens": 7, "prompt_tokens_details": details});
+    let expected = Usage {
+        input_tokens: 100,
+        cache_creation_input_tokens: 2_900,
+        cache_read_input_tokens: 12_000,
+        output_tokens: 7,
+    };
+    assert_eq!(usage(&json!({"usage": counts})), Some(expected));
+    let odd = json!({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9, "cache_write_tokens": 9}});
+    let read = usage(&json!({"usage": odd})).expect("counts");
+    assert_eq!((read.input_tokens, read.cache_read_input_tokens), (0, 5));
+}
+
+#[test]
 fn every_recorded_stream_is_told_about_here() {
     let tests = include_str!("tests.rs");
     for file in std::fs::read_dir(folder()).expect("fixtures").flatten() {
