@@ -1,7 +1,8 @@
 //! Anthropic's Messages API, or any server that speaks it.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -54,6 +55,8 @@ struct Api {
     patience: Patience,
     /// Whether calls can be asked for as they are written; some servers that speak this API do not know that.
     eager: AtomicBool,
+    /// The models that write less here than their maker's list says.
+    modest: Mutex<HashSet<String>>,
 }
 
 impl Anthropic {
@@ -63,7 +66,8 @@ impl Anthropic {
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
-        Ok(Self { name, api: Arc::new(Api { client, base, model, patience, eager: true.into() }) })
+        let (eager, modest) = (true.into(), Mutex::default());
+        Ok(Self { name, api: Arc::new(Api { client, base, model, patience, eager, modest }) })
     }
 }
 
@@ -97,10 +101,13 @@ impl Model for Anthropic {
 }
 
 /// A request in bytes: written once, however often it is tried, and nothing large to take apart when the answer is there.
+#[derive(Clone)]
 struct Body {
     model: String,
     /// Whether it has the limit of output tokens that was looked up for it, and could have a lower one.
     is_list_limit: bool,
+    /// Whether it asks for calls as they are written.
+    is_eager: bool,
     json: Bytes,
 }
 
@@ -109,7 +116,9 @@ impl Body {
         let model = request["model"].as_str().unwrap_or_default().to_owned();
         let listed = prices::most_output(&model);
         let is_list_limit = listed > DEFAULT_MAX_TOKENS && request["max_tokens"] == listed;
-        Self { model, is_list_limit, json: request.to_string().into() }
+        let all = request["tools"].as_array();
+        let is_eager = all.is_some_and(|all| all.iter().any(|tool| tool.get(EAGER).is_some()));
+        Self { model, is_list_limit, is_eager, json: request.to_string().into() }
     }
 
     /// The same request, changed.
@@ -160,7 +169,7 @@ impl Api {
         names::tidy(&mut messages);
         let system_block = ContentBlock::Text { text: system, cache_control: caching.system };
         MessagesRequest {
-            max_tokens: if max_tokens == 0 { prices::most_output(&model) } else { max_tokens },
+            max_tokens: if max_tokens == 0 { self.most_output(&model) } else { max_tokens },
             model,
             system: Some(system_block)
                 .filter(|block| block.as_text() != Some(""))
@@ -197,28 +206,49 @@ impl Api {
         Ok(counted["input_tokens"].as_u64())
     }
 
-    /// Asks once, or once more without what a server says it does not know.
+    /// Asks once; again at once as long as the server names something that it does not take.
     async fn ask(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
-        let end = self.try_once(body, outlet).await;
-        match &end {
-            Err(ModelError::Api { status: Some(400), message, .. })
-                if message.contains("max_tokens") && body.is_list_limit =>
-            {
-                // It allows less than its maker's list says, or no longer so much after a long conversation.
-                let less = body.with(|body| body["max_tokens"] = json!(DEFAULT_MAX_TOKENS));
-                self.try_once(&less, outlet).await
-            }
-            Err(ModelError::Api { status: Some(400), message, .. }) if message.contains(EAGER) => {
-                self.eager.store(false, Ordering::Relaxed);
-                let plain = body.with(|body| {
-                    for tool in tools(body).filter_map(Value::as_object_mut) {
-                        tool.remove(EAGER);
-                    }
-                });
-                self.try_once(&plain, outlet).await
-            }
-            _ => end,
+        let mut body = body.clone();
+        loop {
+            let end = self.try_once(&body, outlet).await;
+            let Err(ModelError::Api { status: Some(400), message, .. }) = &end else { return end };
+            let Some(simpler) = self.without_what(&body, message) else { return end };
+            tracing::info!(message, "the server is asked again without what it does not take");
+            body = simpler;
         }
+    }
+
+    /// The request to try after an error of 400 that says `message`; `None` if it complains of something else. What the
+    /// server takes of no request is remembered.
+    fn without_what(&self, body: &Body, message: &str) -> Option<Body> {
+        if message.contains("max_tokens") && body.is_list_limit {
+            // It allows less than its maker's list says, or no longer so much after a long conversation: "input length and
+            // `max_tokens` exceed context limit: 188240 + 64000 > 200000".
+            if !message.contains("context") {
+                self.modest().insert(body.model.clone());
+            }
+            return Some(body.with(|body| body["max_tokens"] = json!(DEFAULT_MAX_TOKENS)));
+        }
+        if message.contains(EAGER) && body.is_eager {
+            self.eager.store(false, Ordering::Relaxed);
+            return Some(body.with(|body| {
+                for tool in tools(body).filter_map(Value::as_object_mut) {
+                    tool.remove(EAGER);
+                }
+            }));
+        }
+        None
+    }
+
+    /// The most output tokens that `model` can be asked for here.
+    fn most_output(&self, model: &str) -> u32 {
+        let listed = prices::most_output(model);
+        if self.modest().contains(model) { listed.min(DEFAULT_MAX_TOKENS) } else { listed }
+    }
+
+    fn modest(&self) -> MutexGuard<'_, HashSet<String>> {
+        // A set of names is whole between any two statements.
+        self.modest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn try_once(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {

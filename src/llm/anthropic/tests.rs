@@ -129,6 +129,54 @@ async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_neither_is_asked_without_both_from_then_on() {
+    let refused = |words: &str| refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([
+        refused("max_tokens: 128000 > 32000, which is the maximum allowed number of output tokens"),
+        refused("tools.0.custom.eager_input_streaming: Extra inputs are not permitted"),
+        stream("text"),
+        stream("text"),
+    ])
+    .await;
+    let model = model(&provider);
+    let request = || Request { max_tokens: 0, ..asks("Hello") };
+    hear(&model, request()).await.end.expect("an answer");
+    hear(&model, request()).await.end.expect("an answer");
+    let sent = provider.asked().await.into_iter().map(|it| {
+        let eager = it.body["tools"][0].get("eager_input_streaming").is_some();
+        (it.body["max_tokens"].as_u64().unwrap_or_default(), eager)
+    });
+    let sent: Vec<_> = sent.collect();
+    assert_eq!(sent, [(128_000, true), (32_000, true), (32_000, false), (32_000, false)]);
+}
+
+#[tokio::test]
+async fn a_long_conversation_lowers_the_limit_of_no_other() {
+    let words = "input length and `max_tokens` exceed context limit: 188240 + 128000 > 200000, decrease input length or `max_tokens` and try again";
+    let too_long = refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([too_long, stream("text"), stream("text")]).await;
+    let model = model(&provider);
+    for _ in 0..2 {
+        let request = Request { max_tokens: 0, ..asks("Hello") };
+        hear(&model, request).await.end.expect("an answer");
+    }
+    let asked = provider.asked().await;
+    let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
+    assert_eq!(limits, [128_000, 32_000, 128_000]);
+}
+
+#[tokio::test]
+async fn a_complaint_that_stays_is_told() {
+    let words = "eager_input_streaming and max_tokens: no";
+    let refused = || refusal(400, "", &error_body("invalid_request_error", words));
+    let provider = Provider::answering([refused(), refused(), refused()]).await;
+    let request = Request { max_tokens: 0, ..asks("Hello") };
+    let error = hear(&model(&provider), request).await.end.expect_err("refused");
+    assert!(error.to_string().starts_with(words), "{error}");
+    assert_eq!(provider.asked().await.len(), 3);
+}
+
+#[tokio::test]
 async fn calls_of_other_models_are_sent_under_names_of_their_own() {
     let provider = Provider::answering([stream("text")]).await;
     let mut request = asks("Hello");
