@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::errors;
 use crate::llm::answer::{self, Outlet};
@@ -22,7 +22,8 @@ use crate::wire::messages::{ContentBlock, StopReason, Usage};
 /// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long the counts may take after the answer is complete. Some servers keep the connection open instead.
+/// How long the counts may take after the answer is complete. Some servers keep the connection open instead, and some say on
+/// it now and then that they are still there.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reads `bytes` until the answer of `model` is complete, and tells every delta on the way.
@@ -35,12 +36,14 @@ pub(super) async fn read(
     let mut left = MAX_ANSWER_BYTES;
     let mut splitter = Splitter::default();
     let mut reader = Reader::new(model);
+    let mut deadline = None;
     loop {
         let piece = if reader.reason.is_none() {
             bytes.next().await.transpose()?
         } else {
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + LAST_WORDS);
             // What breaks now breaks after the answer.
-            timeout(LAST_WORDS, bytes.next()).await.ok().flatten().and_then(Result::ok)
+            timeout_at(deadline, bytes.next()).await.ok().flatten().and_then(Result::ok)
         };
         let Some(piece) = piece else { break };
         left = left.checked_sub(piece.len()).ok_or_else(|| malformed("more than 64 MiB"))?;

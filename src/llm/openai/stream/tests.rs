@@ -246,6 +246,21 @@ async fn a_server_that_never_hangs_up_is_not_waited_for() {
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either() {
+    let bytes = std::fs::read(folder().join("no-done.sse")).expect("a fixture");
+    let comments = stream::unfold(0, async |said| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        (said < 100).then(|| (Ok(Bytes::from_static(b": still here\n\n")), said + 1))
+    });
+    let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(comments);
+    let work = |outlet: Outlet| async move { read(pieces, "m-0", &outlet).await };
+    let began = Instant::now();
+    let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
+    assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
+    assert!(began.elapsed() <= LAST_WORDS + Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
 #[tokio::test]
 async fn an_answer_in_one_piece_is_an_answer() {
     let work = |answer: Value| {
