@@ -26,6 +26,7 @@ use super::{AssistantMessage, Delta, Model, ModelError, Request, transport};
 use crate::wire::messages::Usage;
 
 use request::{Body, Dialect, Limit};
+use stream::Thoughts;
 
 /// Where the API is when nobody says otherwise.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -58,7 +59,7 @@ struct Api {
     model: OnceCell<String>,
     /// What every model is asked in at first.
     dialect: Dialect,
-    /// What is known better of single models, by name; only of those that have refused something.
+    /// What is known better of single models, by name; only of those that need something else.
     learned: Mutex<HashMap<String, Dialect>>,
     patience: Patience,
 }
@@ -140,7 +141,9 @@ impl Api {
         loop {
             let spoken = self.dialect_of(model);
             let body = request::body(request, model, spoken);
-            let end = self.try_once(&body, model, outlet).await;
+            let learn = |is_thinking| self.learn(model, Dialect { is_thinking, ..spoken });
+            let thoughts = Thoughts { begun: spoken.is_thinking, learn: &learn };
+            let end = self.try_once(&body, model, thoughts, outlet).await;
             let Err(ModelError::Api { status: Some(400 | 422), message, .. }) = &end else {
                 return end;
             };
@@ -149,7 +152,7 @@ impl Api {
             }
             let Some(simpler) = spoken.without_what(message) else { return end };
             tracing::info!(message, "the server is asked again without what it does not take");
-            self.learned().insert(model.to_owned(), simpler);
+            self.learn(model, simpler);
         }
     }
 
@@ -157,15 +160,18 @@ impl Api {
         &self,
         body: &Body<'_>,
         model: &str,
+        thoughts: Thoughts<'_>,
         outlet: &Outlet,
     ) -> Result<AssistantMessage, ModelError> {
         let url = format!("{}/chat/completions", self.base);
         let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
         let request_id = opened.request_id.clone();
         let answer = match opened.content_type().as_str() {
-            "text/event-stream" => stream::read(opened.bytes(), model, outlet).await,
+            "text/event-stream" => stream::read(opened.bytes(), model, thoughts, outlet).await,
             // Some gateways answer in one piece whatever they are asked for.
-            "application/json" => stream::read_whole(opened.json().await?, model, outlet).await,
+            "application/json" => {
+                stream::read_whole(opened.json().await?, model, thoughts, outlet).await
+            }
             kind => {
                 let message = format!("{kind} instead of a stream of events");
                 Err(ModelError::Malformed { message })
@@ -207,6 +213,12 @@ impl Api {
     /// How this model is spoken to: behind one server are models that differ in what they take.
     fn dialect_of(&self, model: &str) -> Dialect {
         self.learned().get(model).copied().unwrap_or(self.dialect)
+    }
+
+    fn learn(&self, model: &str, dialect: Dialect) {
+        if self.dialect_of(model) != dialect {
+            self.learned().insert(model.to_owned(), dialect);
+        }
     }
 
     fn learned(&self) -> MutexGuard<'_, HashMap<String, Dialect>> {

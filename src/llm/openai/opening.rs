@@ -1,4 +1,8 @@
 //! Holds back what some local models write before their answer: blank lines, and reasoning between tags. Pure.
+//!
+//! Many chat templates open the tag by themselves (as `QwQ`'s does: <https://huggingface.co/unsloth/QwQ-32B/discussions/1>),
+//! and a server that does not take the reasoning apart then sends only its end: `Two and two.</think>Four.` That it was
+//! reasoning shows when it is over.
 
 const BEGIN: &str = "<think>";
 const END: &str = "</think>";
@@ -9,8 +13,59 @@ pub(super) enum Opening {
     Held(String),
     /// Inside of the tags; the last bytes, which may be the beginning of the end.
     Thinking(String),
+    /// Inside of tags of which only the end will come, if this answer is like the last; all of it, in case that it is not.
+    Begun(String, Seeker),
     /// The answer itself.
     Over,
+}
+
+/// Looks for the end of thoughts that had no beginning.
+#[derive(Default)]
+pub(super) struct Seeker {
+    /// Up to here there is none.
+    sought: usize,
+}
+
+impl Seeker {
+    /// Where the answer begins in this text, which has only grown since the last time; `None` as far as can be seen before
+    /// more comes.
+    pub(super) fn end_of_thoughts(&mut self, text: &str, is_over: bool) -> Option<usize> {
+        while let Some(at) = text[self.sought..].find(END).map(|at| self.sought + at) {
+            let after = at + END.len();
+            match ends_thoughts(&text[..at], &text[after..], is_over) {
+                Some(true) => return Some(after),
+                Some(false) => self.sought = after,
+                None => {
+                    self.sought = at;
+                    return None;
+                }
+            }
+        }
+        let tail = text.len().saturating_sub(END.len());
+        self.sought = self.sought.max(text.floor_char_boundary(tail));
+        None
+    }
+}
+
+/// Whether the tag between these ends thoughts, or is one that a text speaks of; `None` if the next character decides.
+///
+/// Thoughts end where the tag is glued to their last word or to the first of the answer, or stands alone on its line. A tag
+/// in code, in quotes, between words or before a full stop is one that is spoken of, and so is each one after its beginning.
+fn ends_thoughts(before: &str, after: &str, is_over: bool) -> Option<bool> {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let fences = before.lines().filter(|line| line.trim_start().starts_with("```")).count();
+    let is_code = fences % 2 == 1 || line.matches('`').count() % 2 == 1;
+    let is_alone = line.trim().is_empty();
+    let is_glued = line.ends_with(|c: char| !c.is_whitespace() && !"\"'“‘„«([{".contains(c));
+    if before.contains(BEGIN) || is_code || !(is_alone || is_glued) {
+        return Some(false);
+    }
+    match after.chars().next() {
+        None => is_over.then_some(true),
+        Some('\r' | '\n') => Some(true),
+        Some(c) if c.is_whitespace() => Some(is_glued),
+        Some(c) => Some(!"\"'”’»)]}`.,;:!?".contains(c)),
+    }
 }
 
 impl Default for Opening {
@@ -20,6 +75,15 @@ impl Default for Opening {
 }
 
 impl Opening {
+    /// Of an answer that begins in the middle of thoughts.
+    pub(super) fn begun() -> Self {
+        Self::Begun(String::new(), Seeker::default())
+    }
+
+    pub(super) fn is_begun(&self) -> bool {
+        matches!(self, Self::Begun(..))
+    }
+
     /// What people may read after this piece.
     pub(super) fn pass(&mut self, piece: &str) -> String {
         match self {
@@ -50,13 +114,20 @@ impl Opening {
                 tail.drain(..keep);
                 String::new()
             }
+            Self::Begun(held, seeker) => {
+                held.push_str(piece);
+                let Some(end) = seeker.end_of_thoughts(held, false) else { return String::new() };
+                let after = held.split_off(end);
+                *self = Self::default();
+                self.pass(&after)
+            }
         }
     }
 
     /// What was held back for nothing when the answer is over.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::replace(self, Self::Over) {
-            Self::Held(held) => held.trim_start().to_owned(),
+            Self::Held(held) | Self::Begun(held, _) => held.trim_start().to_owned(),
             Self::Thinking(_) | Self::Over => String::new(),
         }
     }
@@ -73,6 +144,52 @@ mod tests {
         let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();
         told.push_str(&opening.rest());
         told
+    }
+
+    #[test]
+    fn thoughts_without_a_beginning_end_where_no_text_speaks_of_tags() {
+        let cases = [
+            ("Okay… hmm</think>\n\nfour", Some("\n\nfour")),
+            ("Okay.\n</think>\n\nfour", Some("\n\nfour")),
+            ("Okay.\r\n</think>\r\nfour", Some("\r\nfour")),
+            ("Okay.</think>Four.", Some("Four.")),
+            ("Okay.</think> Four.", Some(" Four.")),
+            ("</think>\n\nfour", Some("\n\nfour")),
+            ("Okay.\n</think>", Some("")),
+            ("It says `</think>` there. Done.</think>Four.", Some("Four.")),
+            ("The tag </think> ends it.", None),
+            ("It ends with </think>.", None),
+            ("It ends with </think>", None),
+            ("It ends with \"</think>\" or (</think>).", None),
+            ("Use `x</think>y` here.", None),
+            ("```\nx\n</think>\ny\n```\nDone.", None),
+            ("Write <think>x</think>y for it.", None),
+            ("</think> is the tag.", None),
+        ];
+        for (text, answer) in cases {
+            let whole = Seeker::default().end_of_thoughts(text, true).map(|at| &text[at..]);
+            assert_eq!(whole, answer, "{text:?}");
+            let mut seeker = Seeker::default();
+            let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+            let mut found = ends.map(|end| (&text[..end], end == text.len()));
+            let found = found.find_map(|(text, over)| seeker.end_of_thoughts(text, over));
+            assert_eq!(found.map(|at| &text[at..]), answer, "{text:?} letter by letter");
+        }
+    }
+
+    #[test]
+    fn an_answer_like_the_last_is_told_from_its_end_of_thoughts_on() {
+        for (text, expected) in [("Hm.\n</think>\n\nFour.", "Four."), ("Four.", "Four.")] {
+            for size in [1, 3, 1000] {
+                let mut opening = Opening::begun();
+                let chars: Vec<char> = text.chars().collect();
+                let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
+                let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();
+                assert_eq!(opening.is_begun(), text == expected);
+                told.push_str(&opening.rest());
+                assert_eq!(told, expected, "{text:?} by {size}");
+            }
+        }
     }
 
     #[test]

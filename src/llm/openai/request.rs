@@ -15,6 +15,8 @@ pub(super) struct Dialect {
     pub stream_options: StreamOptions,
     /// How much it is to think where there are tools.
     pub effort: Effort,
+    /// Whether its answers begin in the middle of its thoughts.
+    pub is_thinking: bool,
 }
 
 /// How much a model is asked to think before it answers.
@@ -55,6 +57,7 @@ impl Default for Dialect {
             limit: Limit::MaxTokens,
             stream_options: StreamOptions::Taken,
             effort: Effort::Unsaid,
+            is_thinking: false,
         }
     }
 }

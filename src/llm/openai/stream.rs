@@ -15,7 +15,7 @@ use super::errors;
 use crate::llm::answer::{self, Outlet};
 use crate::llm::events::{Event, Splitter};
 use crate::llm::openai::calls::{Calls, Told};
-use crate::llm::openai::opening::Opening;
+use crate::llm::openai::opening::{Opening, Seeker};
 use crate::llm::{AssistantMessage, Delta, ModelError};
 use crate::wire::messages::{ContentBlock, StopReason, Usage};
 
@@ -30,12 +30,13 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     model: &str,
+    thoughts: Thoughts<'_>,
     outlet: &Outlet,
 ) -> Result<AssistantMessage, ModelError> {
     let mut bytes = pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
     let mut splitter = Splitter::default();
-    let mut reader = Reader::new(model);
+    let mut reader = Reader::new(model, thoughts);
     let mut deadline = None;
     loop {
         let piece = if reader.reason.is_none() {
@@ -70,9 +71,10 @@ pub(super) async fn read(
 pub(super) async fn read_whole(
     answer: Value,
     model: &str,
+    thoughts: Thoughts<'_>,
     outlet: &Outlet,
 ) -> Result<AssistantMessage, ModelError> {
-    let mut reader = Reader::new(model);
+    let mut reader = Reader::new(model, thoughts);
     if !answer["choices"].is_array() && errors::mid_stream(&answer).is_none() {
         return Err(malformed("an answer without choices"));
     }
@@ -87,14 +89,29 @@ const DONE: &str = "[DONE]";
 
 async fn tell(deltas: Vec<Delta>, outlet: &Outlet) {
     for delta in deltas {
-        outlet.send(delta).await;
+        match delta {
+            Delta::Reset => outlet.take_back().await,
+            delta => outlet.send(delta).await,
+        }
     }
 }
 
+/// Whether answers begin in the middle of the model's thoughts, as with chat templates that open the tag by themselves.
+#[derive(Clone, Copy)]
+pub(super) struct Thoughts<'a> {
+    /// So did the last one.
+    pub begun: bool,
+    /// Told of it as soon as an answer shows it.
+    pub learn: &'a (dyn Fn(bool) + Send + Sync),
+}
+
 /// An answer being read.
-struct Reader {
+struct Reader<'a> {
     model: String,
     opening: Opening,
+    /// Looks for the end of thoughts that had no beginning, once.
+    seeker: Option<Seeker>,
+    thoughts: Thoughts<'a>,
     blocks: Vec<Block>,
     calls: Calls,
     /// The server's word for why the answer is over.
@@ -113,11 +130,13 @@ enum Block {
     Call(usize),
 }
 
-impl Reader {
-    fn new(model: &str) -> Self {
+impl<'a> Reader<'a> {
+    fn new(model: &str, thoughts: Thoughts<'a>) -> Self {
         Self {
             model: model.to_owned(),
-            opening: Opening::default(),
+            opening: if thoughts.begun { Opening::begun() } else { Opening::default() },
+            seeker: Some(Seeker::default()),
+            thoughts,
             blocks: Vec::new(),
             calls: Calls::default(),
             reason: None,
@@ -219,10 +238,44 @@ impl Reader {
             Some(Block::Call(_)) if text.trim().is_empty() => return,
             Some(Block::Call(_)) | None => self.blocks.push(Block::Text(text.clone())),
         }
-        deltas.push(Delta::Text(text));
+        if !self.leave_thoughts(false, deltas) {
+            deltas.push(Delta::Text(text));
+        }
+    }
+
+    /// Takes back what was told if all of it so far were thoughts, and keeps what follows them.
+    fn leave_thoughts(&mut self, is_over: bool, deltas: &mut Vec<Delta>) -> bool {
+        let ([Block::Text(text)], Some(seeker)) = (self.blocks.as_slice(), &mut self.seeker) else {
+            return false;
+        };
+        let Some(end) = seeker.end_of_thoughts(text, is_over) else { return false };
+        let answer = text[end..].to_owned();
+        self.seeker = None;
+        self.blocks.clear();
+        self.opening = Opening::default();
+        (self.thoughts.learn)(true);
+        deltas.push(Delta::Reset);
+        self.text(&answer, deltas);
+        true
+    }
+
+    /// The first text is over, by a call or by the end: what was held back of it is told.
+    fn settle(&mut self, is_end: bool, deltas: &mut Vec<Delta>) {
+        let is_begun = self.opening.is_begun();
+        if is_begun {
+            (self.thoughts.learn)(false);
+        }
+        if is_begun || is_end {
+            let held = self.opening.rest();
+            self.say(held, deltas);
+        }
+        self.leave_thoughts(true, deltas);
     }
 
     fn call(&mut self, piece: &Value, deltas: &mut Vec<Delta>) {
+        if !self.blocks.iter().any(|block| matches!(block, Block::Call(_))) {
+            self.settle(false, deltas);
+        }
         let number = self.calls.grow(piece);
         let known =
             self.blocks.iter().position(|it| matches!(it, Block::Call(no) if *no == number));
@@ -243,8 +296,7 @@ impl Reader {
             return Err(ModelError::CutOff);
         }
         let mut deltas = Vec::new();
-        let held = self.opening.rest();
-        self.say(held, &mut deltas);
+        self.settle(true, &mut deltas);
         tell(deltas, outlet).await;
         let stop_reason = self.stop_reason()?;
         let mut content = Vec::new();

@@ -163,6 +163,19 @@ async fn a_model_that_takes_no_tools_at_all_says_so_instead_of_the_provider() {
 }
 
 #[tokio::test]
+async fn a_model_that_thinks_aloud_is_known_from_its_first_answer_on() {
+    let thinking = || stream("openai/think-end-only");
+    let provider = Provider::answering([thinking(), thinking()]).await;
+    let model = model(&provider);
+    let first = hear(&model, asks("Two and two?")).await;
+    assert!(first.deltas.contains(&Delta::Reset));
+    assert_eq!((first.text().as_str(), first.streamed_text().as_str()), ("four.", "four."));
+    let second = hear(&model, asks("Two and two?")).await;
+    assert!(!second.deltas.contains(&Delta::Reset), "nothing to take back");
+    assert_eq!(second.streamed_text(), "four.");
+}
+
+#[tokio::test]
 async fn a_complaint_about_something_else_is_final() {
     let words = "registry.ollama.ai/library/gemma:2b does not support tools";
     let provider = Provider::answering([complaint(words)]).await;

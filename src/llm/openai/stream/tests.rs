@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
 use serde_json::json;
@@ -7,10 +8,14 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::llm::testing::{Heard, hear_out};
 
+/// Of a model that is not known to think aloud.
+const NONE: Thoughts<'static> = Thoughts { begun: false, learn: &|_| {} };
+
 async fn replay(bytes: &[u8], size: usize) -> Heard {
     let pieces: Vec<_> =
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-    let work = |outlet: Outlet| async move { read(stream::iter(pieces), "m-0", &outlet).await };
+    let work =
+        |outlet: Outlet| async move { read(stream::iter(pieces), "m-0", NONE, &outlet).await };
     hear_out(answer::answer(CancellationToken::new(), work)).await
 }
 
@@ -53,9 +58,8 @@ fn told(delta: &Delta) -> String {
         Delta::Text(text) => format!("say {text}"),
         Delta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
         Delta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
-        Delta::NextText(_) | Delta::Block(_) | Delta::Reset | Delta::Done(_) => {
-            panic!("never told by a reader")
-        }
+        Delta::Reset => "forget".into(),
+        Delta::NextText(_) | Delta::Block(_) | Delta::Done(_) => panic!("never told by a reader"),
     }
 }
 
@@ -241,7 +245,7 @@ async fn errors_in_the_middle_end_the_answer() {
 async fn a_server_that_never_hangs_up_is_not_waited_for() {
     let bytes = std::fs::read(folder().join("no-done.sse")).expect("a fixture");
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(stream::pending());
-    let work = |outlet: Outlet| async move { read(pieces, "m-0", &outlet).await };
+    let work = |outlet: Outlet| async move { read(pieces, "m-0", NONE, &outlet).await };
     let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
 }
@@ -254,7 +258,7 @@ async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either(
         (said < 100).then(|| (Ok(Bytes::from_static(b": still here\n\n")), said + 1))
     });
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(comments);
-    let work = |outlet: Outlet| async move { read(pieces, "m-0", &outlet).await };
+    let work = |outlet: Outlet| async move { read(pieces, "m-0", NONE, &outlet).await };
     let began = Instant::now();
     let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
@@ -262,9 +266,52 @@ async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either(
 }
 
 #[tokio::test]
+async fn thoughts_that_had_no_beginning_are_taken_back() {
+    let expected = [
+        "say Okay… ",
+        "say hmm",
+        "say </think>",
+        "forget",
+        "say four",
+        "say .",
+        "- four.",
+        "= end_turn",
+    ];
+    assert_eq!(play("think-end-only").await, expected);
+    let call = [
+        "say Okay.",
+        "say \n</think>",
+        "forget",
+        "call 0 call_abc1 Read",
+        r#"more 0 {"file_path":"a"}"#,
+        r#"- call_abc1 Read {"file_path":"a"}"#,
+        "= tool_use",
+    ];
+    assert_eq!(play("think-end-before-call").await, call);
+}
+
+#[tokio::test]
+async fn thoughts_like_the_last_are_not_told_at_all() {
+    let learned = Mutex::new(Vec::new());
+    let learned = Arc::new(learned);
+    for (name, said) in [("think-end-only", "say four"), ("plain-text", "say Good morning 🦀.")] {
+        let bytes = std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture");
+        let pieces = stream::iter([Ok(Bytes::from(bytes))]);
+        let notes = Arc::clone(&learned);
+        let work = |outlet: Outlet| async move {
+            let learn = |begun| notes.lock().expect("one at a time").push(begun);
+            read(pieces, "m-0", Thoughts { begun: true, learn: &learn }, &outlet).await
+        };
+        let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
+        assert_eq!(lines(&heard)[0], said, "{name}");
+    }
+    assert_eq!(*learned.lock().expect("one at a time"), [false], "the second had none");
+}
+
+#[tokio::test]
 async fn an_answer_in_one_piece_is_an_answer() {
     let work = |answer: Value| {
-        let work = |outlet: Outlet| async move { read_whole(answer, "m-0", &outlet).await };
+        let work = |outlet: Outlet| async move { read_whole(answer, "m-0", NONE, &outlet).await };
         hear_out(answer::answer(CancellationToken::new(), work))
     };
     let call = json!({"id": "call_abc1", "type": "function", "function": {"name": "list", "arguments": "{}"}});
