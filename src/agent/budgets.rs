@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use crate::llm::{Delta, Lost};
 use crate::wire::messages::{ContentBlock, Usage};
 
-use super::stage::{Stage, calls, rewrites, says};
-use super::{Limits, Stop, stage};
+use super::stage::{Play, Stage, calls, rewrites, says};
+use super::{Limits, Stop};
 
 /// How the only run ended: the subtype, and what people were told.
 fn ending(stage: &Stage) -> (String, String) {
@@ -20,6 +21,15 @@ fn ending(stage: &Stage) -> (String, String) {
         _ => None,
     });
     result.expect("the run has ended")
+}
+
+/// The tokens that people were told of at the end.
+fn used(stage: &Stage) -> serde_json::Value {
+    let used = stage.said.iter().find_map(|said| match &said.saying {
+        crate::room::event::Saying::Agent("result", _, content) => Some(content["usage"].clone()),
+        _ => None,
+    });
+    used.expect("an end")
 }
 
 #[tokio::test]
@@ -37,6 +47,35 @@ async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
 }
 
 #[tokio::test]
+async fn tries_in_vain_use_up_the_tokens_too() {
+    let limits = Limits { tokens: 1_000, ..Limits::default() };
+    let mut stage = Stage::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = Usage { output_tokens: 100, ..Usage::default() };
+    let usage = Usage { input_tokens: 900, ..Usage::default() };
+    let lost = Delta::Lost(Lost { model: "actor".into(), usage });
+    let go_on = Arc::new(Notify::new());
+    go_on.notify_one();
+    let answer = Box::new(rewrites("It was very dark."));
+    stage.model.plays([Play::Writes(vec![lost, Delta::Reset], go_on, answer)]);
+    stage.ask("Make it darker").await;
+    stage.decide(crate::review::Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
+}
+
+#[tokio::test]
+async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
+    let limits = Limits { model_ms: 50, ..Limits::default() };
+    let mut stage = Stage::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = Usage { input_tokens: 900, ..Usage::default() };
+    stage.model.plays([Play::Hang("Let me think")]);
+    stage.ask("Make it darker").await;
+    stage.response().await;
+    assert_eq!(ending(&stage).0, "limit");
+    assert_eq!(used(&stage)["input_tokens"], 900);
+}
+
+#[tokio::test]
 async fn a_restart_begins_no_new_budget() {
     let limits = Limits { tokens: 1_000, ..Limits::default() };
     let mut stage = Stage::with_limits("It was dark.", limits).await;
@@ -47,18 +86,14 @@ async fn a_restart_begins_no_new_budget() {
     stage.restart().await;
     stage.decide(crate::review::Verdict::Approve).await;
     stage.response().await;
-    let used = stage.said.iter().find_map(|said| match &said.saying {
-        crate::room::event::Saying::Agent("result", _, content) => Some(content["usage"].clone()),
-        _ => None,
-    });
-    assert_eq!(used.expect("an end")["output_tokens"], 800);
+    assert_eq!(used(&stage)["output_tokens"], 800);
 }
 
 #[tokio::test]
 async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
     let limits = Limits { model_ms: 50, ..Limits::default() };
     let mut stage = Stage::with_limits("It was dark.", limits).await;
-    stage.model.plays([stage::Play::Hang("Let me think")]);
+    stage.model.plays([Play::Hang("Let me think")]);
     stage.ask("Make it darker").await;
     let response = stage.response().await;
     assert_eq!(response.message, "Let me think");
@@ -198,7 +233,7 @@ async fn counting_takes_of_the_time_that_a_run_may_wait_for_its_model() {
     let limits = Limits { model_ms: 50, ..Limits::default() };
     let mut stage = Stage::with_limits(&"word ".repeat(60_000), limits).await;
     *stage.model.counts_forever.lock().unwrap() = Some(Arc::default());
-    stage.model.plays([stage::Play::Hang("")]);
+    stage.model.plays([Play::Hang("")]);
     stage.ask("What is this?").await;
     stage.response().await;
     assert_eq!(ending(&stage).0, "limit");

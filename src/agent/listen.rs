@@ -3,12 +3,12 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::{Delta, ModelError};
+use crate::llm::{Delta, Lost, ModelError};
 
 use super::sketching::Sketching;
 use super::turn::{End, Event};
@@ -21,7 +21,7 @@ const CHUNK_SIZE: usize = 256;
 /// Bytes of one answer; a document at its limit fits several times.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
-/// What people have not been told yet, and what they have.
+/// What people have not been told yet, and what they have; what was used in vain.
 #[derive(Default)]
 struct Heard {
     text: String,
@@ -29,15 +29,17 @@ struct Heard {
     told: usize,
     due: Option<Instant>,
     size: usize,
+    lost: Vec<Lost>,
 }
 
-/// What came of a call of the model. Ends at once when `cancel` fires.
+/// What came of a call of the model, and what the tries used of which nothing came. Ends at once when `cancel` fires, which
+/// the model was given too.
 pub async fn listen(
     voice: &Voice,
     stream: BoxStream<'static, Result<Delta, ModelError>>,
     cancel: &CancellationToken,
     sketching: &mut Sketching<'_>,
-) -> Event {
+) -> (Event, Vec<Lost>) {
     voice.stream_start().await;
     let mut heard = Heard::default();
     let event = until_end(voice, stream, cancel, &mut heard, sketching).await;
@@ -49,7 +51,7 @@ pub async fn listen(
             _ => None,
         })
         .await;
-    event
+    (event, heard.lost)
 }
 
 async fn until_end(
@@ -64,7 +66,12 @@ async fn until_end(
         let due = heard.due;
         let delta = tokio::select! {
             biased;
-            () = cancel.cancelled() => return Event::Cancelled { partial: heard.text.clone() },
+            () = cancel.cancelled() => {
+                if let Some(Some(Ok(Delta::Lost(lost)))) = stream.next().now_or_never() {
+                    heard.lost.push(lost);
+                }
+                return Event::Cancelled { partial: heard.text.clone() };
+            }
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 heard.tell(voice).await;
                 continue;
@@ -87,9 +94,10 @@ async fn until_end(
             Some(Ok(Delta::Block(_))) => {}
             Some(Ok(Delta::Reset)) => {
                 sketching.start_again().await;
-                *heard = Heard::default();
+                *heard = Heard { lost: std::mem::take(&mut heard.lost), ..Heard::default() };
                 voice.stream_start().await;
             }
+            Some(Ok(Delta::Lost(lost))) => heard.lost.push(lost),
             Some(Ok(Delta::Done(answer))) => return Event::Answered(answer),
             Some(Err(ModelError::Cancelled)) => {
                 return Event::Cancelled { partial: heard.text.clone() };

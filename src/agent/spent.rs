@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::llm::{AssistantMessage, prices};
+use crate::llm::{AssistantMessage, Lost, prices};
 use crate::wire::messages::Usage;
 
 /// What a run has used so far. Kept with the run, so that a restart begins no new budget.
@@ -14,7 +14,7 @@ pub struct Spent {
     pub model: String,
     /// Complete answers.
     pub answers: u64,
-    /// Tokens of all of them.
+    /// Tokens of all of them, and of the tries that gave none.
     pub usage: Usage,
     /// What they cost, in billionths of a US dollar; `None` if the price of one is not known.
     pub cost: Option<u64>,
@@ -29,11 +29,21 @@ impl Spent {
     /// One more answer.
     pub fn add(&mut self, answer: &AssistantMessage) {
         let AssistantMessage { model, usage, notice, .. } = answer;
-        let cost = prices::cost(model, *usage);
-        self.cost = if self.answers == 0 { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
+        self.pay(model, *usage);
         self.answers += 1;
-        self.model.clone_from(model);
         self.notice = notice.clone().or(self.notice.take());
+    }
+
+    /// One more try that gave no answer.
+    pub fn lose(&mut self, lost: &Lost) {
+        self.pay(&lost.model, lost.usage);
+    }
+
+    fn pay(&mut self, model: &str, usage: Usage) {
+        let cost = prices::cost(model, usage);
+        let is_first = self.answers == 0 && self.tokens() == 0;
+        self.cost = if is_first { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
+        model.clone_into(&mut self.model);
         let Usage {
             input_tokens,
             cache_creation_input_tokens,
@@ -103,6 +113,19 @@ mod tests {
         assert_eq!(shown["usage"]["input_tokens"], 3_000);
         assert_eq!(shown["cost_usd"], json!(0.009));
         assert_eq!(spent.tokens(), 3_300);
+    }
+
+    #[test]
+    fn tries_in_vain_add_up_with_the_answers() {
+        let mut spent = Spent::default();
+        let AssistantMessage { model, usage, .. } = answer("claude-sonnet-5-5", 1_000, 100);
+        let lost = Lost { model, usage };
+        spent.lose(&lost);
+        assert_eq!((spent.tokens(), spent.answers, spent.cost), (1_100, 0, Some(3_000_000)));
+        spent.add(&answer("claude-sonnet-5-5", 2_000, 200));
+        spent.lose(&lost);
+        assert_eq!((spent.tokens(), spent.answers), (4_400, 1));
+        assert_eq!(spent.shown().expect("tokens were used")["cost_usd"], json!(0.012));
     }
 
     #[test]

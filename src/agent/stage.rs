@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::{Auth, Secret};
 use crate::document::utf16_len;
 use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
-use crate::llm::{AssistantMessage, Delta, Model, ModelError, Request};
+use crate::llm::{AssistantMessage, Delta, Lost, Model, ModelError, Request};
 use crate::review::{self, Decision, Verdict};
 use crate::room::clock::Clock;
 use crate::room::command::{Member, Opened, Push, Sketch};
@@ -203,12 +203,14 @@ impl Play {
             Play::Fail(words, error) => {
                 stream::iter([Ok(Delta::Text(words.into())), Err(error)]).boxed()
             }
-            Play::Hang(words) => stream::iter([Ok(Delta::Text(words.into()))])
-                .chain(stream::once(async move {
+            Play::Hang(words) => {
+                let end = stream::once(async move {
                     cancel.cancelled().await;
-                    Err(ModelError::Cancelled)
-                }))
-                .boxed(),
+                    let lost = Lost { model: "actor".into(), usage };
+                    stream::iter([Ok(Delta::Lost(lost)), Err(ModelError::Cancelled)])
+                });
+                stream::iter([Ok(Delta::Text(words.into()))]).chain(end.flatten()).boxed()
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AssistantMessage, Delta, ModelError};
+use super::{AssistantMessage, Delta, Lost, ModelError};
 use crate::wire::messages::{ContentBlock, StopReason, Usage};
 
 /// Where a model puts its deltas while it works.
@@ -18,9 +19,39 @@ pub(super) struct Outlet {
     sender: mpsc::Sender<Delta>,
     /// Something was told since the start or the last `Reset`.
     told: AtomicBool,
+    used: Arc<Used>,
+}
+
+/// What the try that is under way has used so far.
+#[derive(Default)]
+struct Used(Mutex<Option<Lost>>);
+
+impl Used {
+    fn set(&self, model: &str, usage: Usage) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.as_ref().map_or(Usage::default(), |lost| lost.usage) != usage {
+            *used = Some(Lost { model: model.to_owned(), usage });
+        }
+    }
+
+    fn take(&self) -> Option<Lost> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl Outlet {
+    /// The provider says what the answer of `model` has used so far. It counts if no answer comes of it.
+    pub(super) fn uses(&self, model: &str, usage: Usage) {
+        self.used.set(model, usage);
+    }
+
+    /// Tells what the last try has used in vain.
+    pub(super) async fn lose(&self) {
+        if let Some(lost) = self.used.take() {
+            self.sender.send(Delta::Lost(lost)).await.ok();
+        }
+    }
+
     /// Waits until the reader has room. A reader that is gone is no error: the work is about to be dropped.
     pub(super) async fn send(&self, delta: Delta) {
         self.told.store(true, Ordering::Relaxed);
@@ -49,8 +80,10 @@ where
     W: Future<Output = Result<AssistantMessage, ModelError>> + Send + 'static,
 {
     let (sender, receiver) = mpsc::channel(OUTLET_CAPACITY);
-    let work = Box::pin(work(Outlet { sender, told: AtomicBool::new(false) }));
-    Box::pin(stream::unfold(Some(Running { work, receiver, cancel }), next))
+    let used = Arc::<Used>::default();
+    let outlet = Outlet { sender, told: AtomicBool::new(false), used: Arc::clone(&used) };
+    let work = Box::pin(work(outlet));
+    Box::pin(stream::unfold(Some(Running { work, receiver, cancel, used }), next))
 }
 
 /// Work in progress and the deltas it has sent.
@@ -58,6 +91,16 @@ struct Running {
     work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
     receiver: mpsc::Receiver<Delta>,
     cancel: CancellationToken,
+    used: Arc<Used>,
+}
+
+impl Running {
+    /// The end without an answer, after what was used in vain. The work is dropped at once.
+    fn fail(mut self, error: ModelError) -> (Result<Delta, ModelError>, Option<Self>) {
+        let Some(lost) = self.used.take() else { return (Err(error), None) };
+        self.work = Box::pin(async { Err(error) });
+        (Ok(Delta::Lost(lost)), Some(self))
+    }
 }
 
 /// The next item and, unless it is the last, the rest of the work.
@@ -65,7 +108,7 @@ async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Op
     let mut running = running?;
     tokio::select! {
         biased;
-        () = running.cancel.cancelled() => Some((Err(ModelError::Cancelled), None)),
+        () = running.cancel.cancelled() => Some(running.fail(ModelError::Cancelled)),
         Some(delta) = running.receiver.recv() => Some((Ok(delta), Some(running))),
         end = &mut running.work => match running.receiver.try_recv() {
             // What was sent before the end comes before it.
@@ -73,7 +116,10 @@ async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Op
                 running.work = Box::pin(async { end });
                 Some((Ok(delta), Some(running)))
             }
-            Err(_) => Some((end.map(Delta::Done), None)),
+            Err(_) => Some(match end {
+                Ok(answer) => (Ok(Delta::Done(answer)), None),
+                Err(error) => running.fail(error),
+            }),
         },
     }
 }

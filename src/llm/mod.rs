@@ -222,8 +222,19 @@ pub enum Delta {
     Block(ContentBlock),
     /// Forget everything since the start of this stream: the turn starts again.
     Reset,
+    /// A try is over that gave no answer, and cost something nevertheless.
+    Lost(Lost),
     /// The complete answer; the last item.
     Done(AssistantMessage),
+}
+
+/// What was used by a try that broke off, was cut or was cancelled, as far as the provider had said by then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The model that was asked.
+    pub model: String,
+    /// Tokens used.
+    pub usage: Usage,
 }
 
 /// A complete answer.

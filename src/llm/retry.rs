@@ -50,6 +50,7 @@ where
         };
         let Some(pause) = patience.pause(&error, attempt, chance()) else { return Err(error) };
         tracing::warn!(%error, attempt, pause_ms = pause.as_millis(), "asking the model again");
+        outlet.lose().await;
         tokio::time::sleep(pause).await;
         outlet.take_back().await;
         attempt += 1;

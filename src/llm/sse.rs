@@ -33,7 +33,9 @@ pub(super) async fn read(
         let mut events = Vec::new();
         let fed = splitter.feed(&piece, &mut events);
         for event in &events {
-            match reader.event(event)? {
+            let heard = reader.event(event)?;
+            outlet.uses(reader.model(), reader.usage());
+            match heard {
                 Some(Delta::Done(message)) => return Ok(message),
                 Some(delta) => outlet.send(delta).await,
                 None => {}
@@ -85,6 +87,16 @@ const KNOWN_EVENTS: [&str; 9] = [
 ];
 
 impl Reader {
+    /// The model that answers; empty before it says so.
+    pub(super) fn model(&self) -> &str {
+        self.start.as_ref().map_or("", |start| start.model.as_str())
+    }
+
+    /// What the answer has used so far.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
     fn event(&mut self, event: &Event) -> Result<Option<Delta>, ModelError> {
         let Event { name, data } = event;
         if !KNOWN_EVENTS.contains(&name.as_str()) {

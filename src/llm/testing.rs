@@ -11,14 +11,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{AssistantMessage, Delta, DocumentView, Model, ModelError, Request, Selection};
+use super::{AssistantMessage, Delta, DocumentView, Lost, Model, ModelError, Request, Selection};
 use crate::wire::messages::{ContentBlock, Message, ToolDefinition};
 
 /// Everything a model said, and how it ended.
 #[derive(Debug, PartialEq)]
 pub(super) struct Heard {
-    /// All deltas but `Done`.
+    /// All deltas but `Done` and `Lost`.
     pub(super) deltas: Vec<Delta>,
+    /// Tokens sent and received by each try in vain.
+    pub(super) lost: Vec<(u64, u64)>,
     pub(super) end: Result<AssistantMessage, ModelError>,
 }
 
@@ -67,16 +69,19 @@ pub(super) async fn hear(model: &dyn Model, request: Request) -> Heard {
 
 /// Hears a stream out, which must end right after its end.
 pub(super) async fn hear_out(mut stream: BoxStream<'_, Result<Delta, ModelError>>) -> Heard {
-    let mut deltas = Vec::new();
+    let (mut deltas, mut lost) = (Vec::new(), Vec::new());
     let end = loop {
         match stream.next().await.expect("a stream ends with Done or an error") {
             Ok(Delta::Done(message)) => break Ok(message),
+            Ok(Delta::Lost(Lost { usage, .. })) => {
+                lost.push((usage.input_tokens, usage.output_tokens));
+            }
             Ok(delta) => deltas.push(delta),
             Err(error) => break Err(error),
         }
     };
     assert!(stream.next().await.is_none(), "nothing comes after the end");
-    Heard { deltas, end }
+    Heard { deltas, lost, end }
 }
 
 /// Somebody types `prompt`, in session `ses_1`, with the three document tools on offer.

@@ -72,7 +72,7 @@ impl Telling {
                 events
             }
             Delta::Block(block) => self.whole(block),
-            Delta::ToolInput { .. } | Delta::Reset | Delta::Done(_) => Vec::new(),
+            Delta::ToolInput { .. } | Delta::Reset | Delta::Lost(_) | Delta::Done(_) => Vec::new(),
         }
     }
 

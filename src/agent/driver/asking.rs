@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::auth;
 use crate::ids::RequestId;
-use crate::llm::{Delta, DocumentView, ModelError, Request, Selection};
+use crate::llm::{Delta, DocumentView, Lost, ModelError, Request, Selection};
 use crate::store::Op;
 use crate::who::Action;
 use crate::wire::messages::{ContentBlock, Message};
@@ -54,12 +55,16 @@ impl Driver<'_> {
     }
 
     async fn answer_to(&mut self, request: Request, began: Instant) -> Result<Event, Failure> {
-        let stream = self.chosen.model.stream(request, self.cancel.child_token());
+        let brake = self.cancel.child_token();
+        let stream = self.chosen.model.stream(request, brake.clone());
         // Each call is shown under a name of its own.
         let context = self.context(RequestId::generate(), self.shared.desk().await?);
         let mut sketching = Sketching::new(&self.shared.tools, context);
-        let event = self.hear(stream, &mut sketching, began).await;
+        let (event, lost) = self.hear(stream, &brake, &mut sketching, began).await;
         self.names = sketching.names();
+        for lost in &lost {
+            self.run.spent.lose(lost);
+        }
         Ok(event)
     }
 
@@ -105,27 +110,29 @@ impl Driver<'_> {
         None
     }
 
-    /// Hears an answer out, for as long as the run may still wait for the model.
+    /// Hears an answer out, for as long as the run may still wait for the model, which `brake` stops.
     async fn hear(
         &self,
         stream: BoxStream<'static, Result<Delta, ModelError>>,
+        brake: &CancellationToken,
         sketching: &mut Sketching<'_>,
         began: Instant,
-    ) -> Event {
+    ) -> (Event, Vec<Lost>) {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
-        let brake = self.cancel.child_token();
-        let mut listening = pin!(listen(&self.voice, stream, &brake, sketching));
+        let mut listening = pin!(listen(&self.voice, stream, brake, sketching));
         tokio::select! {
-            event = &mut listening => return event,
+            heard = &mut listening => return heard,
             () = sleep(Duration::from_millis(left)) => brake.cancel(),
         }
-        match listening.await {
+        let (event, lost) = listening.await;
+        let event = match event {
             Event::Cancelled { partial } if !self.cancel.is_cancelled() => {
                 Event::Failed { partial, end: limits.out_of_time() }
             }
             event => event,
-        }
+        };
+        (event, lost)
     }
 
     /// The request, with as much of the conversation as a call may have. Of a long one the tokens are counted first, if

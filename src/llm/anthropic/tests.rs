@@ -252,6 +252,7 @@ async fn an_answer_that_breaks_after_its_first_words_starts_again() {
     assert_eq!(said.deltas[..4], again);
     assert_eq!(said.streamed_text(), said.text());
     assert_eq!(said.text(), "Good morning — café 🦀.");
+    assert_eq!(said.lost, [(812, 1), (812, 1)], "what was used in vain is known");
 }
 
 #[tokio::test]
@@ -348,6 +349,8 @@ async fn cancelling_closes_the_connection_at_once() {
     let mut answer = model.stream(asks("Hello"), cancel.clone());
     assert_eq!(answer.next().await, Some(Ok(Delta::Text("Half a ".into()))));
     cancel.cancel();
+    let Some(Ok(Delta::Lost(lost))) = answer.next().await else { panic!("it was begun") };
+    assert_eq!((lost.model.as_str(), lost.usage.input_tokens), (DEFAULT_MODEL, 812));
     assert_eq!(answer.next().await, Some(Err(ModelError::Cancelled)));
     assert_eq!(answer.next().await, None);
     assert_eq!(was_closed.await, Ok(0), "the provider sees the end of the connection");

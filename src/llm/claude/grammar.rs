@@ -169,8 +169,11 @@ impl Hearing {
         if !self.safe {
             return Err(unsafe_cli("it did not say what it can do").into());
         }
-        if event["type"] == "message_start" && self.reader.replace(Reader::default()).is_some() {
+        if event["type"] == "message_start"
+            && let Some(cut) = self.reader.replace(Reader::default())
+        {
             // The one before was cut on its way, and is asked for anew.
+            add(&mut self.usage, cut.usage());
             self.messages += 1;
             self.reader().value(event)?;
             let said: Vec<_> = self.said.iter().filter_map(ContentBlock::as_text).collect();
@@ -189,6 +192,15 @@ impl Hearing {
             Some(Delta::Done(message)) => Ok(self.message(message)),
             delta => Ok(delta.map(Step::Tell)),
         }
+    }
+
+    /// The model that is asked and what it has used since the last answer, as far as it was said.
+    pub(super) fn used(&self) -> (&str, Usage) {
+        let mut usage = self.usage;
+        let last = self.last.as_ref().map_or("", |last| last.model.as_str());
+        let Some(reader) = &self.reader else { return (last, usage) };
+        add(&mut usage, reader.usage());
+        (reader.model(), usage)
     }
 
     fn reader(&mut self) -> &mut Reader {

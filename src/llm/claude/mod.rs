@@ -302,7 +302,10 @@ impl Talk {
         let mut piece = vec![0; 64 * 1024];
         loop {
             while let Some(line) = self.ahead.pop_front() {
-                match self.hearing.hear(line?)? {
+                let heard = self.hearing.hear(line?);
+                let (model, usage) = self.hearing.used();
+                outlet.uses(model, usage);
+                match heard? {
                     Some(Step::Tell(delta)) => outlet.send(delta).await,
                     Some(Step::Again(said)) => {
                         outlet.take_back().await;

@@ -149,6 +149,7 @@ impl<'a> Reader<'a> {
     async fn hear(&mut self, event: &Event, outlet: &Outlet) -> Result<(), ModelError> {
         let mut deltas = Vec::new();
         let heard = self.event(event, &mut deltas);
+        outlet.uses(&self.model, self.usage);
         tell(deltas, outlet).await;
         heard
     }

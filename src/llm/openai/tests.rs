@@ -193,6 +193,16 @@ async fn a_server_that_is_loading_or_breaks_off_is_asked_again() {
     let said = hear(&model(&provider), asks("Hello")).await;
     assert!(said.deltas.contains(&Delta::Reset));
     assert_eq!(said.streamed_text(), "Good morning 🦀.");
+    assert_eq!(said.lost, [], "the server had counted nothing yet");
+}
+
+#[tokio::test]
+async fn what_a_server_counted_before_it_broke_off_is_told() {
+    let counted = json!({"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 3}});
+    let cut = [stream("openai/cut-in-words"), format!("data: {counted}\n\n").into_bytes()];
+    let provider = Provider::answering([cut.concat(), text()]).await;
+    let said = hear(&model(&provider), asks("Hello")).await;
+    assert_eq!((said.text().as_str(), said.lost), ("Good morning 🦀.", vec![(20, 3)]));
 }
 
 #[tokio::test]

@@ -59,7 +59,9 @@ fn told(delta: &Delta) -> String {
         Delta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
         Delta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
         Delta::Reset => "forget".into(),
-        Delta::NextText(_) | Delta::Block(_) | Delta::Done(_) => panic!("never told by a reader"),
+        Delta::NextText(_) | Delta::Block(_) | Delta::Lost(_) | Delta::Done(_) => {
+            panic!("never told by a reader")
+        }
     }
 }
 
