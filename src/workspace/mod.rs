@@ -2,11 +2,12 @@
 //!
 //! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
 //! in the folder before it without following links ([`path`]), so `..`, absolute paths and links cannot lead outside, not
-//! even if somebody moves folders about meanwhile. [`files`] reads and replaces one file
-//! (written [`beside`] it first), [`walk`], [`glob`] and [`grep`]
-//! search. `command` runs a shell command there, and [`shell`] says what to look out for in one.
+//! even if somebody moves folders about meanwhile. What is [`closed`] is not even read. [`files`] reads and replaces one
+//! file (written [`beside`] it first), [`walk`], [`glob`] and [`grep`] search. `command` runs a shell command there, and
+//! [`shell`] says what to look out for in one.
 
 mod beside;
+mod closed;
 #[cfg(unix)]
 mod command;
 mod files;
@@ -19,17 +20,18 @@ mod tests;
 mod texts;
 mod walk;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::OnceLock;
 use std::sync::{Arc, Mutex};
 
-use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 #[cfg(unix)]
 use tokio_util::sync::CancellationToken;
 
+use closed::Closed;
 #[cfg(unix)]
 pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
@@ -48,7 +50,7 @@ struct Shared {
     /// The same folder by its name: where commands begin.
     path: PathBuf,
     /// Folders and files inside that tools may not even read: the server's own data and settings.
-    closed: Vec<Identity>,
+    closed: Closed,
     /// The program that commands run under, if there is one.
     #[cfg(unix)]
     supervisor: OnceLock<PathBuf>,
@@ -56,43 +58,20 @@ struct Shared {
     replacing: Mutex<()>,
 }
 
-/// Which folder or file it is, whatever it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-impl From<&Metadata> for Identity {
-    fn from(of: &Metadata) -> Self {
-        Self { device: of.dev(), inode: of.ino() }
-    }
-}
-
 impl Workspace {
-    /// Opens the folder `root`. Nothing of the folders and files `closed` is read or written.
+    /// Opens the folder `root`. Nothing of the folders and files `closed` is read or written, also of those that come there
+    /// later.
     ///
     /// # Errors
     /// [`WorkspaceError::Unreadable`] when there is no such folder; one of `closed` that is not there is no error.
     pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
-        let open = |folder: &Path| Dir::open_ambient_dir(folder, ambient_authority());
         let failed = |source| unreadable(&root.display().to_string(), source);
-        let dir = open(root).map_err(failed)?;
+        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
         let path = root.canonicalize().map_err(failed)?;
-        let identities = closed.iter().filter_map(|folder| {
-            let metadata = match open(folder) {
-                Ok(folder) => folder.dir_metadata(),
-                Err(_) => {
-                    cap_std::fs::File::open_ambient(folder, ambient_authority()).ok()?.metadata()
-                }
-            };
-            Some(Identity::from(&metadata.ok()?))
-        });
-        let closed = identities.collect();
         Ok(Self(Arc::new(Shared {
             root: dir,
             path,
-            closed,
+            closed: Closed::new(closed),
             #[cfg(unix)]
             supervisor: OnceLock::new(),
             replacing: Mutex::default(),
@@ -133,9 +112,14 @@ impl Workspace {
         command::stop_marked(mark);
     }
 
-    /// Whether a folder or file is one that tools may not even read.
+    /// Whether a folder or file is one that tools may not even read; [`Self::is_closed_name`] is asked before it is opened.
     fn is_closed(&self, folder: &Metadata) -> bool {
-        self.0.closed.contains(&Identity::from(folder))
+        self.0.closed.has(folder)
+    }
+
+    /// Whether nothing of this name in a folder may be read, whatever it is.
+    fn is_closed_name(&self, folder: &Dir, name: &OsStr) -> bool {
+        path::is_unread(name) || self.0.closed.has_name(folder, name)
     }
 }
 

@@ -20,6 +20,9 @@ pub(super) enum Missing {
 
 /// Names that no tool may write below, on file systems that ignore case too.
 const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
+/// Those of them that no tool may read below either: they hold addresses with passwords, and tokens. How a program is
+/// configured may be looked up.
+const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
 /// A file, as the name in a folder that is open.
 pub(super) struct Spot {
@@ -32,7 +35,11 @@ impl Workspace {
     pub(super) fn spot(&self, path: &str, missing: Missing) -> Result<Spot, WorkspaceError> {
         let mut names = names(path)?;
         let name = names.pop().ok_or_else(|| outside(path))?.to_owned();
-        Ok(Spot { folder: self.descend(path, &names, missing)?, name })
+        let folder = self.descend(path, &names, missing)?;
+        if self.is_closed_name(&folder, &name) {
+            return Err(WorkspaceError::Guarded { path: path.to_owned() });
+        }
+        Ok(Spot { folder, name })
     }
 
     /// The folder a path leads to; `""` and `"."` are the workspace itself.
@@ -48,6 +55,9 @@ impl Workspace {
     ) -> Result<Dir, WorkspaceError> {
         let mut folder = self.0.root.try_clone().map_err(|error| unreadable(path, error))?;
         for name in names {
+            if self.is_closed_name(&folder, name) {
+                return Err(WorkspaceError::Guarded { path: path.to_owned() });
+            }
             folder = match (folder.open_dir_nofollow(name), missing) {
                 (Err(error), Missing::Make) if error.kind() == ErrorKind::NotFound => {
                     folder.create_dir(name).map_err(|error| unreadable(path, error))?;
@@ -102,8 +112,13 @@ pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
+/// Whether what is called like that is not even read.
+pub(super) fn is_unread(name: &OsStr) -> bool {
+    UNREAD.contains(&plain(&name.to_string_lossy()).as_str())
+}
+
 /// A name as file systems that do not care about case, trailing dots and invisible characters take it.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let visible = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let name: String = name.chars().filter(visible).flat_map(char::to_lowercase).collect();
     name.trim_end_matches(['.', ' ']).to_owned()

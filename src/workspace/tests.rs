@@ -274,6 +274,69 @@ fn the_servers_own_data_is_not_there() {
 }
 
 #[test]
+fn settings_that_were_replaced_or_come_later_are_closed_too() {
+    let ground = Ground::new();
+    let saved = |name: &str, text: &str| {
+        fs::write(ground.inside("beside"), text).unwrap();
+        fs::rename(ground.inside("beside"), ground.inside(name)).unwrap();
+    };
+    saved("settings.toml", "token = 'needle 2'");
+    ground.refuses("settings.toml");
+    fs::hard_link(ground.inside("settings.toml"), ground.inside("second.txt")).unwrap();
+    ground.refuses("second.txt");
+    // As editors do that keep the one before.
+    fs::rename(ground.inside("settings.toml"), ground.inside("before.txt")).unwrap();
+    saved("settings.toml", "token = 'needle 3'");
+    for path in ["before.txt", "second.txt", "settings.toml", "Settings.TOML"] {
+        ground.refuses(path);
+    }
+    saved("gone", "token = 'needle 4'");
+    ground.refuses("gone");
+    fs::rename(ground.inside("data"), ground.inside("aside")).unwrap();
+    ground.has("data/owner-token", "needle");
+    ground.refuses("data/owner-token");
+    ground.refuses("data/new.txt");
+    assert!(ground.workspace.glance("settings.toml").is_none());
+    assert_eq!(found(&ground, "."), [""; 0]);
+    // The same names elsewhere, and files of their own, are like any other.
+    ground.has("notes/settings.toml", "hay");
+    fs::remove_file(ground.inside("before.txt")).unwrap();
+    ground.has("notes/new.txt", "hay");
+    for path in ["notes/settings.toml", "notes/new.txt"] {
+        assert_eq!(ground.workspace.read(path).unwrap().text, "hay", "{path}");
+    }
+}
+
+#[test]
+fn version_control_and_a_servers_settings_are_not_read_however_they_are_spelt() {
+    let ground = Ground::new();
+    for path in [".git/config", "notes/.git/config", "notes/.GIT/config", ".hg/hgrc"] {
+        ground.has(path, "needle");
+    }
+    ground.has("notes/copydesk.toml", "token = 'needle'");
+    ground.has("notes/.git.", "gitdir: needle");
+    for path in
+        [".git/config", "notes/.git/config", "notes/.GIT/config", "notes/.gi\u{200d}t/config"]
+    {
+        ground.refuses(path);
+    }
+    ground.refuses(".hg/hgrc");
+    ground.refuses("notes/copydesk.toml");
+    ground.refuses("notes/.git.");
+    for from in [".git", "notes/.git", "notes/.GIT", ".git/config", "notes/copydesk.toml"] {
+        let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+        let searched = ground.workspace.grep(&wanted, shown);
+        assert!(matches!(searched, Err(WorkspaceError::Guarded { .. })), "{from}: {searched:?}");
+        assert!(ground.workspace.glob("**", from, shown).is_err(), "{from}");
+    }
+    assert_eq!(found(&ground, "."), [""; 0]);
+    assert_eq!(ground.workspace.glob("**", ".", shown).unwrap().paths, [""; 0]);
+    // How another program is configured is no secret.
+    ground.has(".claude/notes.md", "hay");
+    assert_eq!(ground.workspace.read(".claude/notes.md").unwrap().text, "hay");
+}
+
+#[test]
 fn what_is_no_text_or_too_long_is_refused() {
     let ground = Ground::new();
     let huge = fs::File::create(ground.inside("huge.txt")).unwrap();
@@ -416,7 +479,7 @@ fn a_search_that_begins_at_a_pipe_or_a_device_finds_nothing_and_waits_for_nothin
         assert_eq!(found(&ground, "device"), [""; 0], "an endless file is not read");
     }
     let paths = ground.workspace.glob("**", ".", shown).unwrap().paths;
-    assert_eq!(paths, ["settings.toml"], "nor are they files to be found");
+    assert_eq!(paths, [""; 0], "nor are they files to be found");
 }
 
 #[test]

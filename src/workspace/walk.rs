@@ -97,7 +97,8 @@ impl Walk<'_> {
                 return End::Cut;
             }
             let path = format!("{prefix}{}", name.to_string_lossy());
-            if name == ".git" || self.is_ignored(&path, kind.is_dir()) {
+            let is_closed = self.workspace.is_closed_name(folder, &name);
+            if is_closed || self.is_ignored(&path, kind.is_dir()) {
                 continue;
             }
             let end = if kind.is_dir() {

@@ -1,0 +1,156 @@
+//! What tools may not even read: the server's own data and settings, wherever they lie in the workspace.
+//!
+//! They are known by where they stand, looked up at each access, because programs save a file by putting another in its place,
+//! and one may come into being later. They are known by what they are too, so that another name of the same file leads to
+//! nothing; also what stood there before, which an editor may have put aside as a copy.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use cap_fs_ext::MetadataExt as _;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata};
+
+use super::path::plain;
+
+/// Files and folders that are remembered of those that stood there, the newest.
+const MOST_REMEMBERED: usize = 32;
+
+/// The places that are closed.
+#[derive(Debug)]
+pub(super) struct Closed {
+    places: Vec<Place>,
+    remembered: Mutex<VecDeque<Remembered>>,
+}
+
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    folder: PathBuf,
+    /// As file systems that ignore case take it.
+    name: String,
+}
+
+/// What stood in one of the places. It is held open: while it is, nothing else can get its number.
+#[derive(Debug)]
+struct Remembered {
+    identity: Identity,
+    _held: Held,
+}
+
+/// Only to be let go.
+#[derive(Debug)]
+enum Held {
+    Folder { _it: Dir },
+    File { _it: File },
+}
+
+/// Which folder or file it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// What a path leads to now.
+    #[cfg(unix)]
+    fn at(path: &Path) -> Option<Self> {
+        // A pipe would have to be waited for.
+        let it = path.metadata().ok().filter(|it| it.is_file() || it.is_dir())?;
+        Some(Self { device: it.dev(), inode: it.ino() })
+    }
+
+    /// Elsewhere only what is open can be told from others.
+    #[cfg(not(unix))]
+    fn at(path: &Path) -> Option<Self> {
+        open(path).map(|it| it.identity)
+    }
+}
+
+impl Closed {
+    pub(super) fn new(paths: &[&Path]) -> Self {
+        let places = paths.iter().filter_map(|path| Place::new(path)).collect();
+        let closed = Self { places, remembered: Mutex::default() };
+        closed.look();
+        closed
+    }
+
+    /// Whether a folder or file is one of them, or was.
+    pub(super) fn has(&self, it: &Metadata) -> bool {
+        let it = Identity::of(it);
+        self.look().contains(&it) || self.remembers(it)
+    }
+
+    /// Whether a name in a folder is one of the places, whatever stands there.
+    pub(super) fn has_name(&self, folder: &Dir, name: &OsStr) -> bool {
+        let name = plain(&name.to_string_lossy());
+        let mut alike = self.places.iter().filter(|place| place.name == name).peekable();
+        // Most names are like none.
+        if alike.peek().is_none() {
+            return false;
+        }
+        // A folder that cannot be told is closed.
+        folder.dir_metadata().map_or(true, |folder| {
+            let folder = Identity::of(&folder);
+            alike.any(|place| Identity::at(&place.folder) == Some(folder))
+        })
+    }
+
+    /// What stands in the places now; what is new there is remembered.
+    fn look(&self) -> Vec<Identity> {
+        let looked = self.places.iter().filter_map(|place| {
+            let identity = Identity::at(&place.path)?;
+            // What cannot be opened here, tools cannot open either.
+            if !self.remembers(identity)
+                && let Some(it) = open(&place.path)
+            {
+                self.remember(it);
+            }
+            Some(identity)
+        });
+        looked.collect()
+    }
+
+    fn remembers(&self, it: Identity) -> bool {
+        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.iter().any(|known| known.identity == it)
+    }
+
+    fn remember(&self, it: Remembered) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.iter().any(|known| known.identity == it.identity) {
+            return;
+        }
+        if remembered.len() == MOST_REMEMBERED {
+            remembered.pop_front();
+        }
+        remembered.push_back(it);
+    }
+}
+
+fn open(path: &Path) -> Option<Remembered> {
+    let (metadata, held) = if let Ok(it) = Dir::open_ambient_dir(path, ambient_authority()) {
+        (it.dir_metadata().ok()?, Held::Folder { _it: it })
+    } else {
+        let it = File::open_ambient(path, ambient_authority()).ok()?;
+        (it.metadata().ok()?, Held::File { _it: it })
+    };
+    Some(Remembered { identity: Identity::of(&metadata), _held: held })
+}
+
+impl Place {
+    /// `None`: the top of everything, which has no name.
+    fn new(path: &Path) -> Option<Self> {
+        let path = std::path::absolute(path).ok()?;
+        let name: OsString = path.file_name()?.to_owned();
+        let folder = path.parent()?.to_owned();
+        Some(Self { path, folder, name: plain(&name.to_string_lossy()) })
+    }
+}
