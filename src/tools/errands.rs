@@ -55,7 +55,10 @@ impl Registry {
                 if let Some(files) = files {
                     files.agree().await;
                 }
-                let ran = run(tool, context, errand, resolution.input).await;
+                let ran = match self.check_closed(tool, context, &resolution.input).await {
+                    Ok(()) => run(tool, context, errand, resolution.input).await,
+                    Err(error) => Err(error),
+                };
                 if let Some(files) = files {
                     files.agree().await;
                 }
@@ -92,6 +95,7 @@ impl Registry {
                 Err(ToolError::Denied(told.into()))
             };
         }
+        self.check_closed(tool, context, input).await?;
         match self.prepare(tool, context, input).await? {
             Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
             Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),

@@ -1,7 +1,7 @@
 //! Files that people have open as documents: a call about one works in its room, so that its people see and decide it, and
 //! nothing they have written is overwritten by way of the disk.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::files::{Files, form};
@@ -13,8 +13,8 @@ use super::entry::Entry;
 use super::hooks::approval;
 use super::registry::refused;
 use super::{
-    Call, Context, Finished, Prepared, Proposal, Registry, ToolError, Unread, Verdict, caution,
-    changes,
+    Call, Context, Effect, Finished, Prepared, Proposal, Registry, ToolError, Unread, Verdict,
+    caution, changes,
 };
 
 impl Registry {
@@ -23,10 +23,27 @@ impl Registry {
         &self,
         tool: &Entry,
         context: &Context,
-        call: &Call,
+        input: &Value,
     ) -> Option<(&Files, String)> {
         let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
-        Some((files, (tool.file)(&call.input)?))
+        Some((files, (tool.file)(input)?))
+    }
+
+    /// Fails where what the desk decides would change a file that is a document by now: its people would not be asked, and
+    /// what they have frozen would not be looked at.
+    pub(super) async fn check_closed(
+        &self,
+        tool: &Entry,
+        context: &Context,
+        input: &Value,
+    ) -> Result<(), ToolError> {
+        let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
+        if tool.effect != Effect::Acts || files.live(&path).await.is_none() {
+            return Ok(());
+        }
+        Err(ToolError::Failed(format!(
+            "{path} is open as a document now; nothing was written. Propose it again there"
+        )))
     }
 
     /// A call that may have become a request in the room of its file, taken up again there.
@@ -37,7 +54,7 @@ impl Registry {
         call: &Call,
         cancel: &CancellationToken,
     ) -> Option<Finished> {
-        let (files, path) = self.named_file(tool, context, call)?;
+        let (files, path) = self.named_file(tool, context, &call.input)?;
         let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
         let entered = enter(context, files, &path, room).await.ok()?;
         Some(match approval::resume(&entered, call, None, cancel).await? {

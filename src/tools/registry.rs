@@ -216,7 +216,7 @@ impl Registry {
     async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
         let tool = self.called(context, &call.name)?;
         self.permit(tool, context, call)?;
-        if let Some((files, path)) = self.named_file(tool, context, call)
+        if let Some((files, path)) = self.named_file(tool, context, &call.input)
             && let Some(room) = files.live(&path).await
         {
             return live::enter(context, files, &path, room).await;

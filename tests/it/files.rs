@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Provider, Role, Script};
+use crate::support::{Desk, Person, Provider, Request, Role, Script};
 
 const NOTES: &str = "The red lamp burns.\n\nNobody is there.\n";
 
@@ -269,7 +269,12 @@ fn a_deleted_document_leaves_its_file_and_the_file_can_be_opened_anew() {
 fn working(tool: &str, input: Value) -> Desk {
     let script = Script::default()
         .answering("read", "Read", &json!({"file_path": "notes.md"}))
-        .answering("work", tool, &input)
+        // What it is to write to an open file, it has read.
+        .answering("work", "Read", &json!({"file_path": "notes.md"}))
+        .turn(json!({
+            "when": {"tool_result": "."},
+            "content": [{"type": "tool_use", "name": tool, "input": input}],
+        }))
         .closing("Done.");
     Desk::plan().script(script).workspace(&[("notes.md", NOTES)]).start()
 }
@@ -277,6 +282,11 @@ fn working(tool: &str, input: Value) -> Desk {
 fn runs(person: &Person, prompt: &str) -> String {
     let ack = person.emit("run", &json!({"prompt": prompt})).ok();
     ack["requestId"].as_str().expect("a run has a name").to_owned()
+}
+
+/// What the model was told last.
+fn told(person: &Person, run: &str) -> Value {
+    person.told(run).pop().expect("a call was answered")
 }
 
 fn ends(person: &Person, run: &str) {
@@ -316,7 +326,7 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
             "Applied 2 edits to notes.md (2 occurrences)",
         ),
     ];
-    for (tool, input, told) in cases {
+    for (tool, input, words) in cases {
         let desk = working(tool, input);
         let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
         let document = ana.opens_file("notes.md");
@@ -333,7 +343,7 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
         ana.types(0, "# Lamps\n\n");
         bo.accepts_all(&request);
         ends(&ana, &run);
-        assert_eq!(ana.told(&run)[0]["content"], told);
+        assert_eq!(told(&ana, &run)["content"], words);
         let text = ana.text();
         assert!(text.starts_with("# Lamps\n\nThe red lamp glows.\n"), "{text}");
         desk.file_comes_to_read("notes.md", &text);
@@ -352,7 +362,7 @@ fn a_rejected_change_of_an_open_file_is_told_in_the_usual_words() {
     let request = ana.sees_request_of(&run);
     ana.rejects(&request, "It burns");
     ends(&ana, &run);
-    assert_eq!(ana.told(&run)[0]["content"], "User rejected: It burns");
+    assert_eq!(told(&ana, &run)["content"], "User rejected: It burns");
     assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
 }
 
@@ -402,7 +412,7 @@ fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
     owner.closes();
     let run = runs(&ana, "work");
     ends(&ana, &run);
-    let told = ana.told(&run).remove(0);
+    let told = told(&ana, &run);
     assert_eq!(told["is_error"], true, "{told}");
     assert!(told["content"].as_str().unwrap().contains("The red lamp"), "{told}");
     assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
@@ -436,7 +446,7 @@ fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
     ana.opens_file("notes.md");
     let run = runs(&ana, "work");
     ends(&ana, &run);
-    let told = ana.told(&run).remove(0);
+    let told = told(&ana, &run);
     assert_eq!(told["is_error"], true, "{told}");
     assert!(
         told["content"].as_str().unwrap().starts_with("Denied by a rule of this workspace"),
@@ -505,4 +515,57 @@ fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
     let run = runs(&ana, "read");
     ends(&ana, &run);
     assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
+}
+
+/// A `Write` waits at the desk; then the notes are opened, its first words are frozen, and people write there.
+fn opened_behind_a_request(desk: &Desk) -> (Person, Person, String, Request) {
+    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let run = runs(&ana, "work");
+    let request = ana.sees_request_of(&run);
+    assert_eq!((&request["document_id"], &request["tool_name"]), (&Value::Null, &json!("Write")));
+    let document = owner.opens_file("notes.md");
+    let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 12}]});
+    let settings = json!({"documentId": document, "policy": "owner", "frozen": frozen});
+    owner.emit("document:settings", &settings).ok();
+    owner.overwrites("Nobody", "Somebody");
+    (owner, ana, run, request)
+}
+
+#[test]
+fn a_call_that_waits_at_the_desk_is_not_carried_out_once_its_file_is_open() {
+    let input = json!({"file_path": "notes.md", "content": "Gone.\n"});
+    let desk = working("Write", input);
+    let (owner, ana, run, request) = opened_behind_a_request(&desk);
+    let refused = ana.decides(&request, json!({"approved": true})).refused_with("stale_preview");
+    let fresh = Request(refused["details"].clone());
+    let words = "notes.md is open as a document now";
+    assert!(fresh["warnings"].to_string().contains(words), "{}", fresh["warnings"]);
+    // Who approves what can only fail is told so with the model, and nothing is written.
+    ana.decides(&fresh, json!({"approved": true})).ok();
+    ends(&ana, &run);
+    let told = told(&ana, &run);
+    assert_eq!(told["is_error"], true, "{told}");
+    assert!(told["content"].as_str().unwrap().contains(words), "{told}");
+    let text = NOTES.replace("Nobody", "Somebody");
+    assert_eq!(owner.text(), text);
+    desk.file_comes_to_read("notes.md", &text);
+}
+
+#[test]
+fn a_call_at_the_desk_is_not_led_to_a_file_that_is_open() {
+    let input = json!({"file_path": "other.md", "content": "Gone.\n"});
+    let desk = working("Write", input);
+    let (owner, ana, _, request) = opened_behind_a_request(&desk);
+    for path in ["notes.md", "./notes.md"] {
+        let there = json!({"file_path": path, "content": "Gone.\n"});
+        let refused = ana
+            .decides(&request, json!({"decision": "edit", "updated_input": there}))
+            .refused_with("invalid_decision");
+        assert!(refused.to_string().contains("is open as a document now"), "{refused}");
+    }
+    ana.decides(&request, json!({"approved": true})).ok();
+    desk.file_comes_to_read("other.md", "Gone.\n");
+    let text = NOTES.replace("Nobody", "Somebody");
+    assert_eq!(owner.text(), text);
+    desk.file_comes_to_read("notes.md", &text);
 }
