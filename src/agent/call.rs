@@ -272,7 +272,7 @@ impl Agents {
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
             live: None,
-            read: Arc::default(),
+            read: None,
             base: None,
             unread: Unread::default(),
             shown: None,

@@ -86,7 +86,7 @@ impl Agents {
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
             live: None,
-            read: Arc::default(),
+            read: None,
             desk: desk.clone(),
             workspace: self.shared.tools.workspace().cloned(),
             safe_tools: SafeTools::AtOnce,

@@ -23,7 +23,8 @@ impl Registry {
         let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
         let (here, there) = (asking.document(), context.room.document());
         // What was allowed holds for the run. A private document is its session's alone.
-        let is_known = context.read.contains_key(there) || asking.unlisted_owner().is_some();
+        let is_read = context.read.as_ref().is_some_and(|read| read.contains_key(there));
+        let is_known = is_read || asking.unlisted_owner().is_some();
         if is_known || context.rooms.readers(here).await?.may_all_read(there) {
             return Ok(None);
         }

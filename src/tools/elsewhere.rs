@@ -41,7 +41,8 @@ pub(super) async fn enter(
     if room.unlisted_owner().is_some() {
         return Err(unknown());
     }
-    let (base, unread) = context.read.get(&id).cloned().unzip();
+    let read = context.read.as_ref().and_then(|read| read.get(&id));
+    let (base, unread) = read.cloned().unzip();
     Ok(Some(Context {
         room,
         unread: unread.clone().unwrap_or_default(),

@@ -75,8 +75,13 @@ pub(super) async fn enter(
 ) -> Result<Context, ToolError> {
     let now = room.read().await?;
     // What the model has read of it counts: people may have written since.
-    let read = context.read.get(room.document()).cloned();
-    let (base, unread) = read.unwrap_or_else(|| (now.clone(), Unread::default()));
+    let (base, unread) = match &context.read {
+        Some(read) => read.get(room.document()).cloned().unwrap_or_else(|| {
+            let unread = Unread::all(now.text.len());
+            (now, unread)
+        }),
+        None => (now, Unread::default()),
+    };
     let path = files.path_of(room.document()).unwrap_or_else(|| path.to_owned());
     Ok(Context {
         room,

@@ -286,8 +286,8 @@ pub struct Context {
     pub elsewhere: Option<RoomHandle>,
     /// The file that the call is about, if people have it open as the document of `room`.
     pub live: Option<String>,
-    /// What the model has read of other documents.
-    pub read: Arc<elsewhere::Read>,
+    /// What the model has read of other documents; `None`: a call from outside, whose caller keeps account of that itself.
+    pub read: Option<Arc<elsewhere::Read>>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
     pub base: Option<Reading>,
     /// What of `base` it has not read all the same.
@@ -388,6 +388,16 @@ impl Context {
     /// The room that asks people about a call as a whole. A plan for a document is its people's business.
     pub fn asks_in(&self, effect: Effect) -> &RoomHandle {
         if effect == Effect::Plans && self.workspace.is_none() { &self.room } else { &self.desk }
+    }
+
+    /// How a model is told of the text.
+    pub fn telling(&self) -> told::Telling<'_> {
+        told::Telling { tag: &self.tag, reads_with: self.reads_with() }
+    }
+
+    /// The tool that reads what the call is about.
+    pub fn reads_with(&self) -> &'static str {
+        if self.live.is_some() { read::Read::NAME } else { read_document::ReadDocument::NAME }
     }
 
     /// The document as it is at this moment.

@@ -1,9 +1,14 @@
 //! Read a text file of the workspace.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::document::utf16_len;
+
+use super::told::read_alone;
 use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, named_file};
 
 /// Characters of a file that one call answers with.
@@ -50,14 +55,21 @@ impl Tool for Read {
         let limit = limit.unwrap_or(usize::MAX).max(1);
         if context.live.is_some() {
             let now = context.read_now().await?;
-            let text = part(&now.text.to_string(), from, limit);
-            return Ok(Prepared::Answer(Answer { text, now: Some(now), ..Answer::default() }));
+            let whole = now.text.to_string();
+            let Part { text, shown } = part(&whole, from, limit);
+            let units = |at| utf16_len(&whole[..at]);
+            let unread = read_alone(&context, &now, (units(shown.start), units(shown.end)));
+            let answer = Answer { text, now: Some(now), unread, ..Answer::default() };
+            return Ok(Prepared::Answer(answer));
         }
         let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
-        let text = part(&file.text, from, limit);
+        let text = part(&file.text, from, limit).text;
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
+
+/// Where a file begins.
+const BEGINNING: Place = Place { line: 1, column: 1 };
 
 /// Where reading begins, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +78,17 @@ struct Place {
     column: usize,
 }
 
+/// What an answer has of a file.
+struct Part {
+    /// The words, and what is said of the rest.
+    text: String,
+    /// Where the words stand in the file, in bytes.
+    shown: Range<usize>,
+}
+
 /// So many lines from a place on, as they stand: whole lines, if at least one is short enough for an answer. What is left out is
 /// said, and where to read on, which is always further on.
-fn part(text: &str, from: Place, limit: usize) -> String {
+fn part(text: &str, from: Place, limit: usize) -> Part {
     let begins: usize = text.split_inclusive('\n').take(from.line - 1).map(str::len).sum();
     let line = text[begins..].split_inclusive('\n').next().unwrap_or_default();
     let rest = match line.char_indices().nth(from.column - 1) {
@@ -77,15 +97,28 @@ fn part(text: &str, from: Place, limit: usize) -> String {
         // The line is shorter.
         None => return part(text, Place { line: from.line + 1, column: 1 }, limit),
     };
+    let at = text.len() - rest.len();
+    if rest.is_empty() && from != BEGINNING {
+        let text = match text.split_inclusive('\n').count() {
+            0 => "[nothing is there; the file is empty]".to_owned(),
+            lines => format!("[nothing is there; the file ends with line {lines}]"),
+        };
+        return Part { text, shown: at..at };
+    }
     let wanted: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
     let mut part = &rest[..wanted];
     if let Some((end, _)) = part.char_indices().nth(ANSWER_CHARS) {
         part = &part[..part[..end].rfind('\n').map_or(end, |at| at + 1)];
     }
-    let left = &rest[part.len()..];
-    if left.is_empty() {
-        return part.to_owned();
-    }
+    let text = match &rest[part.len()..] {
+        "" => part.to_owned(),
+        left => going_on(part, left, from),
+    };
+    Part { text, shown: at..at + part.len() }
+}
+
+/// The words of a part, and where to read on what is `left`.
+fn going_on(part: &str, left: &str, from: Place) -> String {
     let next = from.line + part.matches('\n').count();
     let lines = left.split_inclusive('\n').count();
     if part.is_empty() || part.ends_with('\n') {
@@ -105,24 +138,28 @@ mod tests {
     use super::*;
 
     fn lines(text: &str, line: usize, limit: usize) -> String {
-        part(text, Place { line, column: 1 }, limit)
+        part(text, Place { line, column: 1 }, limit).text
+    }
+
+    fn from(text: &str, line: usize, column: usize, limit: usize) -> String {
+        part(text, Place { line, column }, limit).text
     }
 
     #[test]
     fn a_file_is_read_as_it_is() {
         assert_eq!(lines("one\r\ntwo", 1, usize::MAX), "one\r\ntwo");
         assert_eq!(lines("", 1, usize::MAX), "");
-        assert_eq!(part("one\ntwo\n", Place { line: 1, column: 3 }, 2), "e\ntwo\n");
-        assert_eq!(part("one\ntwo", Place { line: 2, column: 9 }, 1), "");
-        let after = part("one\ntwo\nthree", Place { line: 1, column: 9 }, 1);
-        assert_eq!(after, "two\n\n[1 more lines; read on with offset 3]");
+        assert_eq!(from("one\ntwo\n", 1, 3, 2), "e\ntwo\n");
+        assert_eq!(
+            from("one\ntwo\nthree", 1, 9, 1),
+            "two\n\n[1 more lines; read on with offset 3]"
+        );
     }
 
     #[test]
     fn what_is_left_out_is_said() {
         let text = "1\n2\n3\n4\n";
         assert_eq!(lines(text, 2, 2), "2\n3\n\n[1 more lines; read on with offset 4]");
-        assert_eq!(lines(text, 9, 2), "");
         let long = "é".repeat(ANSWER_CHARS + 5);
         let on =
             format!("\n[line 1 goes on; read on with offset 1 and column {}]", ANSWER_CHARS + 1);
@@ -136,6 +173,24 @@ mod tests {
     }
 
     #[test]
+    fn who_reads_past_the_end_is_told_where_that_is() {
+        let told = |lines| format!("[nothing is there; the file ends with line {lines}]");
+        assert_eq!(lines("1\n2\n3\n4\n", 9, 2), told(4));
+        assert_eq!(lines("1\n2\n3\n4\n", 5, 2), told(4));
+        assert_eq!(from("one\ntwo", 2, 9, 1), told(2));
+        assert_eq!(lines("", 2, 1), "[nothing is there; the file is empty]");
+        assert_eq!(lines("", 1, 1), "", "an empty file has nothing to read, and no more");
+    }
+
+    #[test]
+    fn what_was_shown_is_known() {
+        let shown =
+            |line, column, limit| part("né\ntwo\nthree", Place { line, column }, limit).shown;
+        assert_eq!((shown(1, 1, 1), shown(2, 1, usize::MAX)), (0..4, 4..13));
+        assert_eq!((shown(1, 2, 2), shown(9, 1, 1), shown(1, 9, 1)), (1..8, 13..13, 4..8));
+    }
+
+    #[test]
     fn reading_on_as_told_reads_everything_and_nothing_twice() {
         let long = "xé".repeat(ANSWER_CHARS);
         for text in [
@@ -143,9 +198,9 @@ mod tests {
             "line\n".repeat(ANSWER_CHARS),
             format!("{}\n{long}", "y".repeat(ANSWER_CHARS)),
         ] {
-            let (mut read, mut from) = (String::new(), Place { line: 1, column: 1 });
+            let (mut read, mut from) = (String::new(), BEGINNING);
             loop {
-                let answer = part(&text, from, usize::MAX);
+                let answer = part(&text, from, usize::MAX).text;
                 let Some((words, on)) = answer.rsplit_once("\n[") else {
                     read.push_str(&answer);
                     break;

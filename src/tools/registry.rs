@@ -404,6 +404,7 @@ impl Registry {
             base,
             unread: &context.unread,
             takes: tool.takes,
+            reads_with: context.reads_with(),
             caught_up: &caught_up,
             allowed: context.allowed,
         };

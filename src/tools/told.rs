@@ -29,7 +29,7 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
     let proposed = proposed.as_ref().map(ToString::to_string);
     let shown = context.shown.as_ref().unwrap_or(now);
     let News { text: note, unread } =
-        news(shown, &context.still_unread, now, proposed.as_deref(), &context.tag);
+        news(shown, &context.still_unread, now, proposed.as_deref(), context.telling());
     let change = Change {
         request: resolution.request.clone(),
         status: resolution.status.as_str().to_owned(),
@@ -62,7 +62,8 @@ pub async fn refresh(context: &Context, finished: &mut Finished) {
     // A room that cannot be read now says so when it is needed.
     let Ok(now) = context.room.read().await else { return };
     if now.version != shown.version {
-        let News { text, unread } = news(shown, &context.still_unread, &now, None, &context.tag);
+        let News { text, unread } =
+            news(shown, &context.still_unread, &now, None, context.telling());
         finished.outcome.note = Some(text);
         finished.unread = unread;
         finished.now = Some(now);
@@ -77,7 +78,8 @@ pub fn read(
 ) -> (Option<String>, Unread) {
     let (text, mut unread) = match &context.shown {
         Some(shown) if shown.version != now.version => {
-            let News { text, unread } = news(shown, &context.still_unread, now, None, &context.tag);
+            let News { text, unread } =
+                news(shown, &context.still_unread, now, None, context.telling());
             (Some(text), unread)
         }
         Some(_) => (None, context.still_unread.clone()),
@@ -85,6 +87,24 @@ pub fn read(
     };
     unread.read(from, to);
     (text, unread)
+}
+
+/// The same for a model that is told nothing else: what reads differently elsewhere it has still not read.
+pub fn read_alone(context: &Context, now: &Reading, (from, to): (usize, usize)) -> Unread {
+    let mut unread = match &context.shown {
+        Some(shown) if shown.version != now.version => {
+            let since = since(shown, now);
+            let mut unread = context.still_unread.moved(&since);
+            for passage in &since {
+                unread.add(passage.new.start, passage.new.end);
+            }
+            unread
+        }
+        Some(_) => context.still_unread.clone(),
+        None => Unread::all(now.text.len()),
+    };
+    unread.read(from, to);
+    unread
 }
 
 /// The text after `updates` (JSON, as the store keeps them); `None`: they do not fit.
@@ -100,6 +120,15 @@ pub fn replay<'a>(text: &str, updates: impl IntoIterator<Item = &'a str>) -> Opt
 pub fn since(before: &Reading, now: &Reading) -> Vec<Passage> {
     let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
     passages(&before.text.to_string(), &now.text.to_string(), &limits)
+}
+
+/// How the model is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// Random; marks text of the document as data.
+    pub tag: &'a str,
+    /// The tool that reads what it is not told.
+    pub reads_with: &'a str,
 }
 
 /// What the model is told of how a document reads now, and what of that it has still not read.
@@ -120,7 +149,7 @@ pub fn news(
     unread: &Unread,
     now: &Reading,
     proposed: Option<&str>,
-    tag: &str,
+    Telling { tag, reads_with }: Telling<'_>,
 ) -> News {
     let version = now.version;
     let (before, after) = (shown.text.to_string(), now.text.to_string());
@@ -163,7 +192,7 @@ pub fn news(
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "\nUnits {unread} were changed too, and you have not read them: read them with read_document before you \
+            "\nUnits {unread} were changed too, and you have not read them: read them with {reads_with} before you \
              change them."
         );
     }
@@ -272,23 +301,25 @@ pub fn reading(text: &str) -> Reading {
 mod tests {
     use super::*;
 
+    const K9: Telling<'static> = Telling { tag: "k9", reads_with: "read_document" };
+
     #[test]
     fn the_model_learns_how_the_text_reads_now() {
         let before = reading("One two three");
         let now = Reading { version: Version(2), ..reading("One 2 three") };
-        let note = |shown: &Reading, now: &Reading, proposed, tag| {
-            news(shown, &Unread::default(), now, proposed, tag).text
+        let note = |shown: &Reading, now: &Reading, proposed, telling| {
+            news(shown, &Unread::default(), now, proposed, telling).text
         };
         assert_eq!(
-            note(&before, &now, Some("One 2 three"), "k9"),
+            note(&before, &now, Some("One 2 three"), K9),
             "The document is now at version 2 and reads as you proposed."
         );
         assert_eq!(
-            note(&now, &now, Some("Else"), "k9"),
+            note(&now, &now, Some("Else"), K9),
             "The document is at version 2 and reads as you last saw it."
         );
         assert_eq!(
-            note(&before, &now, None, "k9"),
+            note(&before, &now, None, K9),
             "The document is now at version 2, 11 UTF-16 units long. Units 4 to 7 of what you last saw are now units \
              4 to 5 and read (data):\n<document-k9 version=\"2\">\n2\n</document-k9>"
         );
@@ -330,7 +361,7 @@ mod tests {
         let text = |first: &str| format!("{first}\n\nKept.\n\n{long}");
         let before = reading("One.\n\nKept.\n\nThree");
         let now = Reading { version: Version(1), ..reading(&text("One!")) };
-        let News { text: told, unread } = news(&before, &Unread::default(), &now, None, "k9");
+        let News { text: told, unread } = news(&before, &Unread::default(), &now, None, K9);
         let first = "Units 3 to 4 of what you last saw are now units 3 to 4 and read (data):";
         assert!(told.contains(first) && told.contains("you have not read them"));
         assert!(utf16_len(&told) < NOTE_LIMIT + 1_000);
@@ -338,7 +369,7 @@ mod tests {
         assert!(!unread.touches(0, 14) && unread.touches(end - 2, end));
         // Nothing of that is forgotten later on.
         let later = Reading { version: Version(2), ..reading(&text("One?")) };
-        let later = news(&now, &unread, &later, None, "k9");
+        let later = news(&now, &unread, &later, None, K9);
         assert_eq!(later.unread, unread);
         assert!(later.text.contains("you have not read them"));
     }
@@ -358,7 +389,7 @@ mod tests {
             version: Version(3),
             ..reading(&paragraphs("Middle. (ANA WROTE THIS)").replace("Teh", "The"))
         };
-        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), "k9");
+        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), K9);
         assert!(text.contains("ANA WROTE THIS"), "{text}");
         assert!(unread.is_empty() && text.len() < 1_000, "{text}");
     }
@@ -371,7 +402,7 @@ mod tests {
         };
         let (before, mine) = (reading(&words("old")), words("new"));
         let now = Reading { version: Version(2), ..reading(&mine.replace("new7.", "old7.")) };
-        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), "k9");
+        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), K9);
         assert!(text.contains("of what you proposed are now"), "{text}");
         assert!(unread.is_empty() && text.len() < 500, "{text}");
     }

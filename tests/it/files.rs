@@ -569,3 +569,37 @@ fn a_call_at_the_desk_is_not_led_to_a_file_that_is_open() {
     assert_eq!(owner.text(), text);
     desk.file_comes_to_read("notes.md", &text);
 }
+
+#[test]
+fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
+    let call =
+        |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
+    let write = || call("Write", json!({"file_path": "notes.md", "content": "Gone.\n"}));
+    let provider = Provider::answering(vec![
+        write(),
+        call("Read", json!({"file_path": "notes.md", "limit": 1})),
+        write(),
+        call("Read", json!({"file_path": "notes.md", "offset": 2})),
+        write(),
+        json!([{"type": "text", "text": "Done."}]),
+    ]);
+    let desk = Desk::plan().provider(&provider).workspace(&[("notes.md", NOTES)]).start();
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    let run = runs(&ana, "work");
+    // It has read everything by then, if not at once.
+    let request = ana.sees_request_of(&run);
+    ana.accepts_all(&request);
+    ends(&ana, &run);
+    let told = ana.told(&run);
+    let refusal = |at: usize, units: &str| {
+        let words = told[at]["content"].as_str().unwrap();
+        let read = format!("that you have not read, at units {units} of version 1");
+        assert!(words.contains(&read), "{words}");
+        assert!(words.ends_with("Read them with Read first"), "{words}");
+    };
+    refusal(0, "0 to 38");
+    refusal(2, "20 to 38");
+    assert_eq!(told[4]["content"], "Wrote 6 characters to notes.md");
+    desk.file_comes_to_read("notes.md", "Gone.\n");
+}

@@ -28,7 +28,7 @@ impl Driver<'_> {
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
             live: None,
-            read: Arc::clone(&self.read),
+            read: ask.outside().is_none().then(|| Arc::clone(&self.read)),
             base: self.base.clone(),
             unread: self.base_unread.clone(),
             shown: self.known.clone(),

@@ -190,6 +190,7 @@ mod tests {
                 base: &base,
                 unread: &Unread::default(),
                 takes: Takes::Unnamed,
+                reads_with: "read_document",
                 caught_up: &caught_up,
                 allowed: self.allowed,
             };

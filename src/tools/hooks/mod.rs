@@ -80,6 +80,8 @@ pub struct Outlook<'a> {
     pub unread: &'a Unread,
     /// How the tool says which words go.
     pub takes: Takes,
+    /// The tool that reads it.
+    pub reads_with: &'static str,
     /// The document as it is, and what happened to it since.
     pub caught_up: &'a CaughtUp,
     /// What of `base` may be changed.

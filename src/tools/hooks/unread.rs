@@ -11,8 +11,8 @@ pub fn taken(outlook: &Outlook<'_>) -> Result<(), Denial> {
         Takes::Unnamed if parts().any(|part| outlook.unread.touches(part.from, part.to)) => {
             Err(Denial(format!(
                 "This would take away words that you have not read, at units {} of version {}; nothing was proposed. Read \
-                 them with read_document first",
-                outlook.unread, outlook.base.version
+                 them with {} first",
+                outlook.unread, outlook.base.version, outlook.reads_with
             )))
         }
         Takes::Unnamed | Takes::Named | Takes::Nothing => Ok(()),
