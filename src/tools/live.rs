@@ -103,7 +103,7 @@ pub(super) async fn propose(
     told: String,
 ) -> Result<Prepared, ToolError> {
     let base = context.document()?;
-    let warnings = caution::of_file(path, new);
+    let warnings = caution::of_file(path, Some(&base.text.to_string()), new);
     let proposal = changes::propose(base, form::read(new), None, warnings).await?;
     Ok(Prepared::Propose(Proposal { told: Some(told), ..proposal }))
 }

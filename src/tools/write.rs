@@ -60,7 +60,7 @@ impl Tool for Write {
             let shown = Preview::diff(&file_path, before, &new, limits);
             let warnings = match before {
                 Some(before) => caution::of_change(&file_path, before, &new, &shown),
-                None => caution::of_file(&file_path, &new),
+                None => caution::of_file(&file_path, None, &new),
             };
             let preview = Preview { warnings, ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
