@@ -44,18 +44,19 @@ impl Tool for Glob {
             Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), false),
             Err(error) => return Err(error.into()),
         };
-        let text = listed(paths, is_cut, "No files found", hides);
+        let text = listed(paths, is_cut.then_some(LESS), "No files found", hides);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
     }
 }
 
-/// One line for each, and whether there is more, or may be: `hides` says that rules keep files from being found, which is
+/// What is said where there is more.
+pub(super) const LESS: &str = "[there is more; look for less]";
+
+/// One line for each, and what is said of the rest, if there is `more`, or may be: `hides` says that rules keep files from being found, which is
 /// told whether or not there was one to keep.
-pub(super) fn listed(lines: Vec<String>, is_cut: bool, nothing: &str, hides: bool) -> String {
+pub(super) fn listed(lines: Vec<String>, more: Option<&str>, nothing: &str, hides: bool) -> String {
     let mut lines = if lines.is_empty() { vec![nothing.to_owned()] } else { lines };
-    if is_cut {
-        lines.push("[there is more; look for less]".to_owned());
-    }
+    lines.extend(more.map(ToOwned::to_owned));
     if hides {
         lines.push(
             "[files that rules of this workspace keep from searches are left out]".to_owned(),

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::review;
-use crate::workspace::{Grep as Wanted, SEARCHED_BYTES};
+use crate::workspace::{Grep as Wanted, Grepped, SEARCHED_BYTES, Told};
 
-use super::glob::{listed, tells_of_a_file};
+use super::glob::{LESS, listed, tells_of_a_file};
 use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, desk};
 
 /// Files that are named as searched in part.
@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 /// Which lines match.
 pub struct Grep;
 
-/// What the model gives.
+/// What the model gives. Besides the names of this server it may use those of Claude Code's Grep, which models know.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
@@ -27,15 +27,79 @@ pub struct Input {
     /// Only files whose name or path matches, such as `*.md`.
     #[serde(default)]
     glob: Option<String>,
+    /// Only files of this type, such as `js`, `py` or `rust`.
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
     /// Whether large and small letters are the same.
-    #[serde(default)]
+    #[serde(default, alias = "-i")]
     ignore_case: bool,
+    /// Whether a match may go over line ends; then `.` matches them too.
+    #[serde(default)]
+    multiline: bool,
+    /// The matching lines, the files that have some, or how many each file has; the lines if missing.
+    #[serde(default)]
+    output_mode: OutputMode,
+    /// Whether lines are told with their numbers; they are if missing.
+    #[serde(default = "yes", rename = "-n")]
+    numbers: bool,
+    /// Lines to tell before each match.
+    #[serde(default, rename = "-B")]
+    before: usize,
+    /// Lines to tell after each match.
+    #[serde(default, rename = "-A")]
+    after: usize,
+    /// Lines to tell before and after each match.
+    #[serde(default, rename = "-C", alias = "context")]
+    around: usize,
+    /// Lines of the answer; there are at most 250.
+    #[serde(default)]
+    head_limit: Option<usize>,
+    /// Lines of the answer to pass over, because they were read before.
+    #[serde(default)]
+    offset: usize,
+}
+
+/// What is told of what was found.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutputMode {
+    #[default]
+    Content,
+    FilesWithMatches,
+    Count,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Input {
+    fn wanted(self) -> Wanted {
+        let told = match self.output_mode {
+            OutputMode::Content if self.numbers => Told::Lines,
+            OutputMode::Content => Told::Bare,
+            OutputMode::FilesWithMatches => Told::Files,
+            OutputMode::Count => Told::Counts,
+        };
+        Wanted {
+            pattern: self.pattern,
+            from: self.path.unwrap_or_else(|| ".".to_owned()),
+            glob: self.glob,
+            kind: self.kind,
+            ignore_case: self.ignore_case,
+            multiline: self.multiline,
+            told,
+            around: (self.before.max(self.around), self.after.max(self.around)),
+            offset: self.offset,
+            limit: self.head_limit,
+        }
+    }
 }
 
 impl Tool for Grep {
     const NAME: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
-         `path:line:text`. Binary files and what .gitignore names are left out.";
+         `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
     const EFFECT: Effect = Effect::Reads;
     const GROUND: Ground = Ground::Workspace;
@@ -43,20 +107,31 @@ impl Tool for Grep {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let workspace = context.workspace()?.clone();
-        let Input { pattern, path, glob, ignore_case } = input;
-        let from = path.unwrap_or_else(|| ".".to_owned());
+        let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
+        let wanted = input.wanted();
         // Its answer has the words of files, and nobody is asked about each of them.
         let hidden = desk::hidden(&context, Self::NAME, review::Effect::Ask).await?;
-        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
-        let wanted = Wanted { pattern, from, glob, ignore_case };
+        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
         let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
-        let (lines, is_cut, partly) = match changes::blocking(found).await? {
-            Ok(found) => (found.lines, found.is_cut, found.partly),
-            Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), false, Vec::new()),
+        let (lines, more, partly) = match changes::blocking(found).await? {
+            Ok(Grepped { lines, is_cut, next, partly }) => {
+                let more = is_cut.then(|| more(next.filter(|_| pages)));
+                (lines, more, partly)
+            }
+            Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), None, Vec::new()),
             Err(error) => return Err(error.into()),
         };
-        let text = listed(lines, is_cut, "No matches found", hides) + &unsearched(&partly);
+        let nothing = if passed == 0 { "No matches found" } else { "No more matches found" };
+        let text = listed(lines, more.as_deref(), nothing, hides) + &unsearched(&partly);
         Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
+    }
+}
+
+/// How to get at what an answer has no room for: where it goes on, for who asks for it page by page.
+fn more(next: Option<usize>) -> String {
+    match next {
+        Some(next) => format!("[there is more; go on with offset {next}]"),
+        None => LESS.to_owned(),
     }
 }
 

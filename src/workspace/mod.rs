@@ -36,7 +36,7 @@ use closed::Closed;
 pub use command::{Ended, Ran, Wanted};
 pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
-pub use grep::{Grep, Grepped, SEARCHED_BYTES};
+pub use grep::{Grep, Grepped, SEARCHED_BYTES, Told};
 pub use path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::{ABSENT, Grep, LARGEST_FILE, Workspace, WorkspaceError, stamp};
+use super::{ABSENT, Grep, LARGEST_FILE, Told, Workspace, WorkspaceError, stamp};
 
 /// A workspace, and a folder beside it that no tool may see or change.
 struct Ground {
@@ -436,6 +436,97 @@ fn a_search_for_much_is_cut_and_says_so() {
         Grep { glob: Some("wide*".into()), pattern: "NEEDLE".into(), ignore_case: true, ..wanted };
     let line = ground.workspace.grep(&one, shown).unwrap().lines.remove(0);
     assert!(line.chars().count() < 330 && line.ends_with('…'), "{line}");
+}
+
+#[test]
+fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
+    let ground = Ground::new();
+    let text = |name: &str| (0..300).map(|at| format!("needle {name} {at}\n")).collect::<String>();
+    ground.has("a.txt", &text("a"));
+    ground.has("b.txt", &text("b"));
+    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
+    for (limit, around) in
+        [(None, (0, 0)), (Some(70), (0, 0)), (Some(1_000), (1, 2)), (Some(0), (0, 0))]
+    {
+        let (mut lines, mut offset) = (Vec::new(), Some(0));
+        while let Some(from) = offset {
+            let page = Grep { limit, around, offset: from, ..wanted.clone() };
+            let found = ground.workspace.grep(&page, shown).unwrap();
+            assert!(found.lines.len() <= limit.filter(|it| *it > 0).unwrap_or(250).min(250));
+            assert_eq!(found.is_cut, found.next.is_some());
+            lines.extend(found.lines);
+            offset = found.next;
+        }
+        lines.retain(|line| line != "--");
+        assert_eq!(lines.len(), 600, "{limit:?} {around:?}");
+        assert_eq!(
+            (lines[0].as_str(), lines[599].as_str()),
+            ("a.txt:1:needle a 0", "b.txt:300:needle b 299")
+        );
+        lines.dedup();
+        assert_eq!(lines.len(), 600);
+    }
+    for offset in [600, usize::MAX] {
+        let beyond = Grep { offset, ..wanted.clone() };
+        let beyond = ground.workspace.grep(&beyond, shown).unwrap();
+        assert_eq!((beyond.lines, beyond.is_cut, beyond.next), (Vec::new(), false, None));
+    }
+}
+
+#[test]
+fn a_search_tells_lines_around_files_and_counts_as_asked() {
+    let ground = Ground::new();
+    ground.has("a.rs", "one\ntwo\nneedle\nfour\nfive\nsix\nseven needle\n");
+    ground.has("b.md", "needle needle\nafter\n");
+    ground.has("c.md", "hay\n");
+    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
+    let lines = |grep: Grep| ground.workspace.grep(&grep, shown).unwrap().lines;
+    let told = |told| lines(Grep { told, ..wanted.clone() });
+    assert_eq!(told(Told::Files), ["a.rs", "b.md"]);
+    assert_eq!(told(Told::Counts), ["a.rs:2", "b.md:1"]);
+    assert_eq!(told(Told::Bare), ["a.rs:needle", "a.rs:seven needle", "b.md:needle needle"]);
+    let around = lines(Grep { around: (1, 1), ..wanted.clone() });
+    let expected = [
+        "a.rs-2-two",
+        "a.rs:3:needle",
+        "a.rs-4-four",
+        "--",
+        "a.rs-6-six",
+        "a.rs:7:seven needle",
+        "--",
+        "b.md:1:needle needle",
+        "b.md-2-after",
+    ];
+    assert_eq!(around, expected);
+    let after = lines(Grep { around: (0, 1), told: Told::Bare, limit: Some(2), ..wanted.clone() });
+    assert_eq!(after, ["a.rs:needle", "a.rs-four"]);
+    let counts = Grep { around: (1, 1), told: Told::Counts, ..wanted.clone() };
+    assert_eq!(lines(counts), ["a.rs:2", "b.md:1"]);
+    let second = Grep { told: Told::Files, offset: 1, limit: Some(1), ..wanted.clone() };
+    assert_eq!(lines(second), ["b.md"]);
+    let of_type = |kind: &str| {
+        let grep = Grep { kind: Some(kind.into()), told: Told::Files, ..wanted.clone() };
+        ground.workspace.grep(&grep, shown)
+    };
+    assert_eq!(of_type("rust").unwrap().lines, ["a.rs"]);
+    assert!(matches!(of_type("no such"), Err(WorkspaceError::Pattern { .. })));
+}
+
+#[test]
+fn a_match_goes_over_line_ends_where_that_is_asked_for() {
+    let ground = Ground::new();
+    ground.has("a.txt", "zero\r\nfoo\r\nbar foo\r\nend\r\n");
+    let grep = |pattern: &str, multiline, told| {
+        let pattern = pattern.to_owned();
+        let wanted = Grep { pattern, from: "a.txt".into(), multiline, told, ..Grep::default() };
+        ground.workspace.grep(&wanted, shown).unwrap().lines
+    };
+    assert_eq!(grep("foo.*bar", false, Told::Lines), [""; 0]);
+    let lines = ["a.txt:2:foo", "a.txt:3:bar foo"];
+    assert_eq!(grep("foo.{1,2}bar", true, Told::Lines), lines);
+    assert_eq!(grep(r"^foo\s+bar", true, Told::Lines), lines);
+    assert_eq!(grep("end", true, Told::Lines), ["a.txt:4:end"]);
+    assert_eq!(grep(r"foo\s+bar", true, Told::Counts), ["a.txt:2"]);
 }
 
 #[test]

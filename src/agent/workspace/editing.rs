@@ -201,6 +201,28 @@ async fn looking_around_answers_at_once() {
             "b/c.md:1:two",
         ),
         ("Grep", json!({"pattern": "four"}), "No matches found"),
+        // As models know it from Claude Code.
+        (
+            "Grep",
+            json!({"pattern": "TWO", "-i": true, "-n": false, "type": "md", "output_mode": "content"}),
+            "a.md:two\nb/c.md:two",
+        ),
+        (
+            "Grep",
+            json!({"pattern": "^t", "output_mode": "files_with_matches", "head_limit": 1}),
+            "a.md\n[there is more; go on with offset 1]",
+        ),
+        (
+            "Grep",
+            json!({"pattern": "^t", "output_mode": "count", "offset": 1}),
+            "b/c.md:1\nb/d.txt:1",
+        ),
+        ("Grep", json!({"pattern": "two", "path": "a.md", "-A": 1}), "a.md:2:two\na.md-3-three"),
+        (
+            "Grep",
+            json!({"pattern": "one.two", "multiline": true, "-C": 0, "offset": 9}),
+            "No more matches found",
+        ),
     ];
     let mut stage = Stage::in_workspace(&files).await;
     for (tool, input, expected) in cases {
