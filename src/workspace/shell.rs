@@ -36,6 +36,7 @@ pub fn cautions(command: &str) -> Vec<Caution> {
         found.add("unparsed", "It could not be read completely; look at every character.");
     }
     found.several();
+    found.fed();
     found.cautions.into_values().collect()
 }
 
@@ -116,6 +117,10 @@ pub fn deceives(c: char) -> bool {
 struct Found {
     cautions: BTreeMap<usize, Caution>,
     commands: usize,
+    /// Whether some command is given a file or a text to read.
+    is_fed: bool,
+    /// A shell or interpreter: what it reads is a program, if nothing else is.
+    may_run_input: Option<String>,
 }
 
 impl Found {
@@ -163,6 +168,7 @@ impl Found {
             "pipeline" => self.pipeline(node, source),
             "file_redirect" => self.redirect(text(node)),
             "heredoc_redirect" | "herestring_redirect" => {
+                self.is_fed = true;
                 self.add("heredoc", "It passes text of its own to a program.");
             }
             "command_substitution" | "process_substitution" => {
@@ -173,6 +179,13 @@ impl Found {
             }
             "&" => self.add("background", "It leaves something running in the background."),
             _ => {}
+        }
+    }
+
+    /// Which of the commands a text is for is not told apart: who sees both looks at both.
+    fn fed(&mut self) {
+        if let Some(name) = self.may_run_input.take().filter(|_| self.is_fed) {
+            self.add("evaluates", format!("It may run what it is given to read ({name})."));
         }
     }
 
@@ -198,14 +211,23 @@ impl Found {
                 self.add(code, what);
             }
         }
-        if matches!(name.as_str(), "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync") {
-            self.targets(words);
+        if programs::runs_input(name, words) {
+            self.may_run_input.get_or_insert_with(|| name.clone());
+        }
+        match name.as_str() {
+            "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync" | "touch" | "mkdir" => {
+                self.targets(&words.arguments);
+            }
+            "sed" | "gsed" if programs::overwrites(name, words) => {
+                self.targets(places::edited(words));
+            }
+            _ => {}
         }
     }
 
     /// Files that a command writes by name.
-    fn targets(&mut self, words: &Words) {
-        for word in words.arguments.iter().filter(|word| !word.starts_with('-')) {
+    fn targets<'w>(&mut self, words: impl IntoIterator<Item = &'w String>) {
+        for word in words.into_iter().filter(|word| !word.starts_with('-')) {
             self.place(word);
         }
     }
@@ -219,6 +241,7 @@ impl Found {
     fn redirect(&mut self, text: &str) {
         let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
         let Some(at) = text.find('>') else {
+            self.is_fed = true;
             let source = unquoted(text.trim_start_matches(['<', '&', ' ', '\t']));
             return self.outside(Some(source).filter(|path| places::is_outside(path)));
         };
@@ -348,6 +371,27 @@ mod tests {
             ("export -p", &["environment"]),
             (":(){ :|:& };:", &["background", "function", "several"]),
             ("cat <<E\nx\nE", &["heredoc"]),
+            ("sh < a.txt", &["evaluates"]),
+            ("bash -s < a.txt", &["evaluates"]),
+            ("bash <<'E'\nrm -rf ~\nE", &["evaluates", "heredoc"]),
+            ("bash <<< 'rm -rf x'", &["evaluates", "heredoc"]),
+            ("python3 <<E\nx\nE", &["evaluates", "heredoc"]),
+            ("python3 - <<'E'\nimport os\nE", &["evaluates", "heredoc"]),
+            ("node - <<E\nx\nE", &["evaluates", "heredoc"]),
+            ("perl <<E\nE", &["evaluates", "heredoc"]),
+            ("sudo -u bob sh < a.txt", &["privileges", "evaluates"]),
+            ("sort < a.txt", &[]),
+            ("python3 --version < a.txt", &[]),
+            ("tee a.txt <<E\nx\nE", &["overwrites", "heredoc"]),
+            ("coproc rm -rf x", &["deletes", "background"]),
+            ("fakeroot rm x", &["deletes"]),
+            ("ls &>>a.txt", &[]),
+            ("ls &>a.txt", &["overwrites"]),
+            ("ls &>>../a.txt", &["writes_outside"]),
+            ("touch .bashrc", &["writes_configuration"]),
+            ("touch a.txt", &[]),
+            ("mkdir -p .ssh", &["writes_configuration"]),
+            ("mkdir ../x", &["writes_outside", "outside"]),
         ];
         for (command, expected) in cases {
             assert_eq!(codes(command), *expected, "{command}");
@@ -397,6 +441,12 @@ mod tests {
             ("sed -Ei.bak s/a/b/ a.txt", &["overwrites"]),
             ("sed -n 1,5p a.txt", &[]),
             ("sed '/hay/d' a.txt", &[]),
+            ("sed -i s/a/b/ .bashrc", &["writes_configuration", "overwrites"]),
+            ("sed -i s/../b/ a.txt", &["overwrites"]),
+            ("sed -i.bake s/../b/ .env", &["writes_configuration", "overwrites"]),
+            ("sed -i -e s/.abc/b/ -e s/.def/b/ a.txt", &["overwrites"]),
+            ("sed -ne s/.a/b/p -i .bashrc", &["writes_configuration", "overwrites"]),
+            ("sed --in-place --expression s/../b/ a .env", &["writes_configuration", "overwrites"]),
             ("tee -a log", &[]),
             ("rsync --delete a/ b", &["deletes", "network"]),
         ];
@@ -426,6 +476,15 @@ mod tests {
             ("node --eval 'x'", &["evaluates"]),
             ("awk 'BEGIN{system(\"rm a\")}'", &["evaluates"]),
             ("awk '{print $1}' a.txt", &[]),
+            ("cargo run --release", &["evaluates"]),
+            ("cargo +nightly run", &["evaluates"]),
+            ("cargo build", &[]),
+            ("go run .", &["evaluates"]),
+            ("java -jar a.jar", &["evaluates"]),
+            ("java -version", &[]),
+            ("tar xf a.tar --to-command=sh", &["evaluates"]),
+            ("tar --use-compress-program ./x -cf a.tar .", &["evaluates"]),
+            ("tar xf a.tar", &[]),
             ("make", &["evaluates"]),
             ("./configure", &["evaluates"]),
             ("/tmp/bin/ls", &["evaluates"]),

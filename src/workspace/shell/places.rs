@@ -32,6 +32,29 @@ pub(super) fn outside(words: &Words) -> Option<String> {
     })
 }
 
+/// The files that `sed` edits: its words without options and programs.
+pub(super) fn edited(words: &Words) -> impl Iterator<Item = &String> {
+    let options = || words.arguments.iter().filter(|word| word.starts_with('-'));
+    // Without such an option the first word is the program.
+    let mut passes = options().all(|word| program_of(word).is_none());
+    words.arguments.iter().filter(move |word| {
+        let is_option = word.starts_with('-');
+        passes |= is_option && program_of(word) == Some("");
+        !is_option && !std::mem::take(&mut passes)
+    })
+}
+
+/// The program that an option of `sed` has, or names the file of; if it is empty, that is the next word.
+fn program_of(option: &str) -> Option<&str> {
+    if let Some(long) = option.strip_prefix("--") {
+        let (name, program) = long.split_once('=').unwrap_or((long, ""));
+        return ["expression", "file"].contains(&name).then_some(program);
+    }
+    // After `-i` the rest is an ending for the file before.
+    let at = option.find(['i', 'e', 'f']).filter(|at| !option[*at..].starts_with('i'))?;
+    Some(&option[at + 1..])
+}
+
 /// Whether a path leads out of the workspace, as far as its words tell.
 pub(super) fn is_outside(path: &str) -> bool {
     let begins = ["/", "~", "$HOME", "${HOME"].iter().any(|it| path.starts_with(it));

@@ -18,7 +18,7 @@ const TELLING: [(&[&str], &str, &str); 7] = [
         "It ends other programs",
     ),
     (
-        &["nohup", "setsid", "disown", "at", "batch", "crontab", "systemd-run"],
+        &["nohup", "setsid", "coproc", "disown", "at", "batch", "crontab", "systemd-run"],
         "background",
         "It leaves something running",
     ),
@@ -102,7 +102,7 @@ fn deletes(name: &str, words: &Words) -> bool {
 }
 
 /// Whether it writes into files that are there, or puts others in their place.
-fn overwrites(name: &str, words: &Words) -> bool {
+pub(super) fn overwrites(name: &str, words: &Words) -> bool {
     let in_place = || words.has_short(&['i']);
     match name {
         "mv" | "cp" => !words.has_short(&['n']) && !words.has_long(&["no-clobber"]),
@@ -118,6 +118,15 @@ fn overwrites(name: &str, words: &Words) -> bool {
     }
 }
 
+/// Options by which a program only tells what it is.
+const ONLY_TELL: [&str; 6] = ["--version", "-version", "-V", "-v", "--help", "-h"];
+
+/// Whether it takes what it reads for a program.
+pub(super) fn runs_input(name: &str, words: &Words) -> bool {
+    let is_known = SHELLS.contains(&name) || INTERPRETERS.contains(&family(name));
+    is_known && !words.has(&ONLY_TELL)
+}
+
 /// Whether what it does is in what it is given: a script, a file, a program after `-c` or `-e`.
 fn evaluates(name: &str, words: &Words) -> bool {
     if words.is_local || EVALUATES.contains(&name) {
@@ -126,9 +135,8 @@ fn evaluates(name: &str, words: &Words) -> bool {
     if SHELLS.contains(&name) {
         return !words.arguments.is_empty();
     }
-    if INTERPRETERS.contains(&family(name)) {
-        let only_says = ["--version", "-V", "-v", "--help", "-h"];
-        return words.arguments.iter().any(|word| !only_says.contains(&word.as_str()));
+    if INTERPRETERS.contains(&family(name)) || name == "java" {
+        return words.arguments.iter().any(|word| !ONLY_TELL.contains(&word.as_str()));
     }
     match name {
         // A program of its own is nothing unusual; one that starts others is.
@@ -138,6 +146,13 @@ fn evaluates(name: &str, words: &Words) -> bool {
         }
         "su" | "runuser" | "flock" | "script" => {
             words.has_short(&['c']) || words.has_long(&["command"])
+        }
+        // To build and to test is usual; here it is run as well.
+        "cargo" | "go" | "dotnet" | "swift" => words.has(&["run"]),
+        "tar" | "gtar" | "bsdtar" => {
+            let programs =
+                ["to-command", "use-compress-program", "checkpoint-action", "rsh-command"];
+            words.has_short(&['I', 'F']) || words.has_long(&programs)
         }
         "env" => words.has_short(&['S']) || words.has_long(&["split-string"]),
         "vim" | "vi" | "ex" | "ed" | "emacs" => true,

@@ -30,7 +30,7 @@ const fn wrapper(
     Wrapper { name, short, long, operands: 0, assigns: false }
 }
 
-const WRAPPERS: [Wrapper; 27] = [
+const WRAPPERS: [Wrapper; 29] = [
     Wrapper {
         assigns: true,
         ..wrapper(
@@ -76,6 +76,8 @@ const WRAPPERS: [Wrapper; 27] = [
     wrapper("builtin", "", &[]),
     wrapper("exec", "a", &[]),
     wrapper("busybox", "", &[]),
+    wrapper("coproc", "", &[]),
+    wrapper("fakeroot", "lisb", &["lib", "faked"]),
     Wrapper { operands: 1, ..wrapper("chroot", "", &["groups", "userspec"]) },
     Wrapper { operands: 1, ..wrapper("flock", "wEc", &["timeout", "wait", "conflict-exit-code"]) },
     Wrapper { operands: 1, ..wrapper("chrt", "TPD", &[]) },
@@ -261,6 +263,8 @@ mod tests {
             "flock -w 5 lock rm x",
             "chroot --userspec=a:b /new rm x",
             "busybox rm x",
+            "coproc rm x",
+            "fakeroot -i state -- rm x",
             "sudo -u bob env -u X timeout -s KILL 5 /bin/rm x",
         ] {
             assert_eq!(innermost(words), ("rm".into(), vec!["x".into()]), "{words}");
