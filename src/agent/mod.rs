@@ -23,6 +23,7 @@ mod record;
 mod repeating;
 mod response;
 mod reversal;
+mod ruling;
 mod selection;
 mod session;
 mod shortening;

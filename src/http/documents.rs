@@ -134,6 +134,7 @@ pub(super) async fn configure(
     let room = caller.room_or_desk(&door, &document, Action::Manage).await?;
     let wish: ChangeSettings = body::read_about(request, "documentId", &document).await?;
     let configure = convert::configure(wish).map_err(Problem::unprocessable)?;
+    door.agents.check_policies(&configure, &room).await?;
     let settings = room.configure(configure, caller.principal).await?;
     Ok(Json(convert::document_settings(&settings)))
 }

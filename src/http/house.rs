@@ -109,6 +109,7 @@ pub(super) async fn add_rule(
     // A rule names the session in which it was made; a program that keeps none has a new one for it.
     let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
     let new = convert::new_rule(wish, session.id.clone()).map_err(Problem::unprocessable)?;
+    door.agents.check_rule(&new)?;
     door.store.commit(Op::PutSession(session)).await?;
     let rule = room.add_rule(new, caller.principal).await?;
     Ok(Json(RuleAdded { rule: convert::rule(&rule) }))

@@ -48,5 +48,5 @@ pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};
 pub use reversal::{Reversal, Reversed, Written};
-pub use rule::{EVERY_TOOL, Effect, Ended, Matter, Remember, Rule, Scope, ruling};
+pub use rule::{EVERY_TOOL, Effect, Ended, Matter, PLAN_TOOL, Remember, Rule, Scope, ruling};
 pub use undo::{Touched, UndoScope};

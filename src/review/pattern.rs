@@ -9,7 +9,7 @@ use super::{EVERY_TOOL, Effect, Rule};
 
 /// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
 /// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
-/// whatever the case of their letters.
+/// whatever the case of their letters; then a name alone is meant wherever it stands, and a folder with all that is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PathPattern(Glob);
@@ -25,6 +25,35 @@ impl PathPattern {
         }
         let pattern = GlobBuilder::new(text).literal_separator(true).build();
         pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
+    }
+
+    /// Reads what somebody writes now. Refuses what no path of the workspace can be like: a rule for it would hold for nothing.
+    pub fn written(text: &str) -> Result<Self, String> {
+        let refused = |why: &str| Err(format!("this is no path pattern: {why}"));
+        if text.trim() != text {
+            return refused("there are spaces around it; leave them out");
+        }
+        if text.contains('\\') {
+            return refused(
+                "folders end with `/`, not with `\\`; for a special character itself write `[*]`",
+            );
+        }
+        if text.starts_with('/') {
+            return refused(
+                "paths begin at the top of the workspace, without `/`: write `notes/**`",
+            );
+        }
+        if text.split('/').any(|name| name == "..") {
+            return refused(
+                "nothing is outside of the workspace, so leave `..` out: write `notes/**`",
+            );
+        }
+        let plain = spelt(text);
+        if plain.is_empty() && !text.is_empty() {
+            return refused("it names no file; every file is `**`");
+        }
+        let end = if text.ends_with('/') { "/" } else { "" };
+        Self::parse(&format!("{plain}{end}"))
     }
 
     /// The pattern as it was written.
@@ -74,21 +103,35 @@ fn plain(path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
+/// A pattern spelt as [`plain`] spells paths: without spaces around it, `.`, or `/` at either end.
+fn spelt(pattern: &str) -> String {
+    let names = pattern.trim().split('/').filter(|name| !matches!(*name, "" | "."));
+    names.collect::<Vec<_>>().join("/")
+}
+
 /// What tells quickly whether a pattern may be about a path.
 #[derive(Clone, Debug)]
 struct Touch(Option<GlobMatcher>);
 
 impl Touch {
     fn of(pattern: &PathPattern) -> Self {
-        let mut any_case = GlobBuilder::new(pattern.as_str());
+        // Patterns that were kept before they were looked at are meant like those that are written now.
+        let mut wanted = spelt(pattern.as_str());
+        if !wanted.contains('/') {
+            wanted.insert_str(0, "**/");
+        }
+        let mut any_case = GlobBuilder::new(&wanted);
         any_case.literal_separator(true).case_insensitive(true);
         Self(any_case.build().ok().map(|glob| glob.compile_matcher()))
     }
 
     fn has(&self, path: &str) -> bool {
         let Some(path) = plain(path) else { return true };
+        // What is in a folder is meant with it.
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let is_meant = |glob: &GlobMatcher| ends.clone().any(|end| glob.is_match(&path[..end]));
         // The workspace itself is no file.
-        !path.is_empty() && self.0.as_ref().is_none_or(|glob| glob.is_match(path))
+        !path.is_empty() && self.0.as_ref().is_none_or(is_meant)
     }
 }
 

@@ -56,6 +56,12 @@ impl Effect {
 /// In place of a tool's name: every tool.
 pub const EVERY_TOOL: &str = "*";
 
+/// The tool that proposes a plan. Whoever wants one wants to see it, so no rule approves it.
+pub const PLAN_TOOL: &str = "ExitPlanMode";
+
+/// The tool that does several times in one call what another does once: whoever denies the one denies the other.
+const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
+
 /// How far a rule reaches. None reaches into another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -160,7 +166,9 @@ impl Rule {
         let Remember { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != Effect::Allow
-            && (self.tool == EVERY_TOOL || self.tool == tool)
+            && (self.tool == EVERY_TOOL
+                || self.tool == tool
+                || (self.tool.as_str(), tool) == SEVERAL_TIMES)
             && self.document.as_ref() == document
             && self.over.is_none_or(|over| units.is_none_or(|units| units > over))
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))

@@ -207,6 +207,7 @@ pub(super) async fn settings(
         connection.room(&payload.document_id, Action::Manage).await?
     };
     let configure = convert::configure(payload).map_err(Refusal::invalid)?;
+    connection.door.agents.check_policies(&configure, &room).await?;
     let settings = room.configure(configure, connection.principal.clone()).await?;
     Ok(InForce { settings: convert::document_settings(&settings) })
 }

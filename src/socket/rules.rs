@@ -55,6 +55,7 @@ pub(super) async fn add(
         connection.room(&payload.document_id, Action::Manage).await?
     };
     let new = convert::new_rule(payload, connection.session.clone()).map_err(Refusal::invalid)?;
+    connection.door.agents.check_rule(&new)?;
     let rule = room.add_rule(new, connection.principal.clone()).await?;
     Ok(RuleAdded { rule: convert::rule(&rule) })
 }

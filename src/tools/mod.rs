@@ -37,6 +37,7 @@ mod paths;
 mod read;
 mod read_document;
 mod respond_conversation_only;
+mod ruled;
 mod schema;
 mod span;
 mod str_replace_based_edit_tool;

@@ -76,7 +76,7 @@ pub struct Offer {
 /// The tools of a server, behind the gate.
 #[derive(Debug)]
 pub struct Registry {
-    tools: Vec<Entry>,
+    pub(super) tools: Vec<Entry>,
     hooks: Hooks,
     workspace: Option<Workspace>,
     pub(super) files: Option<Files>,

@@ -88,10 +88,12 @@ pub struct AddRule {
     /// `deny`: the model is told no at once, also where approvals are off. `ask`: people are asked, whatever was allowed.
     /// `allow`: approved in the owner's name, but never a command, or what has a warning.
     pub effect: String,
-    /// The tool; missing, with `deny` and `ask`: every tool.
+    /// The tool, by the server's own name for it; missing, with `deny` and `ask`: every tool. `Edit` denies and asks about
+    /// `MultiEdit` too.
     pub tool: Option<String>,
-    /// At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Where such a rule denies
-    /// reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
+    /// At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders), from the top of the
+    /// workspace. With `deny` and `ask` a name without `/` is meant in every folder, and a folder with all that is in it. Where
+    /// such a rule denies reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
     pub path: Option<String>,
     /// With `allow`: only calls that change at most this many UTF-16 units, at least 1.
     pub max_units: Option<usize>,

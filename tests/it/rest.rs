@@ -775,6 +775,7 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
     ("POST rules", r#"{"documentId": "$document", "effect": "maybe"}"#, 422, "invalid_request"),
     ("POST rules", r#"{"documentId": "$document", "effect": "deny", "tol": "Write"}"#, 422, "invalid_request"),
     ("POST rules", r#"{"documentId": "$document", "effect": "allow"}"#, 400, "invalid_request"),
+    ("POST rules", r#"{"documentId": "$document", "effect": "deny", "tool": "rewrite"}"#, 400, "invalid_request"),
     ("POST rules", r#"{"documentId": "desk", "effect": "deny", "path": "["}"#, 422, "invalid_request"),
     ("GET files?pattern=", "", 422, "unsupported"),
     ("POST files", r#"{"path": "a.txt"}"#, 422, "unsupported"),

@@ -384,6 +384,7 @@ fn policies_of_the_wrong_shape_change_nothing() {
         json!([{"tool": "update_full_document"}]),
         json!([{"policy": "nobody"}]),
         json!([{"policy": "owner", "tool": ""}]),
+        json!([{"policy": "owner", "tool": "update_ful_document"}]),
         json!([{"policy": "owner", "over": -1}]),
         json!([{"policy": "owner", "ovr": 5}]),
         json!(vec![json!({"policy": "owner"}); 51]),

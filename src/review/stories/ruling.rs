@@ -57,9 +57,59 @@ fn to_deny_a_pattern_covers_rather_too_much() {
     };
     assert!(stops("*.md", "a.md") && stops("*.md", "A.MD") && stops("**", ".env"));
     assert!(stops("secrets/**", "../secrets/a") && stops("a", "/etc/passwd"));
-    assert!(!stops("secrets/**", "notes/a.md") && !stops("*.md", "notes/a.md"));
+    assert!(!stops("secrets/**", "notes/a.md") && !stops("notes/*.md", "a.md"));
     let named = rule(Effect::Deny, "Write", Some("**"), None);
     assert!(!named.stops(&writing(None, None)), "a call that names no file");
+}
+
+#[test]
+fn to_deny_a_name_is_meant_in_every_folder_and_a_folder_with_all_that_is_in_it() {
+    let stops = |pattern: &str, file: &str| {
+        rule(Effect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
+    };
+    assert!(stops("*.key", "a.key") && stops("*.key", "deep/down/a.key"));
+    assert!(!stops("*.key", "deep/a.keys") && !stops("keys/*.key", "deep/keys/a.key"));
+    // The last three as they may have been kept before patterns were looked at.
+    for folder in
+        ["private", "private/", "./private/**", "/private/**", " private/** ", "Private/./"]
+    {
+        assert!(stops(folder, "private/a") && stops(folder, "./private/deep/a.md"), "{folder}");
+        assert!(!stops(folder, "privates/a") && !stops(folder, "notes.md"), "{folder}");
+    }
+    assert!(stops("private", "deep/private/a") && stops("a/b", "a/b/c") && !stops("a/b", "a/bc"));
+    let mut allow = rule(Effect::Allow, "Write", Some("*.key"), None).remember.path.unwrap();
+    assert!(allow.covers("a.key") && !allow.covers("deep/a.key"));
+    allow = PathPattern::parse("notes").unwrap();
+    assert!(!allow.covers("notes/a"), "to allow, no more than what is written");
+}
+
+#[test]
+fn whoever_denies_edit_denies_several_edits_in_one_call() {
+    let stops = |effect, named: &str, tool| {
+        rule(effect, named, Some("a.md"), None)
+            .stops(&Matter { tool, ..writing(Some("a.md"), None) })
+    };
+    assert!(stops(Effect::Deny, "Edit", "MultiEdit") && stops(Effect::Ask, "Edit", "MultiEdit"));
+    assert!(!stops(Effect::Deny, "MultiEdit", "Edit") && !stops(Effect::Deny, "Edit", "Write"));
+}
+
+#[test]
+fn a_pattern_that_no_path_can_be_like_is_refused_and_it_is_said_what_to_write() {
+    let reads = |text: &str| PathPattern::written(text).map(|it| it.as_str().to_owned());
+    for (text, why) in [
+        ("/private/**", "without `/`"),
+        ("/srv/notes/private", "without `/`"),
+        ("../**", "leave `..` out"),
+        ("private/../a", "leave `..` out"),
+        ("private\\**", "end with `/`"),
+        (" private/** ", "spaces around it"),
+        ("./", "every file is `**`"),
+        ("", "1 to 300 bytes"),
+    ] {
+        assert!(reads(text).unwrap_err().contains(why), "{text}");
+    }
+    assert_eq!(reads("./private//./**"), Ok("private/**".into()));
+    assert_eq!(reads("private/"), Ok("private/".into()));
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub fn remember(wish: rules::Remember) -> Result<review::Remember, String> {
 pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
     let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
     let effect = Effect::parse(&effect).ok_or("a rule's `effect` is deny, ask or allow")?;
-    let path = path.as_deref().map(PathPattern::parse).transpose()?;
+    let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
     let remember =
         review::Remember { id: RuleId::generate(), scope: Scope::Document, path, max_units };

@@ -91,6 +91,12 @@ describe('what a rule allows', () => {
     expect(flawOf(choice)).toBeNull()
   })
 
+  it('says that who denies edits denies several at once', () => {
+    const choice = { effect: 'deny', tool: 'Edit', path: '', size: '' } as const
+    expect(meaning(choice, RULED_AT_DESK)).toContain('MultiEdit')
+    expect(meaning({ ...choice, effect: 'allow' }, RULED_AT_DESK)).not.toContain('MultiEdit')
+  })
+
   it('says what a path cannot speak of', () => {
     const choice = { effect: 'deny', tool: '', path: 'private/**', size: '' } as const
     expect(meaning(choice, RULED_AT_DESK)).toMatch(/told no at once.*Searches leave such files out.*Bash/)

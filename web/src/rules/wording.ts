@@ -97,7 +97,7 @@ const MEANING: Record<Choice['effect'], string> = {
 
 /** What the rule will mean; among `tools` are some that no path can speak of. */
 export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
-  const said = MEANING[effect]
+  const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' MultiEdit is meant too.' : ''}`
   if (path.trim() === '' || effect === 'allow') return said
   const hidden = effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
   const searched = ['', 'Read', 'Grep', ...(effect === 'deny' ? ['Glob'] : [])].includes(tool)

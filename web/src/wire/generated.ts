@@ -663,12 +663,14 @@ documentId: string,
  */
 effect: string, 
 /**
- * The tool; missing, with `deny` and `ask`: every tool.
+ * The tool, by the server's own name for it; missing, with `deny` and `ask`: every tool. `Edit` denies and asks about
+ * `MultiEdit` too.
  */
 tool?: string, 
 /**
- * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders). Where such a rule denies
- * reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
+ * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders), from the top of the
+ * workspace. With `deny` and `ask` a name without `/` is meant in every folder, and a folder with all that is in it. Where
+ * such a rule denies reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
  */
 path?: string, 
 /**
