@@ -279,6 +279,9 @@ impl Request {
         if self.proposal.preview.kind == PreviewKind::Command {
             return invalid("commands are asked about every time");
         }
+        if self.proposal.tool == PLAN_TOOL {
+            return invalid("plans are asked about every time");
+        }
         if wish.scope != Scope::Session && self.proposal.document.is_none() {
             return invalid("this request is about no document; a rule can be for the session");
         }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::ids::{RuleId, SessionId};
 use crate::review::{
-    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, HunkStatus, Matter, Outcome, Person,
-    Request, RequestStatus, Rule, Scope,
+    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, HunkStatus, Matter, Outcome,
+    PLAN_TOOL, Person, Request, RequestStatus, Rule, Scope,
 };
 use crate::store::{Op, RuleRecord};
 use crate::who::{Action, Principal};
@@ -121,6 +121,7 @@ pub(super) fn add(
     }
     match effect {
         Effect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
+        Effect::Allow if tool == PLAN_TOOL => return invalid("plans are asked about every time"),
         Effect::Allow if over.is_some() => return invalid("`over` is for rules that deny or ask"),
         Effect::Allow if remember.max_units == Some(0) => {
             return invalid("a rule that allows nothing is none");

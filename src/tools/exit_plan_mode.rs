@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::review::Preview;
+use crate::review::{PLAN_TOOL, Preview};
 
 use super::hooks::validate::CONTENT_LIMIT;
 use super::{
@@ -24,7 +24,7 @@ pub struct Input {
 }
 
 impl Tool for ExitPlanMode {
-    const NAME: &'static str = "ExitPlanMode";
+    const NAME: &'static str = PLAN_TOOL;
     const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
          Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
     const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";

@@ -178,6 +178,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("rules:add", r#"{"documentId": "desk", "effect": "deny", "path": "[a"}"#, "invalid_payload"),
     ("rules:add", r#"{"documentId": "desk", "effect": "deny", "max_units": 5}"#, "invalid_payload"),
     ("rules:add", r#"{"documentId": "desk", "effect": "allow"}"#, "invalid_payload"),
+    ("rules:add", r#"{"documentId": "desk", "effect": "allow", "tool": "ExitPlanMode"}"#, "invalid_payload"),
     ("rules:add", r#"{"documentId": "desk", "effect": "allow", "tool": "Write", "over": 5}"#, "invalid_payload"),
     ("rules:add", r#"{"documentId": "$nowhere", "effect": "ask"}"#, "not_found"),
     ("rules:revoke", "{}", "invalid_payload"),

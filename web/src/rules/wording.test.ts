@@ -19,6 +19,7 @@ describe('what a rule allows', () => {
     expect(canRemember(request({ units: null }))).toBe(false)
     expect(canRemember(request({ units: 5_000 }))).toBe(false)
     expect(canRemember(request({ preview_type: 'command' }))).toBe(false)
+    expect(canRemember(request({ tool_name: 'ExitPlanMode' })), 'a plan').toBe(false)
     expect(canRemember(request({ warnings: [{ code: 'moved', text: 'Look twice.' }] }))).toBe(false)
   })
 

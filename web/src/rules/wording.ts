@@ -19,6 +19,8 @@ export const sizesAtDesk = (units: number): (number | undefined)[] => [...sizesF
 
 /** Whether it makes sense to offer a rule beside accepting all of a request: the server makes none otherwise, or it would never apply. */
 export function canRemember(request: ApprovalRequest): boolean {
+  // Whoever wants a plan wants to see it.
+  if (request.tool_name === 'ExitPlanMode') return false
   if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command') return false
   if (request.document_id !== null) return sizesFor(request.units).length > 0
   const tool = RULED_AT_DESK.find(({ tool: name, allows }) => allows && name === request.tool_name)
