@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::review::{Decision, Verdict};
+use crate::room::command::Configure;
+use crate::room::settings::{Approvals, OwnSettings};
 
 use super::stage::{Stage, calls, owner, rewrites, says};
 
@@ -75,4 +77,80 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
     assert_eq!(stage.text().await, "One.");
     let told = stage.model.told();
     assert!(told[1].1 && told[1].0.contains("no longer is"), "{told:?}");
+}
+
+/// Two calls of one answer, each with the whole document as it is to read.
+fn rewrites_twice(texts: [&str; 2]) -> super::stage::Play {
+    calls(
+        texts.map(|text| ("update_full_document", json!({"new_content": text, "explanation": ""}))),
+    )
+}
+
+#[tokio::test]
+async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() {
+    let mut stage = Stage::with("# T\n").await;
+    let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
+    stage.model.plays([rewrites_twice(texts), says("Sorry.")]);
+    stage.ask("Write something").await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, texts[0]);
+    let told = stage.model.told();
+    assert!(told[1].1 && told[1].0.contains("now at units 4 to 14;"), "{told:?}");
+    // Who knows how it reads now replaces it.
+    stage.model.plays([rewrites(texts[1]), says("Done.")]);
+    stage.ask("The other one").await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, texts[1]);
+}
+
+#[tokio::test]
+async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other() {
+    let mut stage = Stage::with("# T\n").await;
+    let own = OwnSettings { approvals: Some(Approvals::Off), ..OwnSettings::default() };
+    stage.room.configure(Configure { own, frozen: None }, owner()).await.unwrap();
+    let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
+    stage.model.plays([rewrites_twice(texts), rewrites_twice([texts[1]; 2]), says("Done.")]);
+    stage.ask("Write something").await;
+    stage.response().await;
+    // Told how it reads, the model says it once more, and twice the same.
+    assert_eq!(stage.text().await, texts[1]);
+}
+
+#[tokio::test]
+async fn of_two_rewrites_the_second_is_proposed_where_the_first_is_not_in_the_document() {
+    let mut stage = Stage::with("# T\n").await;
+    let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
+    stage.model.plays([rewrites_twice(texts), says("Done.")]);
+    stage.ask("Write something").await;
+    stage.decide(Verdict::Reject).await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, texts[1]);
+    // At two places, each has its own.
+    let texts = ["# T\nAnother text.\nEnd.\n", "# Title\nAnother text.\n"];
+    stage.model.plays([rewrites_twice(texts), says("Done.")]);
+    stage.ask("Go on").await;
+    stage.decide(Verdict::Approve).await;
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    assert_eq!(stage.text().await, "# Title\nAnother text.\nEnd.\n");
+}
+
+#[tokio::test]
+async fn what_people_write_where_a_rewrite_adds_words_denies_nothing() {
+    let mut stage = Stage::with("It was cold.").await;
+    let texts = ["It was cold. Late.", "Yes. It was cold."];
+    stage.model.plays([rewrites_twice(texts), says("Done.")]);
+    stage.ask("Write something").await;
+    let first = stage.request().await;
+    // At the very beginning, where the second call will add its words.
+    stage.types_first("It rained. ").await;
+    let yes = Decision::plain(Verdict::Approve);
+    stage.room.decide(first.id().clone(), yes, owner()).await.unwrap();
+    stage.decide(Verdict::Approve).await;
+    stage.response().await;
+    let text = stage.text().await;
+    assert_eq!(text, "It rained. Yes. It was cold. Late.");
 }

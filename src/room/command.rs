@@ -466,6 +466,8 @@ pub struct CaughtUp {
     pub now: Reading,
     /// Every update since the version that was asked about, oldest first.
     pub missed: Vec<Arc<Update>>,
+    /// The requests that these came of, newest first; of very many the newest.
+    pub causes: Vec<Arc<Request>>,
 }
 
 /// What somebody who comes in is told.

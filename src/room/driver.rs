@@ -15,7 +15,7 @@ use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Consent;
 use crate::store::StoreError;
 
-use super::command::{CaughtUp, Command, Positions, Reply, Settled};
+use super::command::{Command, Positions, Reply, Settled};
 use super::event::Event;
 use super::pulse::Pulse;
 use super::rooms::Shared;
@@ -264,10 +264,8 @@ impl Driver {
             },
             Command::CatchUp(since, reply) => {
                 let older = self.older(since, step).await;
-                let now = self.now();
                 let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
-                let caught =
-                    missed.map(|missed| CaughtUp { now: self.state.reading(&now), missed });
+                let caught = self.catch_up(missed).await;
                 step.answer(reply, self.state.exists().and(caught));
             }
             command => self.state.apply(command, &self.now(), step),

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use crate::auth;
 use crate::document::Update;
-use crate::ids::{RuleId, Version};
-use crate::review::Rule;
+use crate::ids::{RequestId, RuleId, Version};
+use crate::review::{Request, Rule};
 use crate::who::Principal;
 
-use super::command::{Command, Configure, NewRequest, Preface, Proposed, Reply};
+use super::command::{CaughtUp, Command, Configure, NewRequest, Preface, Proposed, Reply};
 use super::driver::Driver;
 use super::settings::DocumentSettings;
 use super::step::Step;
 use super::{RoomError, loading, proposals, restore, rules, voters};
+
+/// Requests that are named as the causes of what was missed.
+const MOST_CAUSES: usize = 64;
 
 impl Driver {
     /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
@@ -100,6 +103,32 @@ impl Driver {
             self.flush(step).await?;
         }
         loading::older(&self.shared.store, &self.state, since).await
+    }
+
+    /// What happened to the document, and the requests it came of.
+    pub(super) async fn catch_up(
+        &mut self,
+        missed: Result<Vec<Arc<Update>>, RoomError>,
+    ) -> Result<CaughtUp, RoomError> {
+        let missed = missed?;
+        let mut causes: Vec<Arc<Request>> = Vec::new();
+        for origin in missed.iter().rev().filter_map(|update| update.origin.as_deref()) {
+            let id = RequestId::from(origin);
+            if causes.len() == MOST_CAUSES || causes.iter().any(|known| *known.id() == id) {
+                continue;
+            }
+            let cause = match self.state.request(&id) {
+                Some(known) => Ok(Arc::clone(known)),
+                None => loading::request(&self.shared.store, &self.state, &id).await.map(Arc::new),
+            };
+            match cause {
+                Ok(cause) => causes.push(cause),
+                // Founded by a request of the desk.
+                Err(RoomError::NoRequest) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(CaughtUp { now: self.state.reading(&self.now()), missed, causes })
     }
 
     /// Ends the rules whose session nobody can go on with.

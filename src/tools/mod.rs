@@ -85,7 +85,7 @@ pub trait Tool: 'static {
     /// What it does to the world. There is no default.
     const EFFECT: Effect;
     /// Whether its input names the words that it takes away. There they need not be asked for first.
-    const TAKES: Takes = Takes::Unnamed;
+    const TAKES: Takes = Takes::Place;
     /// What people can watch while the model writes it; `None`: nothing.
     const WRITES: Option<Writes> = None;
     /// What it needs to be of use.
@@ -189,8 +189,11 @@ impl Effect {
 /// How the model says which words go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// By a place or by all the rest: it must have read them, or it would take away what it never saw.
-    Unnamed,
+    /// By all the rest: it says how the whole document is to read, and must have read it, or it would take away what it never
+    /// saw.
+    TheRest,
+    /// By a place, of which the same holds.
+    Place,
     /// By the words themselves.
     Named,
     /// None go.

@@ -395,7 +395,7 @@ impl Registry {
         let is_newest = context.room.pulse().version == base.version;
         // Where nothing was frozen when it was read, the room itself says what has been since.
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
-            CaughtUp { now: base.clone(), missed: Vec::new() }
+            CaughtUp { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
         } else {
             context.room.catch_up(base.version).await?
         };
@@ -407,6 +407,7 @@ impl Registry {
             reads_with: context.reads_with(),
             caught_up: &caught_up,
             allowed: context.allowed,
+            session: &context.session,
         };
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::document::Text;
 use crate::ids::DocumentId;
 
-use super::{Context, Effect, Ground, Prepared, Tool, ToolError, changes, named_document};
+use super::{Context, Effect, Ground, Prepared, Takes, Tool, ToolError, changes, named_document};
 
 /// Rewrite another document.
 pub struct UpdateDocumentById;
@@ -38,6 +38,7 @@ impl Tool for UpdateDocumentById {
          complete text, with everything that stays the same repeated word for word. The people of that document decide.";
     const WHEN: &'static str = "Use when another document than the current one is to be changed";
     const EFFECT: Effect = Effect::Proposes;
+    const TAKES: Takes = Takes::TheRest;
     const GROUND: Ground = Ground::Conversation;
     type Input = Input;
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::document::Text;
 
-use super::{Context, Effect, Prepared, Tool, ToolError, Writes, changes};
+use super::{Context, Effect, Prepared, Takes, Tool, ToolError, Writes, changes};
 
 /// Rewrite the document.
 pub struct UpdateFullDocument;
@@ -33,6 +33,7 @@ impl Tool for UpdateFullDocument {
          stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
     const WHEN: &'static str = "Use when request requires replacing entire document";
     const EFFECT: Effect = Effect::Proposes;
+    const TAKES: Takes = Takes::TheRest;
     const WRITES: Option<Writes> = Some(Writes::Document("new_content"));
     type Input = Input;
 

@@ -184,15 +184,16 @@ mod tests {
                 preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
                 told: None,
             };
-            let caught_up = CaughtUp { now, missed };
+            let caught_up = CaughtUp { now, missed, causes: Vec::new() };
             let outlook = Outlook {
                 proposal: &proposal,
                 base: &base,
                 unread: &Unread::default(),
-                takes: Takes::Unnamed,
+                takes: Takes::TheRest,
                 reads_with: "read_document",
                 caught_up: &caught_up,
                 allowed: self.allowed,
+                session: &"ses_1".into(),
             };
             frozen(&outlook).and_then(|()| selection(&outlook)).err().map(|denial| denial.0)
         }

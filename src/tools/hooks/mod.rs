@@ -45,6 +45,7 @@ pub const HOOKS: Hooks = Hooks {
         validate::no_nul,
         unread::taken,
         unread::filled,
+        unread::told_twice,
         freeze::frozen,
         freeze::selection,
     ],
@@ -86,6 +87,8 @@ pub struct Outlook<'a> {
     pub caught_up: &'a CaughtUp,
     /// What of `base` may be changed.
     pub allowed: Allowed,
+    /// The session that asks.
+    pub session: &'a SessionId,
 }
 
 /// Asks one hook; one that panics denies.

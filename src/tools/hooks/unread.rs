@@ -1,5 +1,7 @@
-//! No rewrite takes away words that the model has not read: they are people's, and it would not know of them.
+//! No rewrite takes away words that the model has not read: they are people's, and it would not know of them. And none says
+//! beside its own words once more how the whole is to read.
 
+use crate::document::{Assoc, ChangeError, ChangeSet};
 use crate::tools::Takes;
 
 use super::{Denial, Outlook};
@@ -8,14 +10,16 @@ use super::{Denial, Outlook};
 pub fn taken(outlook: &Outlook<'_>) -> Result<(), Denial> {
     let parts = || outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     match outlook.takes {
-        Takes::Unnamed if parts().any(|part| outlook.unread.touches(part.from, part.to)) => {
+        Takes::TheRest | Takes::Place
+            if parts().any(|part| outlook.unread.touches(part.from, part.to)) =>
+        {
             Err(Denial(format!(
                 "This would take away words that you have not read, at units {} of version {}; nothing was proposed. Read \
                  them with {} first",
                 outlook.unread, outlook.base.version, outlook.reads_with
             )))
         }
-        Takes::Unnamed | Takes::Named | Takes::Nothing => Ok(()),
+        Takes::TheRest | Takes::Place | Takes::Named | Takes::Nothing => Ok(()),
     }
 }
 
@@ -23,11 +27,63 @@ pub fn taken(outlook: &Outlook<'_>) -> Result<(), Denial> {
 pub fn filled(outlook: &Outlook<'_>) -> Result<(), Denial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     match outlook.takes {
-        Takes::Unnamed if base.is_empty() && !now.is_empty() => {
+        Takes::TheRest | Takes::Place if base.is_empty() && !now.is_empty() => {
             let told = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
                         it is to read as a whole";
             Err(Denial(told.into()))
         }
-        Takes::Unnamed | Takes::Named | Takes::Nothing => Ok(()),
+        Takes::TheRest | Takes::Place | Takes::Named | Takes::Nothing => Ok(()),
     }
+}
+
+/// Of two texts that one session proposes for the whole document as it was, the second is not put beside what came of the
+/// first.
+///
+/// Each says how the document is to read, so what the first has put at a place the second wants otherwise, or says once more:
+/// both together nobody has proposed. Words of people, and of other sessions, at that place are no reason: to touch an edge is
+/// no conflict, and what they wrote is to stay.
+pub fn told_twice(outlook: &Outlook<'_>) -> Result<(), Denial> {
+    if outlook.takes != Takes::TheRest {
+        return Ok(());
+    }
+    let is_own = |origin: &str| {
+        let mut causes = outlook.caught_up.causes.iter();
+        causes.any(|it| it.id().as_str() == origin && it.proposal.session == *outlook.session)
+    };
+    let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
+    let mut places: Vec<_> =
+        parts.filter(|part| part.from == part.to).map(|part| part.from).collect();
+    // What own calls have put at one of these places.
+    let mut put: Vec<(usize, usize)> = Vec::new();
+    for update in &outlook.caught_up.missed {
+        let change = update.change_set().map_err(unreadable)?;
+        put = put.into_iter().filter_map(|range| moved(range, &change)).collect();
+        if update.origin.as_deref().is_some_and(is_own) {
+            let added = change.changed_ranges().filter(|it| it.from_a == it.to_a);
+            let there = added.filter(|it| places.contains(&it.from_a));
+            put.extend(there.map(|it| (it.from_b, it.to_b)));
+        }
+        for place in &mut places {
+            *place = change.map_pos(*place, Assoc::After);
+        }
+    }
+    let Some((from, to)) = put.first() else { return Ok(()) };
+    Err(Denial(format!(
+        "You wrote this before you knew that words of an earlier proposal of yours came into the document, now at units \
+         {from} to {to}; both would stand there, so nothing was proposed. Propose what the document is to read as a whole, \
+         as it reads now"
+    )))
+}
+
+/// Where words are after a change; `None`: they are gone.
+fn moved((from, to): (usize, usize), change: &ChangeSet) -> Option<(usize, usize)> {
+    let (from, to) = (change.map_pos(from, Assoc::After), change.map_pos(to, Assoc::Before));
+    (from < to).then_some((from, to))
+}
+
+fn unreadable(_: ChangeError) -> Denial {
+    Denial(
+        "The change could not be compared with what was changed meanwhile; nothing was proposed"
+            .into(),
+    )
 }
