@@ -274,6 +274,21 @@ async fn an_unknown_tool_is_told_what_there_is() {
 }
 
 #[tokio::test]
+async fn who_calls_a_tool_that_is_not_there_is_told_of_those_that_are() {
+    let mut stage = Stage::with("").await;
+    let read = ("Read", json!({"file_path": "a.txt"}));
+    let plan = ("ExitPlanMode", json!({"plan": "Write."}));
+    stage.model.plays([calls([read, plan]), says("I cannot.")]);
+    stage.ask("Read").await;
+    stage.response().await;
+    for (said, _) in stage.model.told() {
+        let listed = said.split_once("Available tools: ").unwrap().1;
+        assert!(listed.starts_with("update_full_document, update_selection"), "{said}");
+        assert!(!listed.contains("Write") && !listed.contains("ExitPlanMode"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn things_are_said_in_the_order_they_happen() {
     let mut stage = Stage::with("Old.").await;
     let block = crate::wire::messages::ContentBlock::text("I'll do it.");

@@ -230,7 +230,7 @@ impl Registry {
     /// Whether a call of this tool may be made at all, whatever its input.
     fn permit(&self, tool: &Entry, context: &Context, call: &Call) -> Result<(), ToolError> {
         match (tool.effect, context.plan) {
-            (Effect::Plans, PlanMode::Off) => return Err(self.unknown(tool.name)),
+            (Effect::Plans, PlanMode::Off) => return Err(self.unknown_here(context, tool.name)),
             (Effect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
             (effect, PlanMode::Planning) if effect.changes() && !(tool.only_looks)(&call.input) => {
                 return Err(ToolError::NoPlan(tool.name));
@@ -305,7 +305,7 @@ impl Registry {
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
         if tool.ground == Ground::Workspace && context.workspace.is_none() {
-            return Err(unknown(&call.name, self.offered(Ground::Conversation)));
+            return Err(self.unknown_here(context, &call.name));
         }
         let reads = tool.effect == Effect::Reads;
         if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
@@ -418,12 +418,16 @@ impl Registry {
 
     /// The tool of a call; who calls another one is told which there are here.
     fn called(&self, context: &Context, name: &str) -> Result<&Entry, ToolError> {
+        self.tool(name).map_err(|_| self.unknown_here(context, name))
+    }
+
+    fn unknown_here(&self, context: &Context, name: &str) -> ToolError {
         let ground = match (&context.workspace, &context.base) {
             (Some(_), _) => Ground::Workspace,
             (None, Some(_)) => Ground::Document,
             (None, None) => Ground::Conversation,
         };
-        self.tool(name).map_err(|_| unknown(name, self.offered(ground)))
+        unknown(name, self.offered(ground))
     }
 
     fn unknown(&self, name: &str) -> ToolError {

@@ -44,17 +44,70 @@ fn strip(value: &mut Value, place: Place) {
 
 /// The allowed input in one line, for a model that got it wrong.
 pub(super) fn expected(schema: &Value) -> String {
+    fields(schema, Depth::Outside)
+}
+
+/// How much of what is inside is told: one level, which is as deep as the inputs of the tools go.
+#[derive(Clone, Copy)]
+enum Depth {
+    Outside,
+    Inside,
+}
+
+fn fields(schema: &Value, depth: Depth) -> String {
     let mut line = String::new();
     let required = schema["required"].as_array();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let must = required.is_some_and(|names| names.iter().any(|known| known == name));
-        let kind = property["type"].as_str().unwrap_or("value");
+        let kind = kind(property, depth);
         let need = if must { "required" } else { "optional" };
         let comma = if line.is_empty() { "" } else { ", " };
         // Writing to a string cannot fail.
         let _ = write!(line, "{comma}{name} ({kind}, {need})");
     }
     line
+}
+
+/// What a value is to be. What may be left out is said elsewhere, so that it may be `null` too is not.
+fn kind(schema: &Value, depth: Depth) -> String {
+    let is_told = |name: &&str| *name != "null";
+    let name = match &schema["type"] {
+        Value::String(name) => Some(name.as_str()),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(is_told),
+        _ => None,
+    };
+    match (name, depth) {
+        (Some("object"), Depth::Outside) if schema["properties"].is_object() => {
+            format!("object {{{}}}", fields(schema, Depth::Inside))
+        }
+        (Some("array"), Depth::Outside) if schema["items"]["properties"].is_object() => {
+            format!("array of {{{}}}", fields(&schema["items"], Depth::Inside))
+        }
+        (Some("string"), _) => words(schema).unwrap_or_else(|| "string".to_owned()),
+        (Some(name), _) => name.to_owned(),
+        (None, _) => {
+            // One of several: those that can be `null` are written like that if they are more than a plain type.
+            let ways = ["anyOf", "oneOf"].into_iter().find_map(|way| schema[way].as_array());
+            let mut ways = ways.into_iter().flatten().filter(|one| one["type"] != "null");
+            words(schema)
+                .or_else(|| ways.next().map(|first| kind(first, depth)))
+                .unwrap_or_else(|| "value".to_owned())
+        }
+    }
+}
+
+/// The words that a value can be; `None`: any.
+fn words(schema: &Value) -> Option<String> {
+    let listed = schema["enum"].as_array().map(|words| words.iter().collect::<Vec<_>>());
+    let described =
+        || schema["oneOf"].as_array().map(|ways| ways.iter().map(|one| &one["const"]).collect());
+    let words: Option<Vec<&str>> = listed
+        .or_else(described)?
+        .into_iter()
+        .filter(|word| !word.is_null())
+        .map(Value::as_str)
+        .collect();
+    words.filter(|words| !words.is_empty()).map(|words| words.join(" | "))
 }
 
 #[cfg(test)]
@@ -71,5 +124,57 @@ mod tests {
             title: String,
         }
         assert_eq!(schema::<Input>()["properties"], json!({"title": {"type": "string"}}));
+    }
+
+    #[test]
+    fn a_model_is_told_what_each_field_is_and_what_is_inside() {
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Input {
+            words: Vec<Piece>,
+            piece: Option<Piece>,
+            range: Option<(i64, i64)>,
+            title: Option<String>,
+            mode: Option<Mode>,
+            way: Way,
+        }
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Piece {
+            at: usize,
+            all: Option<bool>,
+            deep: Vec<Deep>,
+        }
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Deep {
+            at: usize,
+        }
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        enum Mode {
+            Literal,
+            Regex,
+        }
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        enum Way {
+            /// That way.
+            Up,
+            /// The other.
+            Down,
+        }
+        let piece = "{all (boolean, optional), at (integer, required), deep (array, required)}";
+        let told = format!(
+            "mode (literal | regex, optional), piece (object {piece}, optional), range (array, optional), \
+             title (string, optional), way (up | down, required), words (array of {piece}, required)"
+        );
+        let mut told: Vec<_> = told.split(", ").collect();
+        let line = expected(&schema::<Input>());
+        let mut line: Vec<_> = line.split(", ").collect();
+        // In whatever order the fields are listed.
+        told.sort_unstable();
+        line.sort_unstable();
+        assert_eq!(line, told);
     }
 }
