@@ -273,3 +273,26 @@ async fn a_model_that_knows_the_text_editor_can_use_it() {
     .await;
     assert!(is_error && told.starts_with("Error: No match found"), "{told}");
 }
+
+#[tokio::test]
+async fn a_model_that_guesses_paths_is_told_which_there_are() {
+    let mut stage = Stage::with("One.").await;
+    let tool = "str_replace_based_edit_tool";
+    for path in ["document.md", "./document.md"] {
+        let view = json!({"command": "view", "path": path});
+        let (told, is_error) = told_after(&mut stage, tool, view).await;
+        assert!(!is_error && told.contains("1\tOne."), "{path}: {told}");
+    }
+    for path in [".", "", "./"] {
+        let view = json!({"command": "view", "path": path});
+        let (told, is_error) = told_after(&mut stage, tool, view).await;
+        assert!(!is_error && told.contains("/document.md"), "{path}: {told}");
+    }
+    for path in ["/new.md", "/documents/new.md", "notes/../new.md"] {
+        let create = json!({"command": "create", "path": path, "file_text": "New."});
+        let (told, is_error) = told_after(&mut stage, tool, create).await;
+        let wanted = format!("Error: File not found: {path}. The document is /document.md; `view`");
+        assert!(is_error && told.starts_with(&wanted), "{path}: {told}");
+        assert!(told.contains("create_new_document"), "{told}");
+    }
+}

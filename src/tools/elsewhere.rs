@@ -26,8 +26,7 @@ pub(super) async fn enter(
     effect: Effect,
 ) -> Result<Option<Context>, ToolError> {
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
-    let unknown =
-        || ToolError::Denied(format!("There is no document {id} that the person may open"));
+    let unknown = || ToolError::NoSuchDocument(id.clone());
     let action = if effect == Effect::Safe { Action::Read } else { Action::Ask };
     if !context.requester.may(Action::Read, Some(&id)) {
         return Err(unknown());

@@ -32,6 +32,7 @@ pub(super) struct Entry {
     pub(super) only_looks: fn(&Value) -> bool,
     pub(super) scope: fn(&Context, &Value) -> Option<(usize, usize)>,
     pub(super) target: fn(&Value) -> Option<DocumentId>,
+    pub(super) missing: fn(&Context, &Value) -> Option<String>,
     pub(super) file: fn(&Value) -> Option<String>,
     pub(super) finish: fn(&Context, &Verdict) -> Finished,
 }
@@ -56,6 +57,7 @@ impl Entry {
             only_looks: T::only_looks,
             scope: T::scope,
             target: T::target,
+            missing: T::missing,
             file: T::file,
             finish: T::finish,
         }

@@ -114,6 +114,12 @@ pub trait Tool: 'static {
         None
     }
 
+    /// What the model is told where the document that an input names is none that the person may open, whether there is one or
+    /// not; `None`: its name.
+    fn missing(_context: &Context, _input: &Value) -> Option<String> {
+        None
+    }
+
     /// The file of the workspace that an input names, if the tool reads or writes one.
     fn file(_input: &Value) -> Option<String> {
         None
@@ -546,6 +552,9 @@ pub enum ToolError {
     /// There is no document to change.
     #[error("There is no document in this conversation; answer in words instead")]
     NoDocument,
+    /// The document that it names is none that the person may open, whether there is one or not.
+    #[error("There is no document {0} that the person may open")]
+    NoSuchDocument(DocumentId),
     /// There is no workspace to work in.
     #[error("There is no workspace in this conversation")]
     NoWorkspace,

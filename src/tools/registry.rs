@@ -221,7 +221,11 @@ impl Registry {
         {
             return live::enter(context, files, &path, room).await;
         }
-        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await?;
+        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await;
+        let other = other.map_err(|error| match ((tool.missing)(context, &call.input), error) {
+            (Some(told), ToolError::NoSuchDocument(_)) => ToolError::Denied(told),
+            (_, error) => error,
+        })?;
         let context = other.unwrap_or_else(|| context.clone());
         self.may_read(tool, &context, call).await?;
         Ok(context)
@@ -469,10 +473,10 @@ impl From<Answer> for Finished {
 pub(super) async fn refused(context: &Context, error: &ToolError) -> Finished {
     let mut outcome = Outcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
-    if let ToolError::Denied(reason) = error {
+    if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
         // As seed 5's PreToolUse hook calls it.
         outcome.about.insert("permissionDecision".into(), "deny".into());
-        outcome.about.insert("permissionDecisionReason".into(), reason.as_str().into());
+        outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
     }
     let mut finished = Finished { outcome, ..Finished::default() };
     told::refresh(context, &mut finished).await;

@@ -73,9 +73,10 @@ impl Tool for StrReplaceBasedEditTool {
 
     async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
         let is_view = matches!(input.command, Command::View);
-        if is_folder(&input.path) {
+        let path = whole(&input.path);
+        if is_folder(&path) {
             if is_view && input.view_range.is_none() {
-                return list(&context, &input.path).await.map(Prepared::Answer);
+                return list(&context, &path).await.map(Prepared::Answer);
             }
             let told = format!("Error: {} is a directory; it can only be viewed", input.path);
             return Err(ToolError::Denied(told));
@@ -94,13 +95,36 @@ impl Tool for StrReplaceBasedEditTool {
     }
 
     fn target(input: &Value) -> Option<DocumentId> {
-        let path = input.get("path")?.as_str()?;
-        if path == OWN || is_folder(path) {
+        let path = whole(input.get("path")?.as_str()?);
+        if path == OWN || is_folder(&path) {
             return None;
         }
         // Any other path names a document that there is not, and is refused like one.
-        let name = path.strip_prefix(OTHERS).unwrap_or(path);
+        let name = path.strip_prefix(OTHERS).unwrap_or(&path[1..]);
         Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
+    }
+
+    fn missing(context: &Context, input: &Value) -> Option<String> {
+        let path = input.get("path")?.as_str()?;
+        let own =
+            if context.base.is_some() { format!("The document is {OWN}; ") } else { String::new() };
+        Some(format!(
+            "Error: File not found: {path}. {own}`view` of / lists those that can be opened; create_new_document makes a new \
+             one."
+        ))
+    }
+}
+
+/// A path from the top, as models that know the tool from files write it too: `./document.md`, `document.md`, `.`.
+fn whole(path: &str) -> String {
+    let mut rest = path;
+    while let Some(below) = rest.strip_prefix("./") {
+        rest = below;
+    }
+    match rest {
+        "" | "." => "/".to_owned(),
+        _ if rest.starts_with('/') => rest.to_owned(),
+        _ => format!("/{rest}"),
     }
 }
 
@@ -357,10 +381,16 @@ mod tests {
         let target = |path: &str| {
             StrReplaceBasedEditTool::target(&json!({"path": path})).map(|id| id.to_string())
         };
-        for own in ["/document.md", "/", "/documents", "/documents/"] {
+        for own in ["/document.md", "document.md", "./document.md", "/", "", ".", "./"] {
             assert_eq!(target(own), None, "{own}");
         }
-        assert_eq!(target("/documents/doc_1.md").as_deref(), Some("doc_1"));
-        assert_eq!(target("/etc/passwd").as_deref(), Some("/etc/passwd"));
+        for folder in ["/documents", "/documents/", "documents", "./documents/"] {
+            assert_eq!(target(folder), None, "{folder}");
+        }
+        for other in ["/documents/doc_1.md", "documents/doc_1.md", "/doc_1.md", "doc_1", "./doc_1"]
+        {
+            assert_eq!(target(other).as_deref(), Some("doc_1"), "{other}");
+        }
+        assert_eq!(target("/etc/passwd").as_deref(), Some("etc/passwd"));
     }
 }
