@@ -43,7 +43,7 @@ pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
 pub use pattern::{Hidden, PathPattern};
 pub use person::Person;
 pub use policy::{Consent, Policy, ToolPolicy, Vote, Votes};
-pub use preview::{Preview, PreviewKind, Warning, diff_lines};
+pub use preview::{Preview, PreviewKind, Step, Warning, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};

@@ -68,6 +68,19 @@ pub struct Preview {
     pub warnings: Vec<Warning>,
 }
 
+/// One of the steps in which a text changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// A piece of the text.
+    pub from: &'a str,
+    /// What replaces it.
+    pub to: &'a str,
+    /// Whether it is replaced wherever it stands.
+    pub everywhere: bool,
+    /// How often it is replaced.
+    pub occurrences: usize,
+}
+
 impl Preview {
     /// One text changes; `old` is `None` for a new file.
     pub fn diff(path: &str, old: Option<&str>, new: &str, limits: &DiffLimits) -> Self {
@@ -89,21 +102,23 @@ impl Preview {
         .of_kind(PreviewKind::Diff)
     }
 
-    /// One text changes in `steps`, each a piece and what replaces it.
+    /// One text changes in several steps.
     pub fn multi_diff(
         path: &str,
         old: &str,
         new: &str,
-        steps: &[(&str, &str)],
+        steps: &[Step<'_>],
         limits: &DiffLimits,
     ) -> Self {
         let edits: Vec<Value> = steps
             .iter()
-            .map(|(from, to)| {
+            .map(|&Step { from, to, everywhere, occurrences }| {
                 json!({
                     "old_string": from,
                     "new_string": to,
                     "diff_lines": diff_lines(path, from, to, limits),
+                    "replace_all": everywhere,
+                    "occurrences": occurrences,
                 })
             })
             .collect();
@@ -119,7 +134,12 @@ impl Preview {
             .of_kind(PreviewKind::Command)
     }
 
-    /// Nothing to show but the input.
+    /// Nothing to show but the input (seed 1: "JSON del input de la herramienta").
+    pub fn of_input(input: &Value) -> Self {
+        Self { data: input.clone(), ..Self::generic() }
+    }
+
+    /// Nothing to show.
     pub fn generic() -> Self {
         Self {
             kind: PreviewKind::Generic,

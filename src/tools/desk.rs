@@ -147,7 +147,7 @@ pub async fn hidden(
 
 /// What people are shown of a call that only reads.
 pub fn looking(input: &Value) -> Preview {
-    Preview { file_path: named_file(input), ..Preview::generic() }
+    Preview { file_path: named_file(input), ..Preview::of_input(input) }
 }
 
 fn named_file(input: &Value) -> Option<String> {

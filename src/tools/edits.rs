@@ -34,22 +34,31 @@ pub struct Edited {
     pub old: File,
     /// After.
     pub new: String,
-    /// How many occurrences were replaced.
-    pub count: usize,
+    /// How many occurrences each edit replaced.
+    pub counts: Vec<usize>,
 }
 
 /// Works out what edits make of a file as it is now.
 pub fn look(workspace: &Workspace, path: &str, edits: &[Edit]) -> Result<Edited, ToolError> {
     let old = workspace.look(path)?;
     let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
-    let (new, count) = apply(&old.text, edits).map_err(ToolError::Failed)?;
+    let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
     workspace.check(path, &new)?;
-    Ok(Edited { old, new, count })
+    Ok(Edited { old, new, counts })
+}
+
+impl Edited {
+    /// How many occurrences were replaced.
+    pub fn count(&self) -> usize {
+        self.counts.iter().sum()
+    }
 }
 
 /// Writes what edits make of a file, if it is still the one people were shown.
 pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolError> {
-    let Edited { old, new, count } = look(&errand.workspace, path, edits)?;
+    let edited = look(&errand.workspace, path, edits)?;
+    let count = edited.count();
+    let Edited { old, new, .. } = edited;
     let expected = errand.touched.as_deref().unwrap_or_default();
     if old.stamp != expected {
         let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
@@ -61,25 +70,26 @@ pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolE
 
 /// The text of a document after all edits, and how many occurrences were replaced.
 pub fn of_document(base: &Reading, edits: &[Edit]) -> Result<(String, usize), ToolError> {
-    apply(&base.text.to_string(), edits).map_err(ToolError::Failed)
+    let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
+    Ok((text, counts.iter().sum()))
 }
 
-/// The content after all edits, one after the other, and how many occurrences were replaced.
-fn apply(content: &str, edits: &[Edit]) -> Result<(String, usize), String> {
+/// The content after all edits, one after the other, and how many occurrences each replaced.
+fn apply(content: &str, edits: &[Edit]) -> Result<(String, Vec<usize>), String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
     }
-    let (mut now, mut count) = (content.to_owned(), 0);
+    let (mut now, mut counts) = (content.to_owned(), Vec::new());
     for (index, edit) in edits.iter().enumerate() {
         let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
         let (new, found) = replace(&now, edit).map_err(|why| which + &why)?;
         now = new;
-        count += found;
+        counts.push(found);
     }
     if now == content {
         return Err("the edits cancel each other; the file would stay as it is".to_owned());
     }
-    Ok((now, count))
+    Ok((now, counts))
 }
 
 /// The content after one edit.
@@ -141,13 +151,13 @@ mod tests {
     #[test]
     fn each_edit_works_on_what_the_one_before_left() {
         let edits = [edit("one", "two"), edit("two", "three")];
-        assert_eq!(apply("one", &edits).unwrap(), ("three".into(), 2));
+        assert_eq!(apply("one", &edits).unwrap(), ("three".into(), vec![1, 1]));
     }
 
     #[test]
     fn all_occurrences_are_replaced_only_if_that_is_said() {
         let all = Edit { replace_all: true, ..edit("a", "b") };
-        assert_eq!(apply("a a a", &[all]).unwrap(), ("b b b".into(), 3));
+        assert_eq!(apply("a a a", &[all]).unwrap(), ("b b b".into(), vec![3]));
         let refused = apply("a a a", &[edit("a", "b")]).unwrap_err();
         assert!(refused.starts_with("old_string is in the file 3 times"), "{refused}");
     }
@@ -186,7 +196,7 @@ mod tests {
             assert_eq!(apply(content, &[edit]).unwrap().0, expected, "{content:?}");
         }
         let all = Edit { replace_all: true, ..edit("a\nb", "c\nd") };
-        assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), 2));
+        assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), vec![2]));
         let refused = apply("a\r\n", &[edit("a\r\n", "a\n")]).unwrap_err();
         assert!(refused.contains("differ in line ends only"), "{refused}");
     }

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::review::{PLAN_TOOL, Preview};
 
@@ -34,7 +35,8 @@ impl Tool for ExitPlanMode {
 
     async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
         let plan = checked(input)?;
-        let preview = Preview { new_content: Some(plan.into()), ..Preview::generic() };
+        let shown = Preview::of_input(&json!({ "plan": plan }));
+        let preview = Preview { new_content: Some(plan.into()), ..shown };
         Ok(Prepared::Act(Intent { preview, touched: None }))
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::review::Preview;
+use crate::review::{Preview, Step};
 
 use super::edits::{self, Edit, occurrences};
 use super::{
@@ -50,10 +50,7 @@ impl Tool for MultiEdit {
         }
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &file_path, &edits)?;
-            let steps: Vec<_> = edits
-                .iter()
-                .map(|edit| (edit.old_string.as_str(), edit.new_string.as_str()))
-                .collect();
+            let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
             let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
             let warnings = caution::of_change(&file_path, &edited.old.text, &edited.new, &shown);
@@ -70,6 +67,15 @@ impl Tool for MultiEdit {
             Ok(applied(&file_path, &edits, count))
         })
         .await?
+    }
+}
+
+fn step<'a>((edit, occurrences): (&'a Edit, &usize)) -> Step<'a> {
+    Step {
+        from: &edit.old_string,
+        to: &edit.new_string,
+        everywhere: edit.replace_all,
+        occurrences: *occurrences,
     }
 }
 

@@ -60,6 +60,15 @@ async fn asked(case: &Case) -> (Stage, Arc<Request>) {
 }
 
 #[tokio::test]
+async fn people_see_which_edit_is_made_everywhere_and_how_often() {
+    let (_stage, request) = asked(&cases()[2]).await;
+    let edits = &request.proposal.preview.data["edits"];
+    let said: Vec<_> =
+        (0..2).map(|at| (&edits[at]["replace_all"], &edits[at]["occurrences"])).collect();
+    assert_eq!(said, [(&json!(false), &json!(1)), (&json!(true), &json!(2))]);
+}
+
+#[tokio::test]
 async fn approved_it_is_done() {
     for case in cases() {
         let (mut stage, request) = asked(&case).await;

@@ -257,7 +257,9 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     let ask = Ask { safe_tools: SafeTools::Ask, ..stage.errand("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
     let request = stage.settles(Verdict::Reject).await;
-    assert_eq!(request.proposal.preview.kind, PreviewKind::Generic);
+    let preview = &request.proposal.preview;
+    assert_eq!(preview.kind, PreviewKind::Generic);
+    assert_eq!(preview.data, json!({"file_path": "a.txt"}), "its input, as seed 1 has it");
     stage.result().await;
     assert_eq!(told(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());

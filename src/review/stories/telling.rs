@@ -239,10 +239,15 @@ fn a_change_is_shown_with_three_lines_around_it_as_difflib_does() {
 #[test]
 fn several_steps_are_shown_one_by_one() {
     let limits = DiffLimits::default();
-    let preview = Preview::multi_diff("f", "a\nb\n", "x\ny\n", &[("a", "x"), ("b", "y")], &limits);
+    let step = |from, to, everywhere, occurrences| Step { from, to, everywhere, occurrences };
+    let steps = [step("a", "x", false, 1), step("b", "y", true, 2)];
+    let preview = Preview::multi_diff("f", "a\nb\nb\n", "x\ny\ny\n", &steps, &limits);
     assert_eq!(preview.kind.as_str(), "multi_diff");
     assert_eq!(preview.data["edit_count"], 2);
-    assert_eq!(preview.data["edits"][1]["diff_lines"][3], "-b");
+    let edits = &preview.data["edits"];
+    assert_eq!(edits[1]["diff_lines"][3], "-b");
+    assert_eq!((&edits[0]["replace_all"], &edits[0]["occurrences"]), (&json!(false), &json!(1)));
+    assert_eq!((&edits[1]["replace_all"], &edits[1]["occurrences"]), (&json!(true), &json!(2)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ import { many } from '../ui/when.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { diffLines, visible } from './shown.ts'
 
-interface Step { diff_lines: string[] }
+interface Step { diff_lines: string[]; /** Missing in requests of older servers. */ replace_all?: boolean; occurrences?: number }
 
 export function Preview({ request }: { request: ApprovalRequest }) {
   switch (request.preview_type) {
@@ -40,7 +40,12 @@ function Steps({ request }: { request: ApprovalRequest }) {
       <details className="desk-steps">
         <summary>{many(edits.length, 'edit')}, one by one</summary>
         <ol>
-          {edits.map((step, index) => <li key={index}><Diff lines={step.diff_lines} /></li>)}
+          {edits.map((step, index) => (
+            <li key={index}>
+              {step.replace_all === true && <p>Everywhere{step.occurrences === undefined ? '' : `: ${many(step.occurrences, 'occurrence')}`}</p>}
+              <Diff lines={step.diff_lines} />
+            </li>
+          ))}
         </ol>
       </details>
     </>

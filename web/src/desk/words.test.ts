@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import { againWords, outcomeOf, scopeOf, undoAnyway, undoneWords, verbsFor } from './words.ts'
 
-const card = (tool_name: string, file_path: string | null = null, preview_data: unknown = {}) => ({ tool_name, file_path, preview_data })
+const card = (tool_name: string, file_path: string | null = null, preview_data: unknown = {}, preview_type = 'generic') => ({ tool_name, file_path, preview_type, preview_data })
 
 it('names a card so that it is told from the others by ear', () => {
   expect(scopeOf(card('Write', 'src/a.txt'))).toBe('Write src/a.txt')
   expect(scopeOf(card('ExitPlanMode'))).toBe('Plan')
-  expect(scopeOf(card('Bash', null, { command: 'echo a;\n  rm b' }))).toBe('Bash: echo a; rm b')
-  expect(scopeOf(card('Bash', null, { command: 'x'.repeat(80) }))).toBe(`Bash: ${'x'.repeat(60)}…`)
+  expect(scopeOf(card('Bash', null, { command: 'echo a;\n  rm b' }, 'command'))).toBe('Bash: echo a; rm b')
+  expect(scopeOf(card('Bash', null, { command: 'x'.repeat(80) }, 'command'))).toBe(`Bash: ${'x'.repeat(60)}…`)
+  expect(scopeOf(card('str_replace_based_edit_tool', 'Notes', { command: 'view' }))).toMatch(/ Notes$/)
   expect(scopeOf(card('Write', 'a\u202etxt.exe'))).toBe('Write a⟨U+202E⟩txt.exe')
 })
 

@@ -9,10 +9,11 @@ import type { FileNow } from './store.ts'
 const LONGEST = 60
 
 /** "Write src/a.txt", "Bash: echo done": what tells a card from the others, for who cannot see them side by side. */
-export function scopeOf({ tool_name, file_path, preview_data }: Pick<ApprovalRequest, 'tool_name' | 'file_path' | 'preview_data'>): string {
+export function scopeOf({ tool_name, file_path, preview_type, preview_data }: Pick<ApprovalRequest, 'tool_name' | 'file_path' | 'preview_type' | 'preview_data'>): string {
   const name = visible(toolName(tool_name))
   const { command } = (preview_data ?? {}) as { command?: unknown }
-  if (typeof command === 'string') return `${name}: ${visible(cut(command.replace(/\s+/g, ' ').trim()))}`
+  // Other tools may have an input of that name too.
+  if (preview_type === 'command' && typeof command === 'string') return `${name}: ${visible(cut(command.replace(/\s+/g, ' ').trim()))}`
   return file_path === null ? name : `${name} ${visible(file_path)}`
 }
 
