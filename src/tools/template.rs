@@ -54,14 +54,29 @@ impl Template {
 }
 
 /// How long what stands at the beginning is, and the group it names; `$` for a dollar sign, `None` for nothing but itself.
+///
+/// What names a group elsewhere only (`$&`, `$<name>`, `\g<name>`, `\0`) is one too, of a name that no group has: whoever writes
+/// it means no words.
 fn reference(text: &str) -> (usize, Option<&str>) {
     let after = &text[1..];
     if text.starts_with('\\') {
-        let is_group = after.starts_with(|c: char| matches!(c, '1'..='9'));
-        return if is_group { (2, Some(&after[..1])) } else { (1, None) };
+        if let Some(len) = after.strip_prefix('g').and_then(bracketed) {
+            return (2 + len, Some(&after[..=len]));
+        }
+        return match after.chars().next() {
+            Some('1'..='9') => (2, Some(&after[..1])),
+            Some('0') => (2, Some(&text[..2])),
+            _ => (1, None),
+        };
     }
     if after.starts_with('$') {
         return (2, Some("$"));
+    }
+    if after.starts_with('&') {
+        return (2, Some("&"));
+    }
+    if let Some(len) = bracketed(after) {
+        return (1 + len, Some(&after[..len]));
     }
     if let Some(inner) = after.strip_prefix('{')
         && let Some(end) = inner.find('}')
@@ -70,6 +85,13 @@ fn reference(text: &str) -> (usize, Option<&str>) {
     }
     let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
     if end == 0 { (1, None) } else { (1 + end, Some(&after[..end])) }
+}
+
+/// How long `<name>` at the beginning is, if a name stands there.
+fn bracketed(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('<')?;
+    let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+    (end > 0 && inner[end..].starts_with('>')).then_some(end + 2)
 }
 
 fn group(name: &str, written: &str, groups: &[Option<&str>]) -> Result<usize, String> {
@@ -82,7 +104,7 @@ fn group(name: &str, written: &str, groups: &[Option<&str>]) -> Result<usize, St
         let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
         format!(
             "`{written}` in `replace` names a group that `find` does not have; it has {}{named}. Write ${{1}} where letters or \
-             digits follow a group, and $$ for a dollar sign",
+             digits follow a group, $0 for the whole match, and $$ for a dollar sign",
             groups.len().saturating_sub(1)
         )
     })
@@ -118,7 +140,8 @@ mod tests {
             ("$3|", "|"),
             ("$$1 and $$$1", "$1 and $A"),
             ("5 $ for $-", "5 $ for $-"),
-            (r"\textbf{$1} \\ \0", r"\textbf{A} \\ \0"),
+            (r"\textbf{$1} \\ \n \g", r"\textbf{A} \\ \n \g"),
+            ("$$& $< $<b $<a b>", "$& $< $<b $<a b>"),
             ("${1", "${1"),
             ("", ""),
         ];
@@ -137,6 +160,11 @@ mod tests {
             (r"\4", r"`\4`"),
             ("${}", "`${}`"),
             ("${1 }", "`${1 }`"),
+            ("[$&]", "`$&`"),
+            ("$<host>", "`$<host>`"),
+            (r"\g<host>", r"`\g<host>`"),
+            (r"\g<1>", r"`\g<1>`"),
+            (r"\0", r"`\0`"),
             ("$99999999999999999999", "`$99999999999999999999`"),
         ] {
             let refused = filled(template).unwrap_err();
