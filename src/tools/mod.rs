@@ -33,6 +33,7 @@ mod insert_at_cursor;
 mod list_documents;
 mod live;
 mod multi_edit;
+mod named;
 mod paths;
 mod read;
 mod read_document;

@@ -160,7 +160,7 @@ impl Registry {
         self.offered(ground).map(|tool| (tool.name, tool.when)).collect()
     }
 
-    fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
+    pub(super) fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
         let tools = self.tools.iter().filter(|tool| tool.effect != Effect::Plans);
         tools.filter(move |tool| match ground {
             Ground::Document => tool.ground != Ground::Workspace,
@@ -416,32 +416,6 @@ impl Registry {
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
-    pub(super) fn tool(&self, name: &str) -> Result<&Entry, ToolError> {
-        self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
-    }
-
-    /// The tool of a call; who calls another one is told which there are here.
-    fn called(&self, context: &Context, name: &str) -> Result<&Entry, ToolError> {
-        self.tool(name).map_err(|_| self.unknown_here(context, name))
-    }
-
-    fn unknown_here(&self, context: &Context, name: &str) -> ToolError {
-        let ground = match (&context.workspace, &context.base) {
-            (Some(_), _) => Ground::Workspace,
-            (None, Some(_)) => Ground::Document,
-            (None, None) => Ground::Conversation,
-        };
-        unknown(name, self.offered(ground))
-    }
-
-    fn unknown(&self, name: &str) -> ToolError {
-        let here = |tool: &&Entry| {
-            (self.workspace.is_some() || tool.ground != Ground::Workspace)
-                && tool.effect != Effect::Plans
-        };
-        unknown(name, self.tools.iter().filter(here))
-    }
-
     fn sign_off(&self, context: &Context, call: &Call, mut finished: Finished) -> Finished {
         finished.outcome.tool_use_id.clone_from(&call.id);
         let activity = Activity {
@@ -455,11 +429,6 @@ impl Registry {
         }
         finished
     }
-}
-
-fn unknown<'t>(name: &str, available: impl Iterator<Item = &'t Entry>) -> ToolError {
-    let names: Vec<_> = available.map(|tool| tool.name).collect();
-    ToolError::Unknown { name: name.into(), available: names.join(", ") }
 }
 
 impl From<Answer> for Finished {
