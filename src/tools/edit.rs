@@ -57,7 +57,7 @@ impl Tool for Edit {
         if context.live.is_some() {
             let (new, count) = edits::of_document(context.document()?, &edits)?;
             workspace.check(&path, &new)?;
-            return live::propose(&context, &path, &new, replaced(&path, count)).await;
+            return live::propose(&context, &path, &new, replaced(&path, count), None).await;
         }
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &path, &edits)?;

@@ -1,14 +1,18 @@
 //! Files that people have open as documents: a call about one works in its room, so that its people see and decide it, and
 //! nothing they have written is overwritten by way of the disk.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::files::{Files, form};
-use crate::review::RequestStatus;
+use crate::review::{RequestStatus, Warning};
 use crate::room::RoomHandle;
+use crate::room::command::Gate;
 use crate::room::event::{Said, Saying};
 
+use super::elsewhere::Read;
 use super::entry::Entry;
 use super::hooks::approval;
 use super::registry::refused;
@@ -74,14 +78,14 @@ pub(super) async fn enter(
     room: RoomHandle,
 ) -> Result<Context, ToolError> {
     let now = room.read().await?;
-    // What the model has read of it counts: people may have written since.
-    let (base, unread) = match &context.read {
-        Some(read) => read.get(room.document()).cloned().unwrap_or_else(|| {
-            let unread = Unread::all(now.text.len());
-            (now, unread)
-        }),
-        None => (now, Unread::default()),
-    };
+    // What the model has read of it counts: people may have written since. What it has never read it takes away only where
+    // somebody looks at that.
+    let read = context.read.as_ref().and_then(|read| read.get(room.document()).cloned());
+    let (base, unread) = read.unwrap_or_else(|| {
+        let is_seen = context.read.is_none() || context.gate != Gate::Bypass;
+        let unread = if is_seen { Unread::default() } else { Unread::all(now.text.len()) };
+        (now, unread)
+    });
     let path = files.path_of(room.document()).unwrap_or_else(|| path.to_owned());
     Ok(Context {
         room,
@@ -95,15 +99,26 @@ pub(super) async fn enter(
     })
 }
 
+/// For a call that names no words of an open file: whether the run has never read any of it.
+pub(super) fn unread(context: &Context) -> Option<Warning> {
+    let is_read = |read: &Arc<Read>| read.contains_key(context.room.document());
+    context.read.as_ref().filter(|read| !is_read(read)).map(|_| Warning {
+        code: "unread".into(),
+        text: "The AI has not read this file, and does not know what it takes away.".into(),
+    })
+}
+
 /// A change of the file's text, for its people; `told`: what the model is told if they take all of it.
 pub(super) async fn propose(
     context: &Context,
     path: &str,
     new: &str,
     told: String,
+    warning: Option<Warning>,
 ) -> Result<Prepared, ToolError> {
     let base = context.document()?;
-    let warnings = caution::of_file(path, Some(&base.text.to_string()), new);
+    let mut warnings = caution::of_file(path, Some(&base.text.to_string()), new);
+    warnings.extend(warning);
     let proposal = changes::propose(base, form::read(new), None, warnings).await?;
     Ok(Prepared::Propose(Proposal { told: Some(told), ..proposal }))
 }

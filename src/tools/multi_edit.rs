@@ -46,7 +46,7 @@ impl Tool for MultiEdit {
             let (new, count) = edits::of_document(context.document()?, &edits)?;
             workspace.check(&file_path, &new)?;
             let told = applied(&file_path, &edits, count);
-            return live::propose(&context, &file_path, &new, told).await;
+            return live::propose(&context, &file_path, &new, told, None).await;
         }
         changes::blocking(move |limits| {
             let edited = edits::look(&workspace, &file_path, &edits)?;

@@ -45,7 +45,8 @@ impl Tool for Write {
         if context.live.is_some() {
             workspace.check(&file_path, &content)?;
             let told = written(&file_path, &content);
-            return live::propose(&context, &file_path, &content, told).await;
+            return live::propose(&context, &file_path, &content, told, live::unread(&context))
+                .await;
         }
         changes::blocking(move |limits| {
             workspace.check(&file_path, &content)?;

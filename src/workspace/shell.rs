@@ -314,9 +314,15 @@ mod tests {
         }
     }
 
+    fn warns(cases: &[(&str, &[&str])]) {
+        for (command, expected) in cases {
+            assert_eq!(codes(command), *expected, "{command}");
+        }
+    }
+
     #[test]
     fn what_is_dangerous_is_named() {
-        let cases: &[(&str, &[&str])] = &[
+        warns(&[
             ("rm -rf build", &["deletes"]),
             ("/bin/rm x", &["deletes"]),
             ("r\\m x", &["deletes"]),
@@ -371,6 +377,12 @@ mod tests {
             ("export -p", &["environment"]),
             (":(){ :|:& };:", &["background", "function", "several"]),
             ("cat <<E\nx\nE", &["heredoc"]),
+        ]);
+    }
+
+    #[test]
+    fn what_is_read_as_a_program_is_named() {
+        warns(&[
             ("sh < a.txt", &["evaluates"]),
             ("bash -s < a.txt", &["evaluates"]),
             ("bash <<'E'\nrm -rf ~\nE", &["evaluates", "heredoc"]),
@@ -383,6 +395,12 @@ mod tests {
             ("sort < a.txt", &[]),
             ("python3 --version < a.txt", &[]),
             ("tee a.txt <<E\nx\nE", &["overwrites", "heredoc"]),
+        ]);
+    }
+
+    #[test]
+    fn what_is_started_beside_and_what_touches_hidden_files_is_named() {
+        warns(&[
             ("coproc rm -rf x", &["deletes", "background"]),
             ("fakeroot rm x", &["deletes"]),
             ("ls &>>a.txt", &[]),
@@ -392,10 +410,7 @@ mod tests {
             ("touch a.txt", &[]),
             ("mkdir -p .ssh", &["writes_configuration"]),
             ("mkdir ../x", &["writes_outside", "outside"]),
-        ];
-        for (command, expected) in cases {
-            assert_eq!(codes(command), *expected, "{command}");
-        }
+        ]);
     }
 
     #[test]

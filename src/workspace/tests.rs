@@ -441,7 +441,9 @@ fn a_search_for_much_is_cut_and_says_so() {
 #[test]
 fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
     let ground = Ground::new();
-    let text = |name: &str| (0..300).map(|at| format!("needle {name} {at}\n")).collect::<String>();
+    let text = |name: &str| {
+        (0..300).map(|at| format!("needle {name} {at}\n")).collect::<Vec<_>>().concat()
+    };
     ground.has("a.txt", &text("a"));
     ground.has("b.txt", &text("b"));
     let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };

@@ -269,12 +269,7 @@ fn a_deleted_document_leaves_its_file_and_the_file_can_be_opened_anew() {
 fn working(tool: &str, input: Value) -> Desk {
     let script = Script::default()
         .answering("read", "Read", &json!({"file_path": "notes.md"}))
-        // What it is to write to an open file, it has read.
-        .answering("work", "Read", &json!({"file_path": "notes.md"}))
-        .turn(json!({
-            "when": {"tool_result": "."},
-            "content": [{"type": "tool_use", "name": tool, "input": input}],
-        }))
+        .answering("work", tool, &input)
         .closing("Done.");
     Desk::plan().script(script).workspace(&[("notes.md", NOTES)]).start()
 }
@@ -576,7 +571,6 @@ fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
     let write = || call("Write", json!({"file_path": "notes.md", "content": "Gone.\n"}));
     let provider = Provider::answering(vec![
-        write(),
         call("Read", json!({"file_path": "notes.md", "limit": 1})),
         write(),
         call("Read", json!({"file_path": "notes.md", "offset": 2})),
@@ -589,17 +583,34 @@ fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
     let run = runs(&ana, "work");
     // It has read everything by then, if not at once.
     let request = ana.sees_request_of(&run);
+    assert_eq!(request["warnings"], json!([]));
     ana.accepts_all(&request);
     ends(&ana, &run);
     let told = ana.told(&run);
-    let refusal = |at: usize, units: &str| {
-        let words = told[at]["content"].as_str().unwrap();
-        let read = format!("that you have not read, at units {units} of version 1");
-        assert!(words.contains(&read), "{words}");
-        assert!(words.ends_with("Read them with Read first"), "{words}");
-    };
-    refusal(0, "0 to 38");
-    refusal(2, "20 to 38");
-    assert_eq!(told[4]["content"], "Wrote 6 characters to notes.md");
+    let refusal = told[1]["content"].as_str().unwrap();
+    assert!(
+        refusal.contains("that you have not read, at units 20 to 38 of version 1"),
+        "{refusal}"
+    );
+    assert!(refusal.ends_with("Read them with Read first"), "{refusal}");
+    assert_eq!(told[3]["content"], "Wrote 6 characters to notes.md");
     desk.file_comes_to_read("notes.md", "Gone.\n");
+}
+
+#[test]
+fn people_are_told_where_a_file_is_replaced_that_the_agent_has_never_read() {
+    let warned = |tool: &str, input: Value| {
+        let desk = working(tool, input);
+        let ana = desk.editor("Ana");
+        ana.opens_file("notes.md");
+        let request = ana.sees_request_of(&runs(&ana, "work"));
+        let codes = request["warnings"].as_array().expect("warnings").iter();
+        let codes: Vec<_> = codes.map(|it| it["code"].clone()).collect();
+        (codes, request["default_to_no"] == true)
+    };
+    let write = json!({"file_path": "notes.md", "content": "Gone.\n"});
+    assert_eq!(warned("Write", write), (vec![json!("unread")], true));
+    // It names the words.
+    let edit = json!({"file_path": "notes.md", "old_string": "red", "new_string": "green"});
+    assert_eq!(warned("Edit", edit), (Vec::new(), false));
 }

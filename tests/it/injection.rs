@@ -189,30 +189,30 @@ fn what_was_read_elsewhere_is_not_told_again_to_whoever_came_later_or_goes_on_fr
         let asked = asked.to_string();
         [SECRET, "Ana earns 1.", "Layoffs"].map(|words| asked.contains(words))
     };
-    let last = || provider.all_asked().pop().unwrap_or_default();
-    assert_eq!(knows(&last()), [true; 3]);
+    let newest = || provider.all_asked().pop().unwrap_or_default();
+    assert_eq!(knows(&newest()), [true; 3]);
     provider.plays(vec![says(); 6]);
     ana.is_answered("And in short?", &json!({"documentId": asking}));
-    assert_eq!(knows(&last()), [true; 3], "it is still hers alone");
+    assert_eq!(knows(&newest()), [true; 3], "it is still hers alone");
 
     let guest = desk.guest(Role::Editor, &asking);
     guest.opens(&asking);
     ana.is_answered("Say it again", &json!({"documentId": asking}));
-    assert_eq!(knows(&last()), [false; 3], "{}", last());
-    assert!(last().to_string().contains("Left out"), "{}", last());
+    assert_eq!(knows(&newest()), [false; 3], "{}", newest());
+    assert!(newest().to_string().contains("Left out"), "{}", newest());
     let fork = json!({
         "sessionId": guest.session(), "documentId": asking,
         "requestId": run, "fromSessionId": ana.session(),
     });
     guest.emit("transcript:fork", &fork).ok();
     guest.is_answered("What does it say?", &json!({"documentId": asking}));
-    assert_eq!(knows(&last()), [false; 3], "{}", last());
-    assert!(last().to_string().contains("What is written elsewhere?"), "it goes on from there");
+    assert_eq!(knows(&newest()), [false; 3], "{}", newest());
+    assert!(newest().to_string().contains("What is written elsewhere?"), "it goes on from there");
 
     // Nor are titles listed that somebody here may not know.
     let answered = provider.all_asked().len();
     provider.plays([vec![says(); answered], vec![list, view, says()]].concat());
     ana.is_answered("Which documents are there?", &json!({"documentId": asking}));
-    let told = last().to_string();
+    let told = newest().to_string();
     assert!(!told.contains("Layoffs") && told.matches("are not listed").count() == 2, "{told}");
 }
