@@ -181,7 +181,7 @@ async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     let mut stage = long_conversation().await;
     stage.model.counts.lock().unwrap().extend([[120_000].as_slice(), &[110_000; 9]].concat());
     // Long enough by itself to be counted once the rest is left out.
-    let prompt = "为什么".repeat(30_000);
+    let prompt = "为什么".repeat(27_000);
     stage.ask(&prompt).await;
     stage.response().await;
     let (subtype, words) = ending(&stage);
