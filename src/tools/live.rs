@@ -60,7 +60,7 @@ impl Registry {
     ) -> Option<Finished> {
         let (files, path) = self.named_file(tool, context, &call.input)?;
         let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
-        let entered = enter(context, files, &path, room).await.ok()?;
+        let entered = enter(context, files, &path, room, tool.effect).await.ok()?;
         Some(match approval::resume(&entered, call, None, cancel).await? {
             Ok(verdict) => {
                 told(&entered, (tool.finish)(&entered, &verdict), Some((&verdict, None)))
@@ -76,14 +76,16 @@ pub(super) async fn enter(
     files: &Files,
     path: &str,
     room: RoomHandle,
+    effect: Effect,
 ) -> Result<Context, ToolError> {
     let now = room.read().await?;
     // What the model has read of it counts: people may have written since. What it has never read it takes away only where
     // somebody looks at that.
     let read = context.read.as_ref().and_then(|read| read.get(room.document()).cloned());
     let (base, unread) = read.unwrap_or_else(|| {
-        let is_seen = context.read.is_none() || context.gate != Gate::Bypass;
-        let unread = if is_seen { Unread::default() } else { Unread::all(now.text.len()) };
+        let is_seen = effect == Effect::Acts && context.gate != Gate::Bypass;
+        let is_known = context.read.is_none() || is_seen;
+        let unread = if is_known { Unread::default() } else { Unread::all(now.text.len()) };
         (now, unread)
     });
     let path = files.path_of(room.document()).unwrap_or_else(|| path.to_owned());

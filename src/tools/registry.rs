@@ -219,7 +219,7 @@ impl Registry {
         if let Some((files, path)) = self.named_file(tool, context, &call.input)
             && let Some(room) = files.live(&path).await
         {
-            return live::enter(context, files, &path, room).await;
+            return live::enter(context, files, &path, room, tool.effect).await;
         }
         let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await;
         let other = other.map_err(|error| match ((tool.missing)(context, &call.input), error) {
