@@ -81,7 +81,7 @@ pub enum Command {
     /// Read the document as it is.
     Read(Reply<Reading>),
     /// Read the document, and what happened to it since a version.
-    CatchUp(Version, Reply<CaughtUp>),
+    CatchUp(Version, Causes, Reply<CaughtUp>),
     /// The requests people can still decide.
     Requests(Reply<Vec<Arc<Request>>>),
     /// Bring a private document to this text, by diff.
@@ -195,7 +195,7 @@ impl Command {
             Self::AddRule(.., reply) => reply.send(Err(error)),
             Self::Configure(.., reply) => reply.send(Err(error)),
             Self::Read(reply) | Self::Replace(.., reply) => reply.send(Err(error)),
-            Self::CatchUp(_, reply) => reply.send(Err(error)),
+            Self::CatchUp(.., reply) => reply.send(Err(error)),
             Self::Merge(_, reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),
         }
@@ -459,6 +459,15 @@ pub struct Reading {
     pub file: Option<FileNews>,
 }
 
+/// Whether the requests that updates came of are told with them; they may have to be read from the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Causes {
+    /// They are.
+    Named,
+    /// Nobody wants them.
+    LeftOut,
+}
+
 /// The document as it is, and how it came to be so.
 #[derive(Clone, Debug)]
 pub struct CaughtUp {
@@ -466,7 +475,7 @@ pub struct CaughtUp {
     pub now: Reading,
     /// Every update since the version that was asked about, oldest first.
     pub missed: Vec<Arc<Update>>,
-    /// The requests that these came of, newest first; of very many the newest.
+    /// The requests that these came of, newest first, if they were wanted; of very many the newest.
     pub causes: Vec<Arc<Request>>,
 }
 

@@ -262,10 +262,10 @@ impl Driver {
                 }
                 Err(error) => reply.send(Err(error)),
             },
-            Command::CatchUp(since, reply) => {
+            Command::CatchUp(since, causes, reply) => {
                 let older = self.older(since, step).await;
                 let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
-                let caught = self.catch_up(missed).await;
+                let caught = self.catch_up(missed, causes).await;
                 step.answer(reply, self.state.exists().and(caught));
             }
             command => self.state.apply(command, &self.now(), step),

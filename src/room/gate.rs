@@ -9,7 +9,7 @@ use crate::ids::{RequestId, RuleId, Version};
 use crate::review::{Request, Rule};
 use crate::who::Principal;
 
-use super::command::{CaughtUp, Command, Configure, NewRequest, Preface, Proposed, Reply};
+use super::command::{CaughtUp, Causes, Command, Configure, NewRequest, Preface, Proposed, Reply};
 use super::driver::Driver;
 use super::settings::DocumentSettings;
 use super::step::Step;
@@ -105,14 +105,16 @@ impl Driver {
         loading::older(&self.shared.store, &self.state, since).await
     }
 
-    /// What happened to the document, and the requests it came of.
+    /// What happened to the document and, if that is wanted, the requests it came of.
     pub(super) async fn catch_up(
         &mut self,
         missed: Result<Vec<Arc<Update>>, RoomError>,
+        wanted: Causes,
     ) -> Result<CaughtUp, RoomError> {
         let missed = missed?;
         let mut causes: Vec<Arc<Request>> = Vec::new();
-        for origin in missed.iter().rev().filter_map(|update| update.origin.as_deref()) {
+        let asked_about = missed.iter().rev().filter(|_| wanted == Causes::Named);
+        for origin in asked_about.filter_map(|update| update.origin.as_deref()) {
             let id = RequestId::from(origin);
             if causes.len() == MOST_CAUSES || causes.iter().any(|known| *known.id() == id) {
                 continue;

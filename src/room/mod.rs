@@ -60,8 +60,8 @@ use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
-    CaughtUp, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface, Proposed,
-    Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo, Undoing,
+    CaughtUp, Causes, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface,
+    Proposed, Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo, Undoing,
 };
 use event::{Caret, Said};
 use file::{FileNews, Merge, Merged};
@@ -387,8 +387,8 @@ impl RoomHandle {
     }
 
     /// Read the document, and what happened to it since a version; [`RoomError::Resync`]: too long ago.
-    pub async fn catch_up(&self, since: Version) -> Result<CaughtUp, RoomError> {
-        self.ask(|reply| Command::CatchUp(since, reply)).await
+    pub async fn catch_up(&self, since: Version, causes: Causes) -> Result<CaughtUp, RoomError> {
+        self.ask(|reply| Command::CatchUp(since, causes, reply)).await
     }
 
     /// The requests people can still decide.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::files::Files;
-use crate::room::command::CaughtUp;
+use crate::room::command::{CaughtUp, Causes};
 use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
@@ -35,7 +35,7 @@ use super::update_selection::UpdateSelection;
 use super::write::Write;
 use super::{
     Ahead, Answer, Call, Context, Effect, Finished, Ground, Intent, Outcome, PlanMode, Prepared,
-    Proposal, SafeTools, ToolError, Writes, elsewhere, live, told,
+    Proposal, SafeTools, Takes, ToolError, Writes, elsewhere, live, told,
 };
 
 /// Every tool there is, one line each.
@@ -401,7 +401,10 @@ impl Registry {
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
             CaughtUp { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
         } else {
-            context.room.catch_up(base.version).await?
+            // Only what says how all of it is to read is held against earlier proposals (`hooks/unread.rs`).
+            let is_whole = tool.takes == Takes::TheRest;
+            let causes = if is_whole { Causes::Named } else { Causes::LeftOut };
+            context.room.catch_up(base.version, causes).await?
         };
         let outlook = Outlook {
             proposal,

@@ -1,6 +1,7 @@
 //! Where what was selected is by now.
 
 use crate::ids::Version;
+use crate::room::command::Causes;
 
 use super::super::selection::{follow, locate};
 use super::{Driver, Failure};
@@ -34,7 +35,7 @@ impl Driver<'_> {
         if from == to {
             return Some(range);
         }
-        let updates = self.voice.room.catch_up(from).await.ok()?.missed;
+        let updates = self.voice.room.catch_up(from, Causes::LeftOut).await.ok()?.missed;
         let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
         follow(range, updates.get(..count)?)
     }
