@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::ids::RequestId;
 use crate::review::{HunkDecision, Person, Request};
+use crate::tools::told::fenced_lines;
 
-use super::prompt::fenced_lines;
 use super::transcript::Decided;
 
 /// What a prompt told the model of earlier changes.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::document::diff::Passage;
 use crate::room::command::Reading;
 use crate::tools::Ground;
-use crate::tools::told::{self, fenced};
+use crate::tools::told::{self, fenced, fenced_lines};
 use crate::wire::messages::{CacheControl, ContentBlock};
 
 use super::news::News;
@@ -161,27 +161,22 @@ fn since(seen: &Snapshot, now: &Reading, tag: &str) -> String {
     let head = format!("Current Document:\n(data, {len} UTF-16 units, version {version}.)");
     let shown =
         format!("as shown at the beginning of this conversation (version {})", before.version);
-    let told = |Passage { old, new }: &Passage| {
+    let told = |units: &str, Passage { old, new }: &Passage| {
         let words = after.text.slice(new.clone()).unwrap_or_default();
         let block = fenced("document", tag, version, &words);
         format!(
-            "nits {} to {} of that are now units {} to {} and read:\n{block}",
+            "{units} {} to {} of that are now units {} to {} and read:\n{block}",
             old.start, old.end, new.start, new.end
         )
     };
     match &*told::since(before, after) {
         [] => format!("{head} It reads {shown}."),
-        [only] => format!("{head} It reads {shown}, except that u{}", told(only)),
+        [only] => format!("{head} It reads {shown}, except that {}", told("units", only)),
         several => {
-            let told: Vec<_> = several.iter().map(|it| format!("U{}", told(it))).collect();
+            let told: Vec<_> = several.iter().map(|it| told("Units", it)).collect();
             format!("{head} It reads {shown}, except for these passages:\n{}", told.join("\n"))
         }
     }
-}
-
-/// Lines that are data, as a block of their own.
-pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
-    format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
 }
 
 fn section(mut text: String) -> String {

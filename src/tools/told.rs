@@ -22,6 +22,11 @@ pub fn fenced(kind: &str, tag: &str, version: Version, text: &str) -> String {
     format!("<{kind}-{tag} version=\"{version}\">\n{text}\n</{kind}-{tag}>")
 }
 
+/// The same for lines that are no version of a document.
+pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
+    format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
+}
+
 /// What came of a proposal: the room has done what there was to do, and the model is told.
 pub fn report(context: &Context, verdict: &Verdict) -> Finished {
     let Verdict { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
