@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
     fn show_less(&mut self) -> bool {
         let Some(known) = &self.known else { return false };
         let shown = self.most_shown.min(known.text.len());
-        if shown <= LEAST_SHOWN || self.run.ask.outside().is_some() {
+        if shown <= LEAST_SHOWN {
             return false;
         }
         self.most_shown = shown / 2;

@@ -136,7 +136,7 @@ impl Shared {
                 && readers.as_ref().is_none_or(|readers| readers.may_all_read(id))
         };
         of.retain(|id| !may_hear(id));
-        Ok(transcript::keep_apart(entries, run, &of))
+        Ok(!of.is_empty() && transcript::keep_apart(entries, run, &of))
     }
 
     /// The entries of a run that is not over yet; none if it has not begun.

@@ -204,7 +204,9 @@ pub fn elsewhere(entries: &[Entry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
     let named = earlier.flat_map(|entry| match &entry.kept {
         Kept::Results { answers } => answers.iter().flat_map(told_of).collect(),
-        Kept::Answer { content, .. } => calls_of(content).filter_map(|it| it.elsewhere()).collect(),
+        Kept::Answer { content, .. } => {
+            content.iter().filter_map(Call::of).filter_map(|it| it.elsewhere()).collect()
+        }
         Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => Vec::new(),
     });
     named.collect()
@@ -247,10 +249,6 @@ pub fn keep_apart(entries: &mut [Entry], run: &RunId, of: &BTreeSet<DocumentId>)
 fn told_of(outcome: &Outcome) -> Vec<DocumentId> {
     let named = || outcome.about.get("document_id").and_then(Value::as_str).map(DocumentId::from);
     if outcome.of.is_empty() { named().into_iter().collect() } else { outcome.of.clone() }
-}
-
-fn calls_of(content: &[ContentBlock]) -> impl Iterator<Item = Call> {
-    content.iter().filter_map(Call::of)
 }
 
 /// Takes the reasoning out of all answers, because another model goes on.
