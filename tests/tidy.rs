@@ -1,6 +1,6 @@
 //! Rules that are tests: who may know whom, how long files are, what they are called, what they never contain.
 //!
-//! A rule that proves wrong is changed here and in `ARCHITECTURE.md`, in the same commit and with a reason.
+//! A rule that proves wrong is changed here and in `docs/architecture.md`, in the same commit and with a reason.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -256,7 +256,7 @@ fn rooms_name_only_the_rooms_they_may() {
     }
     settle(
         "A room names only what stands above it. Move the code to the room that owns it, or change ROOMS in tests/tidy.rs \
-         and ARCHITECTURE.md together:",
+         and docs/architecture.md together:",
         &complaints,
     );
 }
