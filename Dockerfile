@@ -1,0 +1,35 @@
+# Copydesk in a container.
+#
+#   docker build -t copydesk .
+#   docker run --rm -p 127.0.0.1:4680:4680 -v copydesk:/data copydesk
+#
+# The printed link names 0.0.0.0; open it with 127.0.0.1 in its place. For another host name, add
+# `-e COPYDESK_ALLOWED_HOST=desk.example.org`. For a workspace, mount it and add `-e COPYDESK_WORKSPACE=/workspace`.
+
+FROM rust:1-trixie AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends nodejs npm \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+RUN cargo build --locked --profile dist \
+ && cp target/dist/copydesk /usr/local/bin/copydesk
+
+FROM debian:trixie-slim
+# Certificates for the providers of models.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin copydesk \
+ && install -d -o copydesk -g copydesk -m 0700 /data
+COPY --from=build /usr/local/bin/copydesk /usr/local/bin/copydesk
+USER copydesk
+WORKDIR /data
+VOLUME /data
+ENV COPYDESK_LISTEN=0.0.0.0:4680 COPYDESK_DATA=/data
+EXPOSE 4680
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/4680 && printf 'GET /readyz HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q 200"]
+ENTRYPOINT ["copydesk"]
+CMD ["serve"]
