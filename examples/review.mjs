@@ -33,9 +33,12 @@ const size = ({ parts }) => parts.reduce((sum, part) => sum + part.base.length +
 /** A change as words: what goes and what comes. */
 const words = ({ parts }) => parts.map((part) => `[-${part.base}-]{+${part.insert}+}`).join(' … ');
 
-/** Accepts the small changes of a request. */
+const seen = new Set();
+
+/** Accepts the small changes of a request, once. */
 async function review({ request_id, preview_hash, document_id, hunks }) {
-  if (document_id !== documentId) return;
+  if (document_id !== documentId || seen.has(request_id)) return;
+  seen.add(request_id);
   const open = hunks.filter((hunk) => hunk.status === 'pending');
   const small = open.filter((hunk) => size(hunk) <= upTo);
   for (const hunk of open) console.log(small.includes(hunk) ? 'accept' : 'leave ', words(hunk));
@@ -57,14 +60,15 @@ socket.on('connect_error', (error) => {
   if (!socket.active) process.exitCode = 1;
 });
 socket.on('sessionEnded', ({ message }) => console.error(message));
+socket.on('tool_approval_request', review);
 socket.on('sessionRegistered', async ({ sessionId }) => {
   try {
     const { requests } = await send('document:open', { documentId });
-    socket.off('tool_approval_request');
     for (const request of requests) await review(request);
-    if (!socket.connected) return;
-    socket.on('tool_approval_request', review);
-    if (options.ask) await send('askClaudeCode', { sessionId, prompt: options.ask, context: { documentId } });
+    const prompt = options.ask;
+    // After a reconnect the question has been asked already.
+    delete options.ask;
+    if (prompt && socket.connected) await send('askClaudeCode', { sessionId, prompt, context: { documentId } });
   } catch (error) {
     console.error(`${error.message} (${error.code})`);
     process.exitCode = 1;

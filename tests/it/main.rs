@@ -25,6 +25,7 @@ mod converge;
 mod crash;
 mod desk_rules;
 mod desk_undo;
+mod documentation;
 mod documents;
 mod doors;
 mod durability;

@@ -1,0 +1,328 @@
+//! The documentation: commands and snippets run as they are written, links lead somewhere, pages name what there is.
+//!
+//! A fenced block whose first line ends in `test` (```` ```sh test ````) is run. The blocks of a page share one shell,
+//! one server and one document; see [`Page::script`] for what they find.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Desk, OWNER, copydesk, modules};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// The address that pages name; the test's own server replaces it.
+const WRITTEN_URL: &str = "http://127.0.0.1:4680";
+/// Longest time that the blocks of one page may take.
+const PATIENCE: Duration = Duration::from_mins(3);
+/// Bytes of the longest README.
+const README_LIMIT: usize = 8 * 1024;
+/// Bytes of the longest page on architecture.
+const ARCHITECTURE_LIMIT: usize = 15 * 1024;
+
+/// A page of documentation.
+struct Page {
+    /// Relative to the root of the repository.
+    path: String,
+    text: String,
+}
+
+/// A fenced block of a page.
+struct Block<'a> {
+    /// The line of its fence, from 1.
+    line: usize,
+    /// What stands behind the fence: the language, and `test` if it is run.
+    info: &'a str,
+    text: String,
+}
+
+impl Page {
+    fn read(path: &str) -> Self {
+        let text = fs::read_to_string(Path::new(ROOT).join(path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"));
+        Self { path: path.to_owned(), text }
+    }
+
+    /// Every page, the README first.
+    fn all() -> Vec<Self> {
+        let mut paths = vec!["README.md", "CONTRIBUTING.md", "SECURITY.md"];
+        paths.extend(["examples/README.md", "tests/clients/README.md", "tests/clients/scripts.md"]);
+        let mut pages: Vec<_> = paths.into_iter().map(Self::read).collect();
+        for folder in ["docs", "docs/api", "docs/decisions"] {
+            let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<_> = names.filter(|name| name.ends_with(".md")).collect();
+            names.sort();
+            pages.extend(names.iter().map(|name| Self::read(&format!("{folder}/{name}"))));
+        }
+        pages
+    }
+
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut is_inside = false;
+        for (index, line) in self.text.lines().enumerate() {
+            match (line.trim_start().strip_prefix("```"), is_inside) {
+                (Some(info), false) => {
+                    is_inside = true;
+                    blocks.push(Block { line: index + 1, info, text: String::new() });
+                }
+                (Some(_), true) => is_inside = false,
+                (None, true) => {
+                    if let Some(block) = blocks.last_mut() {
+                        block.text.push_str(line);
+                        block.text.push('\n');
+                    }
+                }
+                (None, false) => {}
+            }
+        }
+        assert!(!is_inside, "{}: a fenced block does not end", self.path);
+        blocks
+    }
+
+    fn has_tests(&self) -> bool {
+        self.blocks().iter().any(|block| block.info.ends_with(" test"))
+    }
+
+    /// One shell script of all blocks that are run. JavaScript becomes a file beside it, JSON is only read.
+    ///
+    /// The script finds `TOKEN` and `COPYDESK_TOKEN` (the owner's), `COPYDESK_URL`, `DOCUMENT`, `DATA`, the
+    /// folder `examples`, the package `socket.io-client`, and `copydesk` on the `PATH`.
+    fn script(&self, url: &str, folder: &Path) -> String {
+        let mut script = String::from("set -euo pipefail\n");
+        for Block { line, info, text } in self.blocks() {
+            let Some(language) = info.strip_suffix(" test") else { continue };
+            let text = text.replace(WRITTEN_URL, url);
+            script.push_str(&format!("echo '== {}:{line}'\n", self.path));
+            match language {
+                "sh" => script.push_str(&text),
+                "js" => {
+                    let name = format!("block-{line}.mjs");
+                    fs::write(folder.join(&name), text).unwrap();
+                    script.push_str(&format!("node {name}\n"));
+                }
+                "json" => {
+                    let read = serde_json::from_str::<Value>(&text);
+                    read.unwrap_or_else(|error| panic!("{}:{line}: {error}", self.path));
+                }
+                other => panic!("{}:{line}: blocks of `{other}` are not run", self.path),
+            }
+        }
+        script
+    }
+
+    /// Runs its blocks against a server of its own; what they printed, if they failed.
+    fn run(&self, packages: &Path) -> Result<(), String> {
+        let desk = Desk::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]).start();
+        let folder = tempfile::tempdir().unwrap();
+        symlink(packages, folder.path().join("node_modules")).unwrap();
+        copy_examples(&folder.path().join("examples"));
+        let document = imported(&desk, folder.path());
+        let script = self.script(desk.url(), folder.path());
+        let output = folder.path().join("output.txt");
+        let to_file = || Stdio::from(fs::File::options().append(true).open(&output).unwrap());
+        fs::write(&output, "").unwrap();
+        let binary = Path::new(env!("CARGO_BIN_EXE_copydesk"));
+        let search = std::env::var("PATH").unwrap_or_default();
+        let mut shell = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("PATH", format!("{}:{search}", binary.parent().unwrap().display()))
+            .env("TOKEN", OWNER)
+            .env("COPYDESK_TOKEN", OWNER)
+            .env("COPYDESK_URL", desk.url())
+            .env("DOCUMENT", document)
+            .env("DATA", desk.data())
+            .env_remove("COPYDESK_DATA")
+            .stdin(Stdio::null())
+            .stdout(to_file())
+            .stderr(to_file())
+            .spawn()
+            .map_err(|error| format!("bash cannot be started: {error}"))?;
+        let until = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = shell.try_wait().unwrap() {
+                break Some(status);
+            }
+            if Instant::now() > until {
+                shell.kill().ok();
+                shell.wait().ok();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        if status.is_some_and(|status| status.success()) {
+            return Ok(());
+        }
+        let printed = fs::read_to_string(&output).unwrap();
+        Err(format!("{} ended with {status:?}:\n{printed}", self.path))
+    }
+}
+
+/// The examples, where packages are found beside them.
+fn copy_examples(to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(Path::new(ROOT).join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// A new document with mistakes in it; its id.
+fn imported(desk: &Desk, folder: &Path) -> String {
+    let file = folder.join("sample.md");
+    fs::write(&file, "He could of slept untill noon, but it were to late.\n").unwrap();
+    let output = copydesk()
+        .args(["import", "--url", desk.url(), "--token", OWNER])
+        .arg(&file)
+        .output()
+        .expect("the binary is built");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn commands_and_snippets_run_as_they_are_written() {
+    let packages = modules().expect("stories have a socket.io client");
+    let pages: Vec<_> = Page::all().into_iter().filter(Page::has_tests).collect();
+    assert!(pages.len() >= 8, "only {} pages have blocks that are run", pages.len());
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let runs: Vec<_> =
+            pages.iter().map(|page| scope.spawn(|| page.run(&packages).err())).collect();
+        runs.into_iter().filter_map(|run| run.join().expect("a page is run")).collect()
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn links_lead_to_files_and_headings_that_are_there() {
+    let mut complaints = Vec::new();
+    for page in Page::all() {
+        for link in links(&page.text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match file {
+                "" => PathBuf::from(&page.path),
+                file => Path::new(&page.path).parent().unwrap().join(file),
+            };
+            let target = Path::new(ROOT).join(target);
+            if !target.exists() {
+                complaints.push(format!("{}: {link} is not there", page.path));
+            } else if !anchor.is_empty() && !has_heading(&target, anchor) {
+                complaints.push(format!("{}: {link} names no heading", page.path));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// The addresses in `[words](address)`, outside of fenced blocks and inline code.
+fn links(text: &str) -> Vec<String> {
+    let mut is_inside = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_inside = !is_inside;
+        }
+        if is_inside {
+            continue;
+        }
+        for rest in line.split("](").skip(1) {
+            if let Some((link, _)) = rest.split_once(')') {
+                found.push(link.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Whether a page has a heading whose anchor, as GitHub makes it, is this.
+fn has_heading(page: &Path, anchor: &str) -> bool {
+    let text = fs::read_to_string(page).unwrap_or_default();
+    let slug = |heading: &str| {
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        let words: String = heading.trim().to_lowercase().chars().filter(kept).collect();
+        words.replace(' ', "-")
+    };
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .any(|line| slug(line.trim_start_matches('#')) == anchor)
+}
+
+#[test]
+fn the_readme_and_the_architecture_stay_short() {
+    for (path, limit) in [("README.md", README_LIMIT), ("docs/architecture.md", ARCHITECTURE_LIMIT)]
+    {
+        let length = Page::read(path).text.len();
+        assert!(length <= limit, "{path} has {length} bytes; the limit is {limit}");
+    }
+}
+
+#[test]
+fn every_option_and_command_is_documented() {
+    let configuration = Page::read("docs/configuration.md").text;
+    let commands = Page::read("docs/cli.md").text;
+    let output = copydesk().args(["--help"]).output().expect("the binary is built");
+    let help = String::from_utf8(output.stdout).unwrap();
+    let flags = help.lines().filter_map(|line| {
+        let flag = line.trim_start().trim_start_matches("-h, ").trim_start_matches("-V, ");
+        flag.starts_with("--").then(|| flag.split([' ', '=']).next().unwrap_or_default())
+    });
+    let variables = help.split("[env: ").skip(1).filter_map(|rest| rest.split(['=', ']']).next());
+    let wanted: BTreeSet<&str> =
+        flags.filter(|flag| !matches!(*flag, "--help" | "--version")).chain(variables).collect();
+    assert!(wanted.len() > 20, "the help was not understood: {wanted:?}");
+    let mut missing: Vec<&str> =
+        wanted.into_iter().filter(|name| !configuration.contains(&format!("`{name}"))).collect();
+    let listed = help.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let names =
+        listed.unwrap_or_default().lines().filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 10, "the help was not understood: {names:?}");
+    missing.extend(names.iter().filter(|name| !commands.contains(&format!("copydesk {name}"))));
+    assert!(missing.is_empty(), "docs/configuration.md or docs/cli.md lack {missing:?}");
+}
+
+#[test]
+fn every_event_is_documented() {
+    let page = Page::read("docs/api/socketio.md").text;
+    let names = |folder: &str| {
+        let entries = fs::read_dir(Path::new(ROOT).join("fixtures/wire").join(folder)).unwrap();
+        let samples = entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+        let events = samples.map(|text| {
+            let sample: Value = serde_json::from_str(&text).unwrap();
+            sample["event"].as_str().unwrap_or_default().to_owned()
+        });
+        events.collect::<BTreeSet<String>>()
+    };
+    let all: BTreeSet<String> = names("client").union(&names("server")).cloned().collect();
+    assert!(all.len() > 50, "the samples were not found: {all:?}");
+    let missing: Vec<_> =
+        all.into_iter().filter(|event| !page.contains(&format!("`{event}"))).collect();
+    assert!(missing.is_empty(), "docs/api/socketio.md lacks {missing:?}");
+}
+
+#[test]
+fn every_route_is_documented() {
+    let desk = Desk::quiet();
+    let answer = crate::support::http::get(desk.address(), "/api/v1/openapi.json");
+    let described: Value = serde_json::from_str(&answer.body).unwrap();
+    let page = Page::read("docs/api/rest.md").text;
+    let paths = described["paths"].as_object().unwrap().keys();
+    // `/documents/{id}/edits` is documented by its first name and its last.
+    let is_there = |path: &&String| {
+        let names = path.trim_start_matches("/api/v1/").split('/');
+        names.filter(|name| !name.starts_with('{')).all(|name| page.contains(name))
+    };
+    let missing: Vec<_> = paths.filter(|path| !is_there(path)).collect();
+    assert!(missing.is_empty(), "docs/api/rest.md lacks {missing:?}");
+}
