@@ -278,6 +278,32 @@ fn has_heading(page: &Path, anchor: &str) -> bool {
 }
 
 #[test]
+fn files_that_pages_name_are_there() {
+    // Pages shorten the paths of modules and tools.
+    let folders = ["", "src", "src/tools", "web/src", "tests/clients"];
+    // Files that a reader makes.
+    let elsewhere = ["copydesk.toml", "tests/review/main.rs"];
+    let mut complaints = Vec::new();
+    for page in Page::all() {
+        for name in page.text.split('`').filter(|name| is_file_name(name)) {
+            let is_there = folders.iter().any(|it| Path::new(ROOT).join(it).join(name).is_file());
+            if !is_there && !elsewhere.contains(&name) {
+                complaints.push(format!("{}: {name} is not there", page.path));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Whether this is the name of a source file: `room/desk.rs`, not a sentence or a pattern.
+fn is_file_name(text: &str) -> bool {
+    let endings = [".rs", ".ts", ".tsx", ".mjs", ".toml", ".yml"];
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    text.chars().all(is_plain)
+        && endings.iter().any(|end| text.len() > end.len() && text.ends_with(end))
+}
+
+#[test]
 fn the_readme_and_the_architecture_stay_short() {
     for (path, limit) in [("README.md", README_LIMIT), ("docs/architecture.md", ARCHITECTURE_LIMIT)]
     {
