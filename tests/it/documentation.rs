@@ -57,7 +57,8 @@ impl Page {
         for folder in ["docs", "docs/api", "docs/decisions"] {
             let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap();
             let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-            let mut names: Vec<_> = names.filter(|name| name.ends_with(".md")).collect();
+            let is_page = |name: &String| Path::new(name).extension().is_some_and(|it| it == "md");
+            let mut names: Vec<_> = names.filter(is_page).collect();
             names.sort();
             pages.extend(names.iter().map(|name| Self::read(&format!("{folder}/{name}"))));
         }
