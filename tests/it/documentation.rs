@@ -281,7 +281,7 @@ fn has_heading(page: &Path, anchor: &str) -> bool {
 #[test]
 fn files_that_pages_name_are_there() {
     // Pages shorten the paths of modules and tools.
-    let folders = ["", "src", "src/tools", "web/src", "tests/clients"];
+    let folders = ["", "src", "src/tools", "web/src", "tests/clients", "examples"];
     // Files that a reader makes.
     let elsewhere = ["copydesk.toml", "tests/review/main.rs"];
     let mut complaints = Vec::new();
