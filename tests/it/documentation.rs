@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -143,6 +144,7 @@ impl Page {
             .env("DOCUMENT", document)
             .env("DATA", desk.data())
             .env_remove("COPYDESK_DATA")
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(to_file())
             .stderr(to_file())
@@ -150,16 +152,16 @@ impl Page {
             .map_err(|error| format!("bash cannot be started: {error}"))?;
         let until = Instant::now() + PATIENCE;
         let status = loop {
-            if let Some(status) = shell.try_wait().unwrap() {
-                break Some(status);
-            }
-            if Instant::now() > until {
-                shell.kill().ok();
-                shell.wait().ok();
-                break None;
+            let status = shell.try_wait().unwrap();
+            if status.is_some() || Instant::now() > until {
+                break status;
             }
             std::thread::sleep(Duration::from_millis(20));
         };
+        // Whatever a block has left running ends with it.
+        let group = format!("-{}", shell.id());
+        Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().ok();
+        shell.wait().ok();
         if status.is_some_and(|status| status.success()) {
             return Ok(());
         }
