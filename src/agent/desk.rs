@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::document::Text;
 use crate::ids::RequestId;
-use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
+use crate::review::{Decision, DecisionError, Fresh, Request, Requirements, Verdict, Warning};
 use crate::room::command::Gate;
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::{Allowed, Context, PlanMode, SafeTools, Unread};
@@ -58,7 +58,8 @@ impl Agents {
         by: &Principal,
     ) -> Result<(), RoomError> {
         let now_ms = self.shared.clock.now_ms();
-        match request.clone().decide(decision, by, &Text::default(), now_ms) {
+        let nothing = Requirements::default();
+        match request.clone().decide(decision, by, &Text::default(), now_ms, &nothing) {
             Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionError, Execution, HunkStatus, Person, PreviewKind, Request, RequestStatus};
+use super::{DecisionError, Execution, Extent, HunkStatus, Person, PreviewKind, Request, RequestStatus, Requirements};
 use crate::ids::RequestId;
 use crate::who::{Action, Principal};
 
@@ -23,6 +23,17 @@ pub struct Reversal {
     /// When it was over; `None`: nobody knows how far it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_ms: Option<u64>,
+}
+
+/// How the file stands that a call has written, when that is to be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What tells the content that the file has now from every other.
+    pub found: String,
+    /// How much of it changes, in UTF-16 units: everything deleted and inserted.
+    pub units: usize,
+    /// Whether that is not what the call left there, and is overwritten all the same.
+    pub forced: bool,
 }
 
 /// What came of a reversal that was begun.
@@ -87,18 +98,21 @@ impl Request {
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    /// What the call did is taken back from here on, once; `found`: what tells apart the content that the file has now.
+    /// What the call did is taken back from here on, once; `found`: what tells apart the content that the file has now, `units`:
+    /// how much of it changes by that.
     ///
     /// # Errors
-    /// As [`Request::reversible`].
+    /// As [`Request::reversible`], and if so much takes other people.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
-        found: String,
-        forced: bool,
+        Found { found, units, forced }: Found,
         now_ms: u64,
+        requirements: &Requirements,
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
+        let file = self.proposal.preview.file_path.clone();
+        self.admits_for(&Extent { units: Some(units), file }, who, requirements)?;
         let by = Person::from(who);
         self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found, done_ms: None });
         Ok(())

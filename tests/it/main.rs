@@ -31,6 +31,7 @@ mod durability;
 mod exports;
 mod files;
 mod injection;
+mod judging;
 mod limits;
 mod mcp;
 mod mcp_clients;

@@ -38,12 +38,13 @@ impl World {
         let before = Arc::clone(&self.desk.room.open()[&id]);
         let (text, version) = (self.desk.room.text().clone(), self.desk.room.version());
         let frozen = self.desk.room.frozen().to_vec();
+        let policies = self.desk.room.policies().to_vec();
         self.desk.decide(&id, decision.clone(), by.clone());
         self.busy = true;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());
         let made = self.desk.room.since(version).unwrap();
         let change = made.first().map(|it| ChangeSet::parse(&it.changes, &Limits::NONE).unwrap());
-        self.book.judge(&Case {
+        let case = Case {
             before: &before,
             after: &after,
             decision: &decision,
@@ -52,8 +53,13 @@ impl World {
             change: change.as_ref(),
             now_ms: self.desk.now_ms,
             frozen: &frozen,
-            denied: self.statutes.denies(&before),
-        })?;
+            statutes: &self.statutes,
+            policies: &policies,
+        };
+        if self.book.takes_more(&case) {
+            self.count("took more than was proposed");
+        }
+        self.book.judge(&case)?;
         self.count_decision(&before, &after);
         self.accepted.insert(id);
         Ok(())
