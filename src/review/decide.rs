@@ -62,7 +62,10 @@ impl Request {
             Plan::Hunks(fates) => self.edits(fates, text)?,
         };
         let consent = match self.extent_of(&plan, &edits) {
-            Some(extent) => self.consent_for(&extent, who, requirements)?,
+            Some(extent) => {
+                self.check_denied(&extent, decision.most_units, requirements)?;
+                self.consent_for(&extent, who, requirements)?
+            }
             None => self.proposal.policy,
         };
         let rule = decision.rule.clone();

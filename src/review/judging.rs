@@ -128,26 +128,30 @@ impl Request {
         self.hunks[index].decided.as_ref().is_some_and(|decided| decided.text.is_some())
     }
 
-    /// What it takes that `who` applies this much of the request: at least what the whole of it takes as it was proposed.
-    ///
-    /// # Errors
-    /// [`DecisionError::NotAllowed`] if a rule denies either, or `who` is not one of the people whom it takes.
-    pub(super) fn consent_for(
+    /// Refuses what a rule denies: so much, or the whole request as it was proposed. `most`: what rules for files allow.
+    pub(super) fn check_denied(
         &self,
         extent: &Extent,
-        who: &Principal,
+        most: Option<usize>,
         requirements: &Requirements,
-    ) -> Result<Consent, DecisionError> {
+    ) -> Result<(), DecisionError> {
         let proposed = self.proposed_extent();
-        let matters = [self.matter(&proposed), self.matter(extent)];
-        if matters.iter().any(|matter| requirements.denies(matter)) {
+        let is_denied = |extent: &Extent| {
+            most.is_some_and(|most| extent.units.is_none_or(|units| units > most))
+                || requirements.denies(&self.matter(extent))
+        };
+        if is_denied(&proposed) || is_denied(extent) {
             return Err(DecisionError::NotAllowed { reason: DENIED });
         }
-        self.admits_for(extent, who, requirements)
+        Ok(())
     }
 
-    /// The same without the rules: what tools must not do, people may take back.
-    pub(super) fn admits_for(
+    /// What it takes that `who` applies this much of the request, or takes it back: at least what the whole of it takes as it was
+    /// proposed.
+    ///
+    /// # Errors
+    /// [`DecisionError::NotAllowed`] if `who` is not one of the people whom it takes.
+    pub(super) fn consent_for(
         &self,
         extent: &Extent,
         who: &Principal,

@@ -112,7 +112,7 @@ impl Request {
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
         let file = self.proposal.preview.file_path.clone();
-        self.admits_for(&Extent { units: Some(units), file }, who, requirements)?;
+        self.consent_for(&Extent { units: Some(units), file }, who, requirements)?;
         let by = Person::from(who);
         self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found, done_ms: None });
         Ok(())

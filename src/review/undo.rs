@@ -49,7 +49,7 @@ impl Request {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
-        self.admits_for(&self.reversed_extent(&edits), who, requirements)?;
+        self.consent_for(&self.reversed_extent(&edits), who, requirements)?;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::support::http::send;
 use crate::support::script::full;
 use crate::support::{Ack, Desk, Person, Request, Role, Script};
 
 const START: &str = "one two three\n";
+const CHANGED: &str = "one TWO three\n";
 
 /// A model that writes five characters into `a.txt`, at a desk where owners decide about more than 100 units.
 fn desk_with_limit(files: &[(&str, &str)]) -> (Desk, Person) {
@@ -30,7 +32,7 @@ fn asks_for_a_file(owner: &Person) -> Request {
 
 /// A document in which owners decide about more than 50 units, and a change of six.
 fn document_with_limit() -> (Desk, Person, Request) {
-    let desk = Desk::scripted(Script::rewriting("one TWO three\n"));
+    let desk = Desk::scripted(Script::rewriting(CHANGED));
     let owner = desk.owner();
     owner.creates(START);
     configure(&owner, &owner.document(), &json!([{"over": 50, "policy": "owner"}]));
@@ -178,4 +180,208 @@ fn what_was_accepted_already_counts() {
     ed.decides(&request, json!({"hunks": request.each(&[2], "reject")})).ok();
     owner.decides(&request, json!({"approved": true})).ok();
     assert!(owner.text().ends_with("Seven eight nine.\n"));
+}
+
+/// What a person is answered over HTTP.
+fn posts(desk: &Desk, person: &Person, route: &str, body: &Value) -> (u16, Value) {
+    let bearer = format!("Bearer {}", person.token);
+    let host = desk.address();
+    let headers = [("Host", host), ("Authorization", &bearer), ("Content-Type", "application/json")];
+    let answer = send(host, &format!("POST /api/v1/requests/{route}"), &headers, &body.to_string());
+    (answer.status, serde_json::from_str(&answer.body).unwrap())
+}
+
+/// The undo is refused at both doors.
+fn may_not_undo(desk: &Desk, person: &Person, request: &Request, force: bool) {
+    let body = json!({"force": force});
+    let (status, problem) = posts(desk, person, &format!("{}/undo", request.id()), &body);
+    assert_eq!((status, &problem["code"]), (403, &json!("not_allowed")), "{problem}");
+    let undo = json!({"request_id": request.id(), "force": force});
+    person.emit("approval:undo", &undo).refused_with("not_allowed");
+}
+
+#[test]
+fn an_undo_takes_whom_so_many_words_take() {
+    let (desk, owner, request) = document_with_limit();
+    let ed = desk.editor("Ed");
+    ed.opens(&owner.document());
+    accepts_with(&owner, &request, &"Z".repeat(200)).ok();
+    may_not_undo(&desk, &ed, &request, false);
+    owner.emit("approval:undo", &json!({"request_id": request.id()})).ok();
+    assert_eq!(ed.text(), START);
+}
+
+#[test]
+fn an_undo_by_force_takes_whom_the_words_it_overwrites_take() {
+    let (desk, owner, request) = document_with_limit();
+    let ed = desk.editor("Ed");
+    ed.opens(&owner.document());
+    ed.accepts_all(&request);
+    let long = format!("T{}WO", "-".repeat(100));
+    owner.overwrites("TWO", &long);
+    may_not_undo(&desk, &ed, &request, true);
+    assert_eq!(ed.text(), format!("one {long} three\n"));
+    let force = json!({"request_id": request.id(), "force": true});
+    owner.emit("approval:undo", &force).ok();
+    assert_eq!(ed.text(), START);
+}
+
+/// The owner's request is carried out with this content.
+fn written(desk: &Desk, owner: &Person, content: &str) -> Request {
+    let request = asks_for_a_file(owner);
+    writes_instead(owner, &request, "a.txt", content).ok();
+    desk.file_comes_to_read("a.txt", content);
+    owner.sees_where("agent_event", |it| it["type"] == "result");
+    request
+}
+
+#[test]
+fn a_file_is_taken_back_by_those_whom_so_much_takes() {
+    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let ed = desk.editor("Ed");
+    let request = written(&desk, &owner, &"N".repeat(200));
+    may_not_undo(&desk, &ed, &request, false);
+    owner.emit("approval:undo", &json!({"request_id": request.id()})).ok();
+    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+    // What it was carried out with is judged anew where it is proposed again.
+    let again = owner.emit("approval:reopen", &json!({"request_id": request.id()})).ok();
+    let fits = |it: &Value| it["request_id"] == again["request_id"];
+    let again = Request(owner.sees_where("tool_approval_request", fits));
+    assert_eq!(again["policies"], json!(["owner"]));
+    ed.decides(&again, json!({"approved": true})).refused_with("not_allowed");
+}
+
+#[test]
+fn a_file_that_somebody_has_rewritten_is_taken_back_by_those_whom_that_takes() {
+    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let ed = desk.editor("Ed");
+    let request = written(&desk, &owner, "new");
+    let long = "A person wrote this. ".repeat(20);
+    desk.overwrites("a.txt", &long);
+    may_not_undo(&desk, &ed, &request, true);
+    assert_eq!(desk.file("a.txt").as_deref(), Some(long.as_str()));
+    owner.emit("approval:undo", &json!({"request_id": request.id(), "force": true})).ok();
+    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+}
+
+#[test]
+fn a_change_that_is_proposed_again_is_judged_by_the_settings_of_today() {
+    let (desk, owner, request) = document_with_limit();
+    let ed = desk.editor("Ed");
+    ed.opens(&owner.document());
+    ed.rejects(&request, "No");
+    configure(&owner, &owner.document(), &json!([{"over": 5, "policy": "owner"}]));
+    let reopen = json!({"request_id": request.id()});
+    ed.emit("approval:reopen", &reopen).refused_with("not_allowed");
+    configure(&owner, &owner.document(), &json!([{"over": 20, "policy": "owner"}]));
+    ed.emit("approval:reopen", &reopen).ok();
+    accepts_with(&ed, &request, &"Z".repeat(18)).refused_with("not_allowed");
+    accepts_with(&ed, &request, &"Z".repeat(17)).ok();
+}
+
+#[test]
+fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
+    let (desk, owner) = desk_with_limit(&[]);
+    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let request = asks_for_a_file(&owner);
+    let wants = |person: &Person, letter: &str| {
+        let input = json!({"file_path": "a.txt", "content": letter.repeat(101)});
+        let decision = request.decision(json!({"decision": "edit", "updated_input": input}));
+        let (status, body) = posts(&desk, person, &format!("{}/decision", request.id()), &decision);
+        assert_eq!(status, 200, "{body}");
+        (body["status"].clone(), body["approvals"].clone())
+    };
+    let waits = (json!("pending"), json!({"have": 1, "need": 2}));
+    assert_eq!(wants(&ana, "A"), waits);
+    assert_eq!(wants(&ana, "A"), waits, "the same person twice");
+    assert_eq!(wants(&ben, "B"), waits, "they want different words");
+    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(wants(&ben, "A").0, "approved");
+    desk.file_comes_to_read("a.txt", &"A".repeat(101));
+}
+
+#[test]
+fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
+    let (desk, owner) = desk_with_limit(&[]);
+    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
+    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let request = asks_for_a_file(&owner);
+    let long = "A".repeat(101);
+    writes_instead(&owner, &request, "a.txt", &long).ok();
+    // The owner asked for it.
+    configure(
+        &owner,
+        "desk",
+        &json!([{"over": 100, "policy": "two"}, {"over": 100, "policy": "not_requester"}]),
+    );
+    writes_instead(&owner, &request, "a.txt", &long).refused_with("not_allowed");
+    assert_eq!(writes_instead(&ana, &request, "a.txt", &long).ok()["status"], "pending");
+    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(writes_instead(&ben, &request, "a.txt", &long).ok()["status"], "approved");
+}
+
+#[test]
+fn an_edited_path_is_judged_as_that_path() {
+    let (desk, owner) = desk_with_limit(&[("open.txt", "words")]);
+    let ed = desk.editor("Ed");
+    let deny = json!({"documentId": "desk", "effect": "deny", "path": "secret*"});
+    owner.emit("rules:add", &deny).ok();
+    let request = asks_for_a_file(&owner);
+    owner.opens_file("open.txt");
+    writes_instead(&ed, &request, "open.txt", "mine").refused_with("invalid_decision");
+    writes_instead(&ed, &request, "secret.txt", "mine").refused_with("not_allowed");
+    // Nobody is asked to vote for what is denied either.
+    configure(&owner, "desk", &json!([{"policy": "two"}]));
+    writes_instead(&ed, &request, "secret.txt", "mine").refused_with("not_allowed");
+    for file in ["open.txt", "secret.txt"] {
+        assert_ne!(desk.file(file).as_deref(), Some("mine"));
+    }
+}
+
+#[test]
+fn a_rule_decides_no_more_than_whoever_made_it_may() {
+    let input = |content: &str| json!({"file_path": "a.txt", "content": content});
+    let script = Script::default()
+        .answering("short", "Write", &input("short"))
+        .answering("long", "Write", &input(&"L".repeat(101)))
+        .closing("Done.");
+    let desk = Desk::plan().script(script).workspace(&[]).start();
+    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    configure(&owner, "desk", &json!([{"over": 100, "policy": "owner"}]));
+    let asks = |prompt: &str| {
+        let run = ed.emit("run", &json!({"prompt": prompt})).ok();
+        ed.sees_request_of(run["requestId"].as_str().unwrap())
+    };
+    let request = asks("short");
+    let input = json!({"file_path": "b.md", "content": "mine"});
+    let edit = |path: &str| {
+        let remember = json!({"scope": "session", "path": path});
+        json!({"decision": "edit", "updated_input": input, "remember": remember})
+    };
+    ed.decides(&request, edit("*.txt")).refused_with("invalid_decision");
+    let remember = json!({"approved": true, "remember": {"scope": "session"}});
+    ed.decides(&request, remember).ok();
+    ed.sees_where("agent_event", |it| it["type"] == "result");
+    let long = asks("long");
+    let open = ed.emit("list_pending_approvals", &json!({})).ok();
+    assert_eq!(open["requests"][0]["request_id"], long.id(), "it waits for an owner");
+    owner.decides(&long, json!({"approved": true})).ok();
+    desk.file_comes_to_read("a.txt", &"L".repeat(101));
+}
+
+#[test]
+fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
+    let input = json!({"file_path": "a.txt", "content": CHANGED});
+    let script = Script::default().answering(".", "Write", &input).closing("Done.");
+    let desk = Desk::plan().script(script).workspace(&[("a.txt", START)]).start();
+    let owner = desk.owner();
+    let deny = json!({"documentId": "desk", "effect": "deny", "tool": "Write", "over": 50});
+    owner.emit("rules:add", &deny).ok();
+    owner.opens_file("a.txt");
+    let request = asks_for_a_file(&owner);
+    assert_eq!(request["document_id"], owner.document());
+    accepts_with(&owner, &request, &"Z".repeat(48)).refused_with("not_allowed");
+    assert_eq!(owner.text(), START);
+    accepts_with(&owner, &request, &"Z".repeat(47)).ok();
 }

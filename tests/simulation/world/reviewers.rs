@@ -56,10 +56,11 @@ impl World {
             statutes: &self.statutes,
             policies: &policies,
         };
-        if self.book.takes_more(&case) {
+        let takes_more = self.book.takes_more(&case);
+        self.book.judge(&case)?;
+        if takes_more {
             self.count("took more than was proposed");
         }
-        self.book.judge(&case)?;
         self.count_decision(&before, &after);
         self.accepted.insert(id);
         Ok(())
