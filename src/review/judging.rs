@@ -119,9 +119,11 @@ impl Request {
     fn accepted_units(&self) -> usize {
         let accepted = self.hunks.iter().enumerate();
         let accepted = accepted.filter(|(_, hunk)| hunk.status == HunkStatus::Accepted);
-        let parts = accepted
-            .flat_map(|(index, hunk)| hunk.inverse.iter().map(move |part| (index, part)));
-        parts.map(|(index, part)| units_of(&part.insert, &part.base, self.has_own_words(index))).sum()
+        let parts =
+            accepted.flat_map(|(index, hunk)| hunk.inverse.iter().map(move |part| (index, part)));
+        parts
+            .map(|(index, part)| units_of(&part.insert, &part.base, self.has_own_words(index)))
+            .sum()
     }
 
     fn has_own_words(&self, index: usize) -> bool {

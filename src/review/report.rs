@@ -5,7 +5,9 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus, Requirements};
+use super::{
+    Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus, Requirements,
+};
 use crate::document::Text;
 use crate::who::Principal;
 

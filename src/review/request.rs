@@ -350,7 +350,8 @@ impl Request {
             return Votes { have: need, need };
         }
         let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
-        let votes = if self.hunks.is_empty() { vec![agreeing(&self.votes)] } else { open.collect() };
+        let votes =
+            if self.hunks.is_empty() { vec![agreeing(&self.votes)] } else { open.collect() };
         let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
         let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
         Votes { have: have.min(need), need }

@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionError, Execution, Extent, HunkStatus, Person, PreviewKind, Request, RequestStatus, Requirements};
+use super::{
+    DecisionError, Execution, Extent, HunkStatus, Person, PreviewKind, Request, RequestStatus,
+    Requirements,
+};
 use crate::ids::RequestId;
 use crate::who::{Action, Principal};
 

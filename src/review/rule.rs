@@ -285,8 +285,9 @@ impl Request {
             return invalid("a rule that allows nothing is none");
         }
         let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
-        let covers =
-            |file: Option<&str>| wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)));
+        let covers = |file: Option<&str>| {
+            wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
+        };
         if matches!(decision.verdict, Verdict::Edit { .. }) && !edited.is_none_or(covers) {
             return invalid("the path of the rule does not match the file that you approve");
         }

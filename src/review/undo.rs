@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::apply::{Applied, HunkEdit, in_order};
 use super::{
     Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Part, Person, Request, RequestStatus,
-    Requirements,    TouchedSince,
+    Requirements, TouchedSince,
 };
 use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};

@@ -164,7 +164,8 @@ fn a_reviewer_writes_no_file() {
 fn what_was_accepted_already_counts() {
     let after = "One two three.\n\nFour five six.\n\nSeven eight nine.\n";
     let before = "Won two three.\n\nFore five six.\n\nSeven ate nine.\n";
-    let desk = Desk::scripted(Script::default().answering(".", "update_full_document", &full(after)));
+    let desk =
+        Desk::scripted(Script::default().answering(".", "update_full_document", &full(after)));
     let (owner, ed) = (desk.owner(), desk.editor("Ed"));
     owner.creates(before);
     ed.opens(&owner.document());
@@ -174,7 +175,8 @@ fn what_was_accepted_already_counts() {
     assert_eq!((request.hunks().len(), &request["policies"]), (3, &json!(["any"])));
     accepts_with(&ed, &request, &"Z".repeat(45)).ok();
     // "Fore" goes, "Four" comes: eight more would be 56.
-    ed.decides(&request, json!({"hunks": request.each(&[2], "accept")})).refused_with("not_allowed");
+    ed.decides(&request, json!({"hunks": request.each(&[2], "accept")}))
+        .refused_with("not_allowed");
     let rest = json!({"hunks": request.each(&[2], "reject"), "finish": "accept"});
     ed.decides(&request, rest).refused_with("not_allowed");
     ed.decides(&request, json!({"hunks": request.each(&[2], "reject")})).ok();
@@ -186,7 +188,8 @@ fn what_was_accepted_already_counts() {
 fn posts(desk: &Desk, person: &Person, route: &str, body: &Value) -> (u16, Value) {
     let bearer = format!("Bearer {}", person.token);
     let host = desk.address();
-    let headers = [("Host", host), ("Authorization", &bearer), ("Content-Type", "application/json")];
+    let headers =
+        [("Host", host), ("Authorization", &bearer), ("Content-Type", "application/json")];
     let answer = send(host, &format!("POST /api/v1/requests/{route}"), &headers, &body.to_string());
     (answer.status, serde_json::from_str(&answer.body).unwrap())
 }
@@ -282,8 +285,8 @@ fn a_change_that_is_proposed_again_is_judged_by_the_settings_of_today() {
 #[test]
 fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
     let (desk, owner) = desk_with_limit(&[]);
-    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
     let wants = |person: &Person, letter: &str| {
         let input = json!({"file_path": "a.txt", "content": letter.repeat(101)});
@@ -304,8 +307,8 @@ fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
 #[test]
 fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
     let (desk, owner) = desk_with_limit(&[]);
-    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
     let long = "A".repeat(101);
     writes_instead(&owner, &request, "a.txt", &long).ok();

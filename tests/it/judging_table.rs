@@ -200,9 +200,9 @@ impl Stage {
             (Own(units), "Write") => edit(json!({"file_path": "a.txt", "content": own(units)})),
             (File(path, units), _) => edit(json!({"file_path": path, "content": own(units)})),
             (Own(units), "ExitPlanMode") => edit(json!({"plan": own(units)})),
-            (Own(units), "create_new_document") => edit(
-                json!({"title": "N", "new_content": own(units), "explanation": "x"}),
-            ),
+            (Own(units), "create_new_document") => {
+                edit(json!({"title": "N", "new_content": own(units), "explanation": "x"}))
+            }
             (Own(units) | OwnAndFinish(units), _) => {
                 let id = self.request.hunk(1);
                 let hunks = json!([{"id": id, "decision": "accept", "text": own(units)}]);
@@ -225,7 +225,10 @@ impl Stage {
             ("socket", person.emit("tool_approval_response", decision).body()["error"].clone()),
             ("batch", of_batch(person.emit("tool_approval_batch", &batch).body())),
             ("REST", self.posts(person, &one, decision)),
-            ("REST batch", of_batch(&self.posts(person, "POST /api/v1/requests/decisions", &batch))),
+            (
+                "REST batch",
+                of_batch(&self.posts(person, "POST /api/v1/requests/decisions", &batch)),
+            ),
         ]
     }
 

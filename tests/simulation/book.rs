@@ -91,7 +91,8 @@ impl Book {
             let decided = hunk.decided.as_ref();
             let decided = decided.map(|it| (hunk.status, it.by.user.clone(), it.at_ms));
             let wishes = hunk.votes.iter().map(|vote| (vote.by.user.clone(), None, None)).collect();
-            let size = hunk.parts.iter().map(|part| length(&part.base) + length(&part.insert)).sum();
+            let size =
+                hunk.parts.iter().map(|part| length(&part.base) + length(&part.insert)).sum();
             self.write(&hunk.id, Line { wishes, decided, stands: None, size: Some(size) });
         }
     }

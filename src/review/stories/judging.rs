@@ -79,10 +79,7 @@ fn deciding_hunk_by_hunk_takes_no_less_than_the_whole() {
     for decision in [
         |desk: &Desk| one(desk.id(0), Choice::Accept),
         |desk: &Desk| edited(desk.id(0), "A"),
-        |desk: &Desk| Decision {
-            finish: Some(Finish::Accept),
-            ..one(desk.id(0), Choice::Reject)
-        },
+        |desk: &Desk| Decision { finish: Some(Finish::Accept), ..one(desk.id(0), Choice::Reject) },
         |desk: &Desk| one(desk.id(0), Choice::Reject),
     ] {
         let mut desk = under(&policies);
@@ -165,7 +162,8 @@ fn a_fresh_preview_never_takes_less_than_the_first() {
     }
     desk.request.set_policy(&asking(&policies));
     assert_eq!(desk.request.proposal.policy, Policy::Owner.into(), "also by settings of today");
-    let old: Request = serde_json::from_value(serde_json::to_value(&desk.request).unwrap()).unwrap();
+    let old: Request =
+        serde_json::from_value(serde_json::to_value(&desk.request).unwrap()).unwrap();
     assert_eq!(old, desk.request, "and after a restart");
 }
 

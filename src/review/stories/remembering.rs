@@ -78,7 +78,10 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
     desk.request.proposal.document = None;
     let sized = wish(Scope::Session, Some(1_000));
     let rule = desk.request.clone();
-    let rule = { rule }.decide(&remembering(sized), &ann(), &desk.text, desk.now_ms, &Requirements::default()).unwrap().rule;
+    let rule = { rule }
+        .decide(&remembering(sized), &ann(), &desk.text, desk.now_ms, &Requirements::default())
+        .unwrap()
+        .rule;
     assert!(!rule.unwrap().covers(&desk.request));
 }
 
@@ -113,7 +116,13 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
         desk.request.proposal.document = None;
         let wish = Remember { path: Some(pattern(glob)), ..wish(Scope::Session, None) };
         let mut decided = desk.request.clone();
-        let outcome = decided.decide(&remembering(wish), &ann(), &desk.text, desk.now_ms, &Requirements::default());
+        let outcome = decided.decide(
+            &remembering(wish),
+            &ann(),
+            &desk.text,
+            desk.now_ms,
+            &Requirements::default(),
+        );
         outcome.unwrap().rule.unwrap().covers(&desk.request)
     };
     assert!(covers("notes/*.md", "notes/a.md") && covers("notes/**", "notes/b/c.md"));
