@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::review::{DecisionError, Found, Request, Reversed};
+use crate::review::{DecisionError, FoundFile, Request, Reversed};
 use crate::room::command::{Undo, Undoing};
 use crate::room::{DESK, RoomError, RoomHandle};
 use crate::tools::ToolError;
@@ -74,11 +74,8 @@ impl Shared {
         if since == Since::Changed && !force {
             return Err(conflict(change, &now).await);
         }
-        let found = Found {
-            found: now.stamp.clone(),
-            units: change.units(&now),
-            forced: since == Since::Changed,
-        };
+        let (stamp, forced) = (now.stamp.clone(), since == Since::Changed);
+        let found = FoundFile { stamp, units: change.units(&now), forced };
         let undoing = Undoing { request: id.clone(), found };
         desk.begin_undo(undoing, by.clone()).await?;
         failpoint::pass("tools.undoing");

@@ -30,9 +30,9 @@ pub struct Reversal {
 
 /// How the file stands that a call has written, when that is to be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     /// What tells the content that the file has now from every other.
-    pub found: String,
+    pub stamp: String,
     /// How much of it changes, in UTF-16 units: everything deleted and inserted.
     pub units: usize,
     /// Whether that is not what the call left there, and is overwritten all the same.
@@ -101,15 +101,14 @@ impl Request {
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    /// What the call did is taken back from here on, once; `found`: what tells apart the content that the file has now, `units`:
-    /// how much of it changes by that.
+    /// What the call did is taken back from here on, once, as the file was found. It is judged as it will be applied.
     ///
     /// # Errors
     /// As [`Request::reversible`], and if so much takes other people.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
-        Found { found, units, forced }: Found,
+        FoundFile { stamp, units, forced }: FoundFile,
         now_ms: u64,
         requirements: &Requirements,
     ) -> Result<(), DecisionError> {
@@ -117,7 +116,7 @@ impl Request {
         let file = self.proposal.preview.file_path.clone();
         self.consent_for(&Extent { units: Some(units), file }, who, requirements)?;
         let by = Person::from(who);
-        self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found, done_ms: None });
+        self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
     }
 

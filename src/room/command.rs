@@ -10,8 +10,8 @@ use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
 };
 use crate::review::{
-    Decision, Effect, Found, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report, Request,
-    Resolution, Reversed, Rule,
+    Decision, Effect, FoundFile, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report,
+    Request, Resolution, Reversed, Rule,
 };
 use crate::store::Batch;
 use crate::who::Principal;
@@ -272,7 +272,7 @@ pub struct Undoing {
     /// The request of the call.
     pub request: RequestId,
     /// How the file stands now.
-    pub found: Found,
+    pub found: FoundFile,
 }
 
 /// What to propose again.

@@ -34,7 +34,7 @@ pub(super) fn begin(
     let requirements = state.requirements(&settings);
     request.set_policy(&requirements);
     let file = &request.proposal.preview.file_path;
-    let detail = json!({ "file": file, "found": found.found, "force": found.forced });
+    let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
     request.begin_reversal(by, found, now.ms, &requirements)?;
     step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
     let request = retell(state, request, News::Aftermath, step);

@@ -288,19 +288,19 @@ fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
     let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
-    let wants = |person: &Person, letter: &str| {
+    let votes = |person: &Person, letter: &str| {
         let input = json!({"file_path": "a.txt", "content": letter.repeat(101)});
         let decision = request.decision(json!({"decision": "edit", "updated_input": input}));
         let (status, body) = posts(&desk, person, &format!("{}/decision", request.id()), &decision);
         assert_eq!(status, 200, "{body}");
         (body["status"].clone(), body["approvals"].clone())
     };
-    let waits = (json!("pending"), json!({"have": 1, "need": 2}));
-    assert_eq!(wants(&ana, "A"), waits);
-    assert_eq!(wants(&ana, "A"), waits, "the same person twice");
-    assert_eq!(wants(&ben, "B"), waits, "they want different words");
+    let counted = (json!("pending"), json!({"have": 1, "need": 2}));
+    assert_eq!(votes(&ana, "A"), counted);
+    assert_eq!(votes(&ana, "A"), counted, "the same person twice");
+    assert_eq!(votes(&ben, "B"), counted, "they want different words");
     assert_eq!(desk.file("a.txt"), None);
-    assert_eq!(wants(&ben, "A").0, "approved");
+    assert_eq!(votes(&ben, "A").0, "approved");
     desk.file_comes_to_read("a.txt", &"A".repeat(101));
 }
 

@@ -297,10 +297,9 @@ fn asks(door: Door, desk: &Desk, owner: &Person) -> Caller {
 /// The word by which people know what refused them.
 fn words(judged: Judged) -> &'static str {
     match judged {
-        ByRole => "",
         PolicyBySize => "so large that only an owner",
         RuleBySize | RuleByPath => "a rule denies this",
-        Nothing => "",
+        ByRole | Nothing => "",
     }
 }
 

@@ -23,7 +23,7 @@ fn ended(verdict: Verdict) -> Desk {
 }
 
 fn begin(desk: &mut Desk, who: &Principal) -> Result<(), DecisionError> {
-    let found = Found { found: "after".to_owned(), units: 1, forced: false };
+    let found = FoundFile { stamp: "after".to_owned(), units: 1, forced: false };
     desk.request.begin_reversal(who, found, 5, &Requirements::default())
 }
 
