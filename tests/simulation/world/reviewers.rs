@@ -285,7 +285,7 @@ impl World {
         // For some requests, or for all of them, there is another policy besides.
         let other = ToolPolicy {
             tool: None,
-            over: Some(self.random.usize(..20)),
+            over: Some(self.random.usize(..60)),
             policy: POLICIES[self.random.usize(..POLICIES.len())],
         };
         let policies = Some([other].into_iter().take(self.random.usize(..2)).collect());
