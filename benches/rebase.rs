@@ -10,7 +10,7 @@ use copydesk::document::{ChangeSet, Edit, Text};
 use copydesk::ids::Version;
 use copydesk::review::{
     Arrival, Choice, Clock, Committed, Decision, HunkVerdict, Person, Policy, Preview, Proposal,
-    Request, Verdict,
+    Request, Requirements, Verdict,
 };
 use copydesk::who::{Principal, Role};
 use fastrand::Rng;
@@ -53,7 +53,8 @@ fn main() {
     let us = best(
         || ready.clone(),
         |mut request| {
-            let outcome = request.decide(&decision, &who, &text, 1).expect("it can be accepted");
+            let outcome = request.decide(&decision, &who, &text, 1, &Requirements::default());
+            let outcome = outcome.expect("it can be accepted");
             assert_eq!(outcome.decided.len(), 50);
         },
     );

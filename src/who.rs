@@ -85,11 +85,11 @@ pub struct Principal {
 pub enum Action {
     /// Open a document, its history and its requests.
     Read,
-    /// Type into a document or rename it.
+    /// Type into a document or rename it; put words of one's own in the place of proposed ones.
     Write,
     /// Ask the agent for something.
     Ask,
-    /// Accept, reject or undo a proposed change.
+    /// Accept, reject or undo a proposed change, or answer it.
     Decide,
     /// Read the audit log of a document.
     Audit,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::document::Text;
 use crate::ids::RequestId;
-use crate::review::{Decision, DecisionError, Fresh, Request, Verdict, Warning};
+use crate::review::{Decision, DecisionError, Fresh, Request, Requirements, Verdict, Warning};
 use crate::room::command::Gate;
 use crate::room::{RoomError, RoomHandle};
 use crate::tools::{Allowed, Context, PlanMode, SafeTools, Unread};
@@ -23,8 +23,9 @@ impl Agents {
         self.shared.tools.workspace().is_some()
     }
 
-    /// Decides a request in the room that owns it. Of one about a call as a whole, an approval is refused as stale if the call would do something else by now than
-    /// people were shown; an edited input must be one that the tool takes.
+    /// Decides a request in the room that owns it. What rules deny at the desk holds for a file that is open as a document too.
+    /// Of a request about a call as a whole, an approval is refused as stale if the call would do something else by now than people
+    /// were shown; an edited input must be one that the tool takes.
     pub async fn decide_in(
         &self,
         room: &RoomHandle,
@@ -34,9 +35,14 @@ impl Agents {
     ) -> Result<Arc<Request>, RoomError> {
         let open = room.requests().await?;
         let approves = matches!(decision.verdict, Verdict::Approve | Verdict::Edit { .. });
-        let whole = open.into_iter().find(|request| *request.id() == id && approves);
-        // Changes of a text are looked after by their room.
-        if let Some(request) = whole.filter(|request| request.hunks.is_empty()) {
+        let request = open.into_iter().find(|request| *request.id() == id);
+        // Changes of a text are looked after by their room, which does not know the rules for files.
+        if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
+            let desk = self.desk().await?;
+            decision.most_units = self.shared.tools.most_units(request, &desk).await?;
+        }
+        let whole = request.filter(|request| approves && request.hunks.is_empty());
+        if let Some(request) = whole {
             self.check(&request, &decision, &by)?;
             let context = self.context(&request, &self.desk().await?, &by);
             if let Verdict::Edit { input } = &decision.verdict {
@@ -58,7 +64,8 @@ impl Agents {
         by: &Principal,
     ) -> Result<(), RoomError> {
         let now_ms = self.shared.clock.now_ms();
-        match request.clone().decide(decision, by, &Text::default(), now_ms) {
+        let nothing = Requirements::default();
+        match request.clone().decide(decision, by, &Text::default(), now_ms, &nothing) {
             Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::review::{DecisionError, Request, Reversed};
+use crate::review::{DecisionError, FoundFile, Request, Reversed};
 use crate::room::command::{Undo, Undoing};
 use crate::room::{DESK, RoomError, RoomHandle};
 use crate::tools::ToolError;
@@ -64,7 +64,8 @@ impl Shared {
             return Err(invalid("this request has no single changes to undo"));
         }
         let mut request = self.kept_request(&id).await?.ok_or(RoomError::NoRequest)?;
-        request.proposal.policy = desk.read().await?.settings.policy_of(&request);
+        let settings = desk.read().await?.settings;
+        request.set_policy(&settings.requirements(std::iter::empty()));
         let change = FileChange::of(&request.reversible(&by)?)
             .ok_or_else(|| invalid("what the file read before is not known"))?;
         let now = self.tools.standing(&change.path).await.map_err(impossible)?;
@@ -73,8 +74,9 @@ impl Shared {
         if since == Since::Changed && !force {
             return Err(conflict(change, &now).await);
         }
-        let found = now.stamp.clone();
-        let undoing = Undoing { request: id.clone(), found, force: since == Since::Changed };
+        let (stamp, forced) = (now.stamp.clone(), since == Since::Changed);
+        let found = FoundFile { stamp, units: change.units(&now), forced };
+        let undoing = Undoing { request: id.clone(), found };
         desk.begin_undo(undoing, by.clone()).await?;
         failpoint::pass("tools.undoing");
         let done = if since == Since::TakenBack {

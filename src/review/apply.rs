@@ -2,7 +2,7 @@
 
 use super::hunk::{Hunk, HunkStatus, Part};
 use super::policy::Vote;
-use super::{Closed, Committed, DecisionError, Person, Rebased, Request};
+use super::{Closed, Committed, Consent, DecisionError, Person, Rebased, Request};
 use crate::document::provenance::{Origin, Placement, Stood};
 use crate::document::{ChangeError, ChangeSet, Edit, Text, utf16_len};
 use crate::ids::{HunkId, RuleId};
@@ -21,8 +21,10 @@ impl Moment {
         Closed { by, at_ms: self.at_ms, rule, unasked: None }
     }
 
-    pub fn vote(&self, text: Option<String>, seen: Option<String>) -> Vote {
-        Vote { by: self.by.clone(), at_ms: self.at_ms, text, seen, rule: self.rule.clone() }
+    /// A vote for this text over these words, which takes `under` beyond what the request takes.
+    pub fn vote(&self, text: Option<String>, seen: Option<String>, under: Consent) -> Vote {
+        let (by, rule) = (self.by.clone(), self.rule.clone());
+        Vote { by, at_ms: self.at_ms, text, seen, rule, under }
     }
 }
 

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Asked, Choice, Decision, DecisionError, Finish, Fresh, Hunk, HunkDecision, HunkStatus,
-    HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus, Verdict,
+    Asked, Choice, Consent, Decision, DecisionError, Extent, Finish, Fresh, Hunk, HunkDecision,
+    HunkStatus, HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus,
+    Requirements, Verdict,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
@@ -38,6 +39,8 @@ enum Plan {
 impl Request {
     /// Takes a decision by `who`; `text` is the document's text now (any text, for a request without hunks).
     ///
+    /// It is judged as it will be applied: `requirements` say what that takes, beyond what the request takes as it was proposed.
+    ///
     /// On success the request is as decided, and [`Outcome::changes`] must be committed to `text`. Keep a copy of the request to
     /// go back to in case that cannot be stored.
     pub fn decide(
@@ -46,9 +49,11 @@ impl Request {
         who: &Principal,
         text: &Text,
         now_ms: u64,
+        requirements: &Requirements,
     ) -> Result<Outcome, DecisionError> {
         let named = self.named(decision)?;
         self.check_allowed(who)?;
+        self.check_may_write(decision, who, &named)?;
         self.check_open(&named, now_ms)?;
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
@@ -56,13 +61,22 @@ impl Request {
             Plan::Run(..) | Plan::Refuse => Vec::new(),
             Plan::Hunks(fates) => self.edits(fates, text)?,
         };
+        let consent = match self.extent_of(&plan, &edits) {
+            Some(extent) => {
+                self.check_denied(&extent, decision.most_units, requirements)?;
+                self.consent_for(&extent, who, requirements)?
+            }
+            None => self.proposal.policy,
+        };
         let rule = decision.rule.clone();
         let moment = Moment { by: Person::from(who), at_ms: now_ms, rule };
         let mut outcome = match plan {
-            Plan::Run(input, revised) => self.run(input, revised, &moment),
+            Plan::Run(input, revised) => self.run(input, revised, consent, &moment),
             Plan::Refuse => self.close(RequestStatus::Rejected, &moment),
-            Plan::Hunks(fates) => self.take(fates, edits, text, &moment)?,
+            Plan::Hunks(fates) => self.take(fates, edits, text, consent, &moment)?,
         };
+        self.restate(requirements);
+        outcome.votes = self.votes();
         self.remark(decision, &moment);
         outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &moment));
         Ok(outcome)
@@ -93,6 +107,39 @@ impl Request {
             return refuse("you may not decide this request");
         }
         Ok(())
+    }
+
+    /// Refuses own words of somebody who may decide and not write.
+    fn check_may_write(
+        &self,
+        decision: &Decision,
+        who: &Principal,
+        named: &[Named],
+    ) -> Result<(), DecisionError> {
+        let is_own = |(index, verdict): &Named| {
+            let text = verdict.text.as_deref().filter(|_| verdict.choice == Choice::Accept);
+            text.is_some_and(|text| normalized(text) != self.hunks[*index].proposed())
+        };
+        let types = matches!(decision.verdict, Verdict::Edit { .. }) || named.iter().any(is_own);
+        if types && !who.may(Action::Write, self.proposal.document.as_ref()) {
+            let reason = "to put in words of your own takes the right to write; accept, reject or answer instead";
+            return Err(DecisionError::NotAllowed { reason });
+        }
+        Ok(())
+    }
+
+    /// How much of the request is applied if this is done; `None`: it accepts nothing.
+    fn extent_of(&self, plan: &Plan, edits: &[HunkEdit]) -> Option<Extent> {
+        match plan {
+            Plan::Run(None, _) => Some(Extent::from(&self.proposal.preview)),
+            Plan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
+            Plan::Refuse => None,
+            Plan::Hunks(fates) => {
+                let accepted = || fates.iter().filter(|fate| fate.choice == Choice::Accept);
+                let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
+                accepted().next().map(|_| self.extent_with(edits, with_text))
+            }
+        }
     }
 
     fn check_open(&self, named: &[Named], now_ms: u64) -> Result<(), DecisionError> {
@@ -243,10 +290,17 @@ impl Request {
         }
     }
 
-    fn run(&mut self, input: Option<Value>, revised: Option<Fresh>, moment: &Moment) -> Outcome {
-        let vote = moment.vote(input.as_ref().map(Value::to_string), None);
-        let have = cast(&mut self.votes, &vote);
-        if have < self.proposal.policy.need() {
+    fn run(
+        &mut self,
+        input: Option<Value>,
+        revised: Option<Fresh>,
+        consent: Consent,
+        moment: &Moment,
+    ) -> Outcome {
+        let policy = self.proposal.policy;
+        let vote = moment.vote(input.as_ref().map(Value::to_string), None, consent.beyond(policy));
+        let have = cast(&mut self.votes, &vote, policy);
+        if have < consent.need() {
             return self.outcome();
         }
         self.edited_input = input;
@@ -268,9 +322,11 @@ impl Request {
         fates: Vec<Fate>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
+        consent: Consent,
         moment: &Moment,
     ) -> Result<Outcome, DecisionError> {
-        let need = self.proposal.policy.need();
+        let policy = self.proposal.policy;
+        let under = consent.beyond(policy);
         let mut decided = Vec::new();
         for fate in fates {
             let hunk = &mut self.hunks[fate.index];
@@ -278,8 +334,8 @@ impl Request {
             let status = match fate.choice {
                 Choice::Reject => HunkStatus::Rejected,
                 Choice::Accept => {
-                    let vote = moment.vote(fate.text.clone(), forced_over.clone());
-                    if cast(&mut hunk.votes, &vote) < need {
+                    let vote = moment.vote(fate.text.clone(), forced_over.clone(), under);
+                    if cast(&mut hunk.votes, &vote, policy) < consent.need() {
                         edits.retain(|e| e.index != fate.index);
                         continue;
                     }

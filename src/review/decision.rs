@@ -37,6 +37,9 @@ pub struct Decision {
     /// With [`Verdict::Edit`]: what the edited call would do, worked out by the server.
     #[serde(skip)]
     pub revised: Option<Fresh>,
+    /// The most UTF-16 units that rules for files let the tool change in the document, worked out by the server; `None`: any.
+    #[serde(skip)]
+    pub most_units: Option<usize>,
 }
 
 impl Decision {
@@ -52,6 +55,7 @@ impl Decision {
             preview_hash: None,
             rule: None,
             revised: None,
+            most_units: None,
         }
     }
 

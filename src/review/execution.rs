@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionError, Preview, Report, Request, RequestStatus};
+use super::{DecisionError, Extent, Preview, Report, Request, RequestStatus, Requirements};
 use crate::who::Principal;
 
 /// Where the execution of an approved call stands. Before it begins there is none.
@@ -28,6 +28,9 @@ pub enum Execution {
 pub struct Announced {
     /// SHA-256 of the content of the file it would have changed then, if it was one.
     pub touched: Option<String>,
+    /// How large the change was and which file it named; `None`: that was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
 }
 
 /// What a call would do, looked at again.
@@ -40,22 +43,25 @@ pub struct Fresh {
 }
 
 impl Request {
-    /// Shows what the call would do now. Whether that is another preview than before; votes were for the other one.
-    pub fn look_again(&mut self, fresh: Fresh) -> bool {
+    /// Shows what the call would do now, and works out what that takes. Whether that is another preview than before; votes were
+    /// for the other one.
+    pub fn look_again(&mut self, fresh: Fresh, requirements: &Requirements) -> bool {
         if !self.status.is_open() || self.proposal.touched == fresh.touched {
             return false;
         }
         self.take_over(fresh);
         self.votes.clear();
+        self.restate(requirements);
         true
     }
 
     /// From now on the call is about what `fresh` says; what was announced stays known.
     pub(super) fn take_over(&mut self, fresh: Fresh) {
         let Fresh { preview, touched } = fresh;
+        let extent = self.announced_for.is_none().then(|| Extent::from(&self.proposal.preview));
         let before = std::mem::replace(&mut self.proposal.touched, touched);
         self.proposal.preview = preview;
-        self.announced_for.get_or_insert(Announced { touched: before });
+        self.announced_for.get_or_insert(Announced { touched: before, extent });
     }
 
     /// The approved call begins, once.

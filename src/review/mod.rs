@@ -1,8 +1,8 @@
 //! What a person must decide: requests, hunks, decisions; pure.
 //!
 //! A [`Request`] is one gated tool call that waits for people. If it changes text it carries [`Hunk`]s, and a hunk is a list of
-//! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken, `rule` for
-//! what people approve in advance, `report` for what the model hears of it.
+//! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken,
+//! `judging` for what a decision takes, `rule` for what people approve in advance, `report` for what the model hears of it.
 
 mod again;
 mod already;
@@ -15,6 +15,7 @@ mod difflib;
 mod execution;
 mod fingerprint;
 mod hunk;
+mod judging;
 mod keeping;
 mod pattern;
 mod person;
@@ -40,13 +41,14 @@ pub use decision::{
 };
 pub use execution::{Announced, Execution, Fresh};
 pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
+pub use judging::{Extent, Requirements};
 pub use pattern::{Hidden, PathPattern};
 pub use person::Person;
 pub use policy::{Consent, Policy, ToolPolicy, Vote, Votes};
-pub use preview::{Preview, PreviewKind, Step, Warning, diff_lines};
+pub use preview::{Preview, PreviewKind, Step, Warning, changed_units, diff_lines};
 pub use rebase::{Committed, Rebased};
 pub use report::Report;
 pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};
-pub use reversal::{Reversal, Reversed, Written};
+pub use reversal::{FoundFile, Reversal, Reversed, Written};
 pub use rule::{EVERY_TOOL, Effect, Ended, Matter, PLAN_TOOL, Remember, Rule, Scope, ruling};
 pub use undo::{Touched, UndoScope};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Person, Request};
+use super::{Matter, Person, Proposal, Request, Requirements};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::who::{Action, Principal};
 
@@ -111,9 +111,21 @@ impl Consent {
         }
     }
 
+    /// What this and another consent ask for.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        other.policies().into_iter().fold(self, Self::and)
+    }
+
+    /// This, or nothing where `other` asks for all of it.
+    #[must_use]
+    pub fn beyond(self, other: Self) -> Self {
+        if other.includes(self) { Self::default() } else { self }
+    }
+
     /// Whether this asks for all that `other` asks for.
     pub fn includes(self, other: Self) -> bool {
-        other.policies().into_iter().fold(self, Self::and) == self
+        self.with(other) == self
     }
 
     /// The policies that say this together, from the mildest to the strictest.
@@ -126,6 +138,11 @@ impl Consent {
     /// The strictest of them.
     pub fn strictest(self) -> Policy {
         self.policies().last().copied().unwrap_or_default()
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_any(&self) -> bool {
+        *self == Self::default()
     }
 
     /// How many people must say yes.
@@ -170,17 +187,17 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Whether it speaks of a request. One whose size nobody can tell counts as large.
-    fn is_for(&self, request: &Request) -> bool {
-        self.tool.as_ref().is_none_or(|tool| *tool == request.proposal.tool)
-            && self.over.is_none_or(|over| request.units().is_none_or(|units| units > over))
+    /// Whether it speaks of a change. One whose size nobody can tell counts as large.
+    fn is_for(&self, matter: &Matter) -> bool {
+        self.tool.as_ref().is_none_or(|tool| *tool == matter.tool)
+            && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }
 
 impl Policy {
-    /// What one request takes where `self` is the document's policy and `others` may tighten it.
-    pub fn of(self, request: &Request, others: &[ToolPolicy]) -> Consent {
-        let matching = others.iter().filter(|other| other.is_for(request));
+    /// What one change takes where `self` is the document's policy and `others` may tighten it.
+    pub fn of(self, matter: &Matter, others: &[ToolPolicy]) -> Consent {
+        let matching = others.iter().filter(|other| other.is_for(matter));
         matching.map(|other| other.policy).chain([self]).collect()
     }
 
@@ -212,6 +229,9 @@ pub struct Vote {
     /// The remembered rule that gave it in their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
+    /// What it took when it was given, beyond what the request takes as it was proposed.
+    #[serde(default, skip_serializing_if = "Consent::is_any")]
+    pub under: Consent,
 }
 
 impl Vote {
@@ -220,43 +240,64 @@ impl Vote {
     }
 }
 
-/// Adds a vote, in place of an earlier one of the same person; returns how many agree with it.
-pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote) -> u32 {
-    votes.retain(|v| v.by.user != vote.by.user);
+/// Adds a vote, in place of an earlier one of the same person; returns how many agree with it. Votes for the same text that were
+/// given when it took less count no more; `policy` is what the request takes as it was proposed.
+pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: Consent) -> u32 {
+    let takes = policy.with(vote.under);
+    let is_milder = |v: &Vote| v.agrees(vote) && !policy.with(v.under).includes(takes);
+    votes.retain(|v| v.by.user != vote.by.user && !is_milder(v));
     votes.push(vote.clone());
     votes.iter().filter(|v| v.agrees(vote)).count() as u32
 }
 
-/// The greatest number of votes that agree.
-pub(super) fn agreeing(votes: &[Vote]) -> u32 {
-    let counts = votes.iter().map(|v| votes.iter().filter(|w| w.agrees(v)).count());
-    counts.max().unwrap_or_default() as u32
+/// The most votes that agree, and what one of them was given under.
+pub(super) fn agreeing(votes: &[Vote]) -> (u32, Consent) {
+    let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
+    let most = votes.iter().map(|vote| (agreeing(vote), vote.under));
+    most.max_by_key(|(count, _)| *count).unwrap_or_default()
 }
 
 impl Request {
-    /// Who has voted, where one vote is not enough; somebody may be named more than once.
-    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
+    /// The votes on what is open, where one is not enough.
+    fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
             self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
-        self.votes.iter().chain(on_hunks).map(|vote| &vote.by.user)
+        self.votes.iter().chain(on_hunks)
     }
 
-    /// Who has voted and may no longer decide. `people` are all who hold a good token now.
+    /// Who has voted, where one vote is not enough; somebody may be named more than once.
+    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
+        self.open_votes().map(|vote| &vote.by.user)
+    }
+
+    /// Who has voted and may no longer decide what they voted for. `people` are all who hold a good token now.
     pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
-        let may = |user: &UserId| {
-            people.iter().any(|who| who.user == *user && self.check_allowed(who).is_ok())
+        let Proposal { policy, requester, document, .. } = &self.proposal;
+        let may = |vote: &&Vote| {
+            let takes = policy.with(vote.under);
+            people.iter().any(|who| {
+                who.user == vote.by.user
+                    && self.check_allowed(who).is_ok()
+                    && takes.admits(who, &requester.user, document.as_ref())
+            })
         };
-        self.voters().filter(|user| !may(user)).cloned().collect()
+        self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
     }
 
-    /// Is decided by another policy from now on. Votes that are enough by it are cleared, for nobody meant theirs to be the
+    /// Takes what today's settings ask for, whatever it took before.
+    pub fn set_policy(&mut self, requirements: &Requirements) {
+        (self.proposal.policy, self.required) = self.judge(requirements);
+    }
+
+    /// Is decided by other policies from now on. Votes that are enough by them are cleared, for nobody meant theirs to be the
     /// last word: whoever still wants it says so once more.
-    pub fn follow_policy(&mut self, policy: Consent) {
-        self.proposal.policy = policy;
-        let need = policy.need();
+    pub fn follow_policy(&mut self, requirements: &Requirements) {
+        self.set_policy(requirements);
+        let policy = self.proposal.policy;
         let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
         for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.votes]) {
-            if agreeing(votes) >= need {
+            let (have, under) = agreeing(votes);
+            if have >= policy.with(under).need() {
                 votes.clear();
             }
         }

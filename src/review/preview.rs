@@ -157,14 +157,19 @@ impl Preview {
     pub(super) fn units(&self) -> Option<usize> {
         let new = self.new_content.as_deref()?;
         let old = self.original_content.as_deref().unwrap_or_default();
-        let (head, tail) = common_ends(old, new);
-        let units = |text: &str| utf16_len(&text[head..text.len() - tail]);
-        Some(units(old) + units(new))
+        Some(changed_units(old, new))
     }
 
     fn of_kind(self, kind: PreviewKind) -> Self {
         Self { kind, ..self }
     }
+}
+
+/// What is deleted and inserted where `old` becomes `new`, in UTF-16 units, without what both begin and end with.
+pub fn changed_units(old: &str, new: &str) -> usize {
+    let (head, tail) = common_ends(old, new);
+    let units = |text: &str| utf16_len(&text[head..text.len() - tail]);
+    units(old) + units(new)
 }
 
 /// Lines of context around a change.

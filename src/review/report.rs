@@ -5,7 +5,9 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus};
+use super::{
+    Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus, Requirements,
+};
 use crate::document::Text;
 use crate::who::Principal;
 
@@ -73,7 +75,7 @@ impl Request {
         Report { text, is_error: result.is_error }
     }
 
-    /// What the model would be told if this decision were taken now; nothing changes.
+    /// What the model would be told if this decision were taken now, as far as the request itself can tell; nothing changes.
     pub fn would_report(
         &self,
         decision: &Decision,
@@ -82,7 +84,7 @@ impl Request {
         now_ms: u64,
     ) -> Result<Report, DecisionError> {
         let mut copy = self.clone();
-        copy.decide(decision, who, text, now_ms)?;
+        copy.decide(decision, who, text, now_ms, &Requirements::default())?;
         Ok(copy.report())
     }
 

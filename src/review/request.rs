@@ -272,6 +272,9 @@ pub struct Request {
     /// People who want it approved, where one is not enough and there are no hunks.
     #[serde(default)]
     pub votes: Vec<Vote>,
+    /// What it takes to accept everything that is open, as it stands now; read it with [`Request::requires`].
+    #[serde(default)]
+    pub required: Consent,
     /// Rules that people wished for with votes that were not enough; made once something they voted for is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wishes: Vec<Rule>,
@@ -307,6 +310,7 @@ impl Request {
             answer: None,
             remarks: Vec::new(),
             votes: Vec::new(),
+            required: Consent::default(),
             wishes: Vec::new(),
             closed: None,
             announced_for: None,
@@ -338,17 +342,19 @@ impl Request {
         Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
     }
 
-    /// Votes on what is open: a request has as many as the open hunk with the fewest.
+    /// Votes on what is open: a request has as many as the open hunk with the fewest, and needs as many as the one that needs
+    /// most.
     pub fn votes(&self) -> Votes {
-        let need = self.proposal.policy.need();
-        let open = self.hunks.iter().filter(|h| h.status.is_open());
-        let have = if self.hunks.is_empty() {
-            agreeing(&self.votes)
-        } else {
-            open.map(|h| agreeing(&h.votes)).min().unwrap_or(need)
-        };
-        let have = if self.status.is_open() { have.min(need) } else { need };
-        Votes { have, need }
+        let need = self.requires().need();
+        if !self.status.is_open() {
+            return Votes { have: need, need };
+        }
+        let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
+        let votes =
+            if self.hunks.is_empty() { vec![agreeing(&self.votes)] } else { open.collect() };
+        let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
+        let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
+        Votes { have: have.min(need), need }
     }
 
     /// Takes one committed update into account, made by anybody but this request; `after` is the text it led to. Returns the

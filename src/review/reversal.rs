@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionError, Execution, HunkStatus, Person, PreviewKind, Request, RequestStatus};
+use super::{
+    DecisionError, Execution, Extent, HunkStatus, Person, PreviewKind, Request, RequestStatus,
+    Requirements,
+};
 use crate::ids::RequestId;
 use crate::who::{Action, Principal};
 
@@ -23,6 +26,17 @@ pub struct Reversal {
     /// When it was over; `None`: nobody knows how far it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_ms: Option<u64>,
+}
+
+/// How the file stands that a call has written, when that is to be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    /// What tells the content that the file has now from every other.
+    pub stamp: String,
+    /// How much of it changes, in UTF-16 units: everything deleted and inserted.
+    pub units: usize,
+    /// Whether that is not what the call left there, and is overwritten all the same.
+    pub forced: bool,
 }
 
 /// What came of a reversal that was begun.
@@ -87,20 +101,22 @@ impl Request {
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    /// What the call did is taken back from here on, once; `found`: what tells apart the content that the file has now.
+    /// What the call did is taken back from here on, once, as the file was found. It is judged as it will be applied.
     ///
     /// # Errors
-    /// As [`Request::reversible`].
+    /// As [`Request::reversible`], and if so much takes other people.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
-        found: String,
-        forced: bool,
+        FoundFile { stamp, units, forced }: FoundFile,
         now_ms: u64,
+        requirements: &Requirements,
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
+        let file = self.proposal.preview.file_path.clone();
+        self.consent_for(&Extent { units: Some(units), file }, who, requirements)?;
         let by = Person::from(who);
-        self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found, done_ms: None });
+        self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::apply::Moment;
 use super::{
     Decision, DecisionError, HunkStatus, Outcome, PathPattern, Person, Preview, PreviewKind,
-    Proposal, Request, RequestStatus,
+    Request, RequestStatus, Verdict,
 };
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::who::{Action, Principal};
@@ -228,13 +228,6 @@ pub fn ruling<'r>(rules: impl IntoIterator<Item = &'r Rule>, matter: &Matter) ->
 }
 
 impl Request {
-    /// What rules look at.
-    pub fn matter(&self) -> Matter<'_> {
-        let Proposal { tool, document, preview, .. } = &self.proposal;
-        let file = preview.file_path.as_deref().filter(|_| document.is_none());
-        Matter { tool, document: document.as_ref(), file, units: self.units() }
-    }
-
     /// Whether people want to see it whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
         let Preview { kind, warnings, .. } = &self.proposal.preview;
@@ -290,6 +283,13 @@ impl Request {
         }
         if wish.max_units == Some(0) {
             return invalid("a rule that allows nothing is none");
+        }
+        let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
+        let covers = |file: Option<&str>| {
+            wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
+        };
+        if matches!(decision.verdict, Verdict::Edit { .. }) && !edited.is_none_or(covers) {
+            return invalid("the path of the rule does not match the file that you approve");
         }
         Ok(())
     }

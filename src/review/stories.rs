@@ -3,6 +3,7 @@
 mod acting;
 mod decisions;
 mod differing;
+mod judging;
 mod lives;
 mod people;
 mod rebasing;
@@ -129,7 +130,8 @@ impl Desk {
     ) -> Result<Outcome, DecisionError> {
         self.now_ms += 1;
         let before = self.request.clone();
-        let outcome = self.request.decide(decision, who, &self.text, self.now_ms);
+        let nothing = Requirements::default();
+        let outcome = self.request.decide(decision, who, &self.text, self.now_ms, &nothing);
         match &outcome {
             Ok(outcome) => self.commit(outcome),
             Err(_) => assert_eq!(self.request, before, "a refused decision changes nothing"),
@@ -149,8 +151,8 @@ impl Desk {
         hunks: Option<&[HunkId]>,
         touched: Touched,
     ) -> Result<Outcome, DecisionError> {
-        let outcome =
-            self.request.undo(UndoScope { hunks, touched }, &ann(), &self.text, self.now_ms)?;
+        let (scope, nothing) = (UndoScope { hunks, touched }, Requirements::default());
+        let outcome = self.request.undo(scope, &ann(), &self.text, self.now_ms, &nothing)?;
         self.commit(&outcome);
         Ok(outcome)
     }

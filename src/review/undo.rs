@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::apply::{Applied, HunkEdit, in_order};
 use super::{
     Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Part, Person, Request, RequestStatus,
-    TouchedSince,
+    Requirements, TouchedSince,
 };
 use crate::document::provenance::Origin;
 use crate::document::{Edit, Text};
@@ -36,17 +36,20 @@ impl Request {
     /// Takes accepted hunks back; only those are pending again. No call waits for them any more.
     ///
     /// The request must have been mapped to `text` ([`Request::rebase`], over every update since its version), and
-    /// [`Outcome::changes`] must be committed to it. [`Outcome::put`] are the hunks that are open again.
+    /// [`Outcome::changes`] must be committed to it. [`Outcome::put`] are the hunks that are open again. It is judged as it will
+    /// be applied: what it takes away and puts back counts, whoever wrote it.
     pub fn undo(
         &mut self,
         scope: UndoScope,
         who: &Principal,
         text: &Text,
         now_ms: u64,
+        requirements: &Requirements,
     ) -> Result<Outcome, DecisionError> {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
+        self.consent_for(&self.reversed_extent(&edits), who, requirements)?;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();
@@ -64,6 +67,7 @@ impl Request {
         }
         open_again.extend(put);
         self.open_again();
+        self.restate(requirements);
         // What was forced over deleted words has nothing to change once it is taken back.
         let resolved = self.settle(Closed::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();

@@ -117,12 +117,15 @@ impl RoomState {
         now: &Now,
         step: &mut Step,
     ) {
-        let other =
-            |request: &&Arc<Request>| request.proposal.policy != settings.policy_of(request);
-        let others: Vec<_> = self.open.values().filter(other).cloned().collect();
-        for mut request in others {
-            let policy = settings.policy_of(&request);
-            Arc::make_mut(&mut request).follow_policy(policy);
+        let requirements = self.requirements(settings);
+        let other = |request: &&Arc<Request>| {
+            request.judge(&requirements) != (request.proposal.policy, request.requires())
+        };
+        let mut others: Vec<_> = self.open.values().filter(other).cloned().collect();
+        for request in &mut others {
+            Arc::make_mut(request).follow_policy(&requirements);
+        }
+        for request in others {
             step.keep(requests::record(self, &request));
             requests::place(self, Arc::clone(&request));
             requests::tell(self, &request, &[], Some(by), now, step);

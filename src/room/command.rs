@@ -10,8 +10,8 @@ use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
 };
 use crate::review::{
-    Decision, Effect, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report, Request,
-    Resolution, Reversed, Rule,
+    Decision, Effect, FoundFile, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report,
+    Request, Resolution, Reversed, Rule,
 };
 use crate::store::Batch;
 use crate::who::Principal;
@@ -271,10 +271,8 @@ pub struct Undo {
 pub struct Undoing {
     /// The request of the call.
     pub request: RequestId,
-    /// What tells the content that the file has now from every other.
-    pub found: String,
-    /// Whether although that is not what the call left there.
-    pub force: bool,
+    /// How the file stands now.
+    pub found: FoundFile,
 }
 
 /// What to propose again.

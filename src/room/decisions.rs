@@ -32,10 +32,13 @@ pub(super) fn decide(
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = Request::clone(known);
     let held = frozen::hold_back(state, &mut request, decision);
-    let mut outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    let text = state.document.text();
+    let mut outcome = request.decide(decision, by, text, now.ms, &requirements)?;
     frozen::let_go(&mut request, &held, &mut outcome);
     check(state, &outcome)?;
-    rules::check(state, &request, &outcome)?;
+    rules::check(state, &outcome)?;
     carry_out(state, request, &outcome, decision, by, now, step)
 }
 

@@ -79,7 +79,7 @@ impl RoomState {
     }
 }
 
-/// What an open request would do was looked at again: if that is something else now, everyone is told.
+/// What an open request would do was looked at again: if that is something else now, everyone is told, and whom it takes.
 pub(super) fn look_again(
     state: &mut RoomState,
     id: &RequestId,
@@ -88,7 +88,7 @@ pub(super) fn look_again(
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
     let mut request = open_request(state, id)?;
-    if !request.look_again(fresh) {
+    if !request.look_again(fresh, &state.requirements(&state.in_force(now))) {
         return Ok(Arc::new(request));
     }
     Ok(changed(state, request, "request.refresh", News::Preview, now, step))

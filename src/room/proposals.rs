@@ -6,7 +6,7 @@ use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
     Arrival, Asked, Clock, Consent, Decision, Hunk, Outcome, Person, PreviewKind, Proposal,
-    Request, Unasked, Verdict,
+    Request, Requirements, Unasked, Verdict,
 };
 use crate::who::{Action, Principal, Role};
 
@@ -180,7 +180,7 @@ fn arrive(
     };
     let clock = Clock { deadline_ms, ..Clock::start(now.ms, settings.timeout_ms) };
     let mut request = Request::open(proposal, arrival, state.version(), clock);
-    request.proposal.policy = settings.policy_of(&request);
+    request.set_policy(&settings.requirements(std::iter::empty()));
     for change in missed {
         requests::move_scope(&mut request, change);
     }
@@ -240,7 +240,8 @@ fn check_at_once(
     by: &Principal,
     now: &Now,
 ) -> Result<Outcome, RoomError> {
-    let outcome = request.decide(decision, by, state.document.text(), now.ms)?;
+    let nothing = Requirements::default();
+    let outcome = request.decide(decision, by, state.document.text(), now.ms, &nothing)?;
     decisions::check(state, &outcome)?;
     Ok(Outcome { asked: Asked::Nobody, ..outcome })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::document::{Text, Update};
 use crate::ids::{MemberId, RequestId, RuleId, Version};
-use crate::review::{Request, Rule};
+use crate::review::{Request, Rule, ToolPolicy};
 use crate::store::{Batch, LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord};
 use crate::who::Principal;
 
@@ -185,6 +185,16 @@ impl Rehearsal {
     /// The rules in force, for a rehearsal of wrong rules.
     pub fn rules_mut(&mut self) -> &mut BTreeMap<RuleId, Arc<Rule>> {
         &mut self.state.rules
+    }
+
+    /// The stricter policies for some tools and sizes.
+    pub fn policies(&self) -> &[ToolPolicy] {
+        self.state.own.policies.as_deref().unwrap_or_default()
+    }
+
+    /// The same, for a rehearsal of wrong rules.
+    pub fn policies_mut(&mut self) -> &mut Option<Vec<ToolPolicy>> {
+        &mut self.state.own.policies
     }
 
     /// The ranges no tool may touch.

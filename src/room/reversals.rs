@@ -27,11 +27,15 @@ pub(super) fn begin(
     now: &Now,
     step: &mut Step,
 ) -> Result<Arc<Request>, RoomError> {
-    let Undoing { request: id, found, force } = undoing;
-    let mut request = current(state, &id, now)?;
-    let detail =
-        json!({ "file": request.proposal.preview.file_path, "found": found, "force": force });
-    request.begin_reversal(by, found, force, now.ms)?;
+    let Undoing { request: id, found } = undoing;
+    state.exists()?;
+    let mut request = Request::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    request.set_policy(&requirements);
+    let file = &request.proposal.preview.file_path;
+    let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
+    request.begin_reversal(by, found, now.ms, &requirements)?;
     step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
     let request = retell(state, request, News::Aftermath, step);
     step.keep(Op::BeginUndo(id));
@@ -79,12 +83,4 @@ pub(super) fn repeated(
     request.repeated_as(again);
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
     Ok(retell(state, request, News::Aftermath, step))
-}
-
-/// The request, decided by the policy of today.
-fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, RoomError> {
-    state.exists()?;
-    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
-    request.proposal.policy = state.in_force(now).policy_of(&request);
-    Ok(request)
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::ids::{RuleId, SessionId};
 use crate::review::{
-    self, Decision, DecisionError, EVERY_TOOL, Effect, Ended, HunkStatus, Matter, Outcome,
-    PLAN_TOOL, Person, Request, RequestStatus, Rule, Scope,
+    self, Decision, EVERY_TOOL, Effect, Ended, Matter, Outcome, PLAN_TOOL, Person, Request, Rule,
+    Scope,
 };
 use crate::store::{Op, RuleRecord};
 use crate::who::{Action, Principal};
@@ -36,26 +36,10 @@ pub(super) fn record(rule: &Rule) -> RuleRecord {
     }
 }
 
-/// Refuses a decision whose rule there is no room for, and one that lets in what a rule denies. `request` is as decided.
-pub(super) fn check(
-    state: &RoomState,
-    request: &Request,
-    outcome: &Outcome,
-) -> Result<(), RoomError> {
-    if outcome.rule.is_some() {
-        check_room(state)?;
-    }
-    // A change may be accepted and change no word: somebody can put back what stands there.
-    let is_accepted = |id| request.hunk(id).is_some_and(|it| it.status == HunkStatus::Accepted);
-    let accepts = outcome.resolved == Some(RequestStatus::Approved)
-        || outcome.decided.iter().any(is_accepted);
-    if accepts && ruling(state, request).is_some_and(|rule| rule.effect == Effect::Deny) {
-        return Err(DecisionError::NotAllowed { reason: DENIED }.into());
-    }
-    Ok(())
+/// Refuses a decision whose rule there is no room for.
+pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
+    if outcome.rule.is_some() { check_room(state) } else { Ok(()) }
 }
-
-const DENIED: &str = "a rule denies this; an owner can revoke the rule";
 
 fn check_room(state: &RoomState) -> Result<(), RoomError> {
     if state.rules.len() < MOST_RULES {
@@ -63,11 +47,6 @@ fn check_room(state: &RoomState) -> Result<(), RoomError> {
     }
     let reason = format!("this document already has {MOST_RULES} rules; revoke some first");
     Err(RoomError::Invalid(reason))
-}
-
-/// The strictest rule that denies a request or wants people to be asked.
-fn ruling<'s>(state: &'s RoomState, request: &Request) -> Option<&'s Rule> {
-    review::ruling(state.rules.values().map(AsRef::as_ref), &request.matter())
 }
 
 /// What owners have ruled about a request that arrives.
@@ -82,10 +61,12 @@ pub(super) enum Ruled {
 
 /// Whether a request may be made at all, and whether people have to be asked. What is denied is logged.
 pub(super) fn judge(state: &RoomState, request: &Request, now: &Now, step: &mut Step) -> Ruled {
-    match ruling(state, request) {
+    let extent = request.proposed_extent();
+    let matter = request.matter(&extent);
+    match review::ruling(state.rules.values().map(AsRef::as_ref), &matter) {
         None => Ruled::Open,
         Some(rule) if rule.effect == Effect::Deny => {
-            let Matter { tool, file, units, .. } = request.matter();
+            let Matter { tool, file, units, .. } = matter;
             let run = &request.proposal.run;
             let detail = json!({
                 "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Assoc, ChangeSet};
-use crate::review::{Consent, Policy, Request, ToolPolicy};
+use crate::review::{Consent, Policy, Requirements, Rule, ToolPolicy};
 
 /// Frozen words are quoted up to this length.
 const QUOTE_CHARS: usize = 120;
@@ -192,9 +192,9 @@ impl OwnSettings {
 }
 
 impl DocumentSettings {
-    /// Who may decide this request: all that is said for it.
-    pub fn policy_of(&self, request: &Request) -> Consent {
-        self.policy.of(request, &self.policies)
+    /// What changes take by these settings and by these rules.
+    pub fn requirements<'a>(&'a self, rules: impl Iterator<Item = &'a Rule>) -> Requirements<'a> {
+        Requirements { policy: self.policy, policies: &self.policies, rules: rules.collect() }
     }
 }
 

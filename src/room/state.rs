@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::document::{Document, Update};
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
-use crate::review::{Request, Rule};
+use crate::review::{Request, Requirements, Rule};
 use crate::store::{AuditEntry, DocumentRecord, Op};
 use crate::who::Principal;
 
@@ -195,6 +195,11 @@ impl RoomState {
 
     pub(super) fn in_force(&self, now: &Now) -> DocumentSettings {
         self.own.in_force(&now.server)
+    }
+
+    /// What changes take here, where these settings are in force.
+    pub(super) fn requirements<'a>(&'a self, settings: &'a DocumentSettings) -> Requirements<'a> {
+        settings.requirements(self.rules.values().map(AsRef::as_ref))
     }
 
     /// One line of the audit log.

@@ -36,7 +36,9 @@ pub(super) fn undo(
         Some(seen) => Touched::OverwriteSeen(seen),
     };
     let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
-    let outcome = request.undo(scope, by, state.document.text(), now.ms)?;
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    let outcome = request.undo(scope, by, state.document.text(), now.ms, &requirements)?;
     let hunks = HunkChanges { drop: Vec::new(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
@@ -69,6 +71,7 @@ pub(super) fn reopen(
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
     let again = request.reopen(wish.hunks.as_deref(), by, state.document.text())?;
+    request.restate(&state.requirements(&state.in_force(now)));
     let detail = json!({ "hunks": again });
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
     tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);
@@ -107,6 +110,6 @@ fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, Room
         return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
     }
     let mut request = Request::clone(request);
-    request.proposal.policy = state.in_force(now).policy_of(&request);
+    request.set_policy(&state.requirements(&state.in_force(now)));
     Ok(request)
 }

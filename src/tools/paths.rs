@@ -1,7 +1,11 @@
 //! Documents that are files: what owners say of a path at the desk holds also for a call that names the document.
 
+use std::sync::Arc;
+
 use crate::document::diff::HunkDraft;
+use crate::review::{self, Matter, Proposal, Request, Rule};
 use crate::room::command::Gate;
+use crate::room::{RoomError, RoomHandle};
 
 use super::entry::Entry;
 use super::{Call, Context, Effect, Ground, Registry, ToolError, desk};
@@ -35,6 +39,30 @@ impl Registry {
     ) -> Result<Gate, ToolError> {
         let Some(path) = self.path(tool, context) else { return Ok(context.gate) };
         desk::gate_of_path(context, &path, &[&call.name, "Write", "Edit"], Some(hunks)).await
+    }
+
+    /// The most UTF-16 units that the desk's rules let the tool of a request change in the file that its document is; `None`: they
+    /// deny it nothing, or it is no file.
+    pub async fn most_units(
+        &self,
+        request: &Request,
+        desk: &RoomHandle,
+    ) -> Result<Option<usize>, RoomError> {
+        let Proposal { tool, document, .. } = &request.proposal;
+        let files = self.files.as_ref().zip(document.as_ref());
+        let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
+            return Ok(None);
+        };
+        let of_files = self.tool(tool).is_ok_and(|tool| tool.ground == Ground::Workspace);
+        let names = if of_files { vec![tool.as_str()] } else { vec![tool, "Write", "Edit"] };
+        let speaks = |rule: &&Arc<Rule>| {
+            rule.effect == review::Effect::Deny
+                && names.iter().any(|&tool| {
+                    rule.stops(&Matter { tool, document: None, file: Some(&path), units: None })
+                })
+        };
+        let rules = desk.rules().await?;
+        Ok(rules.iter().filter(speaks).map(|rule| rule.over.unwrap_or(0)).min())
     }
 
     /// The file that the document of a call is; tools for files are judged by the path they name.

@@ -2,7 +2,7 @@
 
 use crate::files::form;
 use crate::ids::DocumentId;
-use crate::review::{FileNow, Written, diff_lines};
+use crate::review::{FileNow, Written, changed_units, diff_lines};
 use crate::room::RoomHandle;
 use crate::room::command::Reading;
 use crate::workspace::{ABSENT, Workspace, stamp};
@@ -33,6 +33,12 @@ impl FileChange {
             before: before.map(str::to_owned),
             after: after.to_owned(),
         })
+    }
+
+    /// How much of the file changes if it is taken back now, in UTF-16 units: everything deleted and inserted.
+    pub fn units(&self, now: &Standing) -> usize {
+        let stands = now.text.as_deref().unwrap_or_default();
+        changed_units(stands, self.before.as_deref().unwrap_or_default())
     }
 
     /// What became of it since.

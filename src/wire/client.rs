@@ -345,7 +345,8 @@ pub struct ToolApprovalResponse {
     pub hunks: Option<Vec<HunkResponse>>,
     /// What happens to the changes not named: `accept` or `reject`.
     pub finish: Option<String>,
-    /// With `edit`: the input to run instead (same tool).
+    /// With `edit`: the input to run instead (same tool). It takes the right to write, and is judged as it will be applied: policies and
+    /// rules by size and path.
     #[cfg_attr(test, ts(optional, type = "unknown"))]
     pub updated_input: Option<Value>,
     /// With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
@@ -364,7 +365,8 @@ pub struct HunkResponse {
     pub id: String,
     /// `accept` or `reject`.
     pub decision: String,
-    /// With `accept`: the text to put there instead of the proposed one.
+    /// With `accept`: the text to put there instead of the proposed one. Another than the proposed one takes the right to write, and
+    /// counts where policies and rules look at sizes.
     pub text: Option<String>,
     /// Accept although the words there were changed meanwhile; needs `seen`.
     pub force: Option<bool>,
@@ -431,7 +433,7 @@ pub struct UndoRequest {
     pub request_id: String,
     /// Only these changes; missing: everything that was accepted.
     pub hunks: Option<Vec<String>>,
-    /// Undo although the words were touched since.
+    /// Undo although the words were touched since; what is overwritten counts where policies look at sizes.
     pub force: Option<bool>,
     /// What stands there now, as the person saw it: with `force`, nothing else is overwritten.
     pub seen: Option<Vec<SeenWords>>,

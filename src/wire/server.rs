@@ -398,15 +398,17 @@ pub struct ToolApprovalRequest {
     pub paused: bool,
     /// What to look out for.
     pub warnings: Vec<Warning>,
-    /// `approve`, `reject`, …
+    /// `approve`, `reject`, `edit`, `respond`: what the request can take; `edit` is for people who may write.
     pub allowed_decisions: Vec<String>,
     /// Covers everything shown; send it back with the decision.
     pub preview_hash: String,
-    /// Who may decide: the strictest of what the document says for it.
+    /// Who may accept what is open, as it stands now: the strictest of what the document says for it. A decision with a person's own
+    /// words can take more, a rejection never does.
     pub policy: String,
     /// All that it says, from the mildest; each of them holds.
     pub policies: Vec<String>,
-    /// How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
+    /// How many UTF-16 units it deletes and inserts together: changes of a text as they were proposed, a call as its current preview
+    /// shows; `null`: nobody can tell.
     pub units: Option<usize>,
     /// How many people said yes, and how many are needed.
     pub approvals: Approvals,

@@ -32,6 +32,8 @@ mod durability;
 mod exports;
 mod files;
 mod injection;
+mod judging;
+mod judging_table;
 mod limits;
 mod mcp;
 mod mcp_clients;

@@ -47,9 +47,10 @@ fn a_plan_is_rejected_edited_and_carried_out_change_by_change() {
     // People go on typing meanwhile; a plan has no positions.
     owner.types(0, "1. ");
     let bad = json!({"decision": "edit", "updated_input": {"plan": ""}});
-    rex.decides(&second, bad).refused_with("invalid_decision");
+    owner.decides(&second, bad).refused_with("invalid_decision");
     let edited = json!({"decision": "edit", "updated_input": {"plan": "Correct it."}});
-    rex.decides(&second, edited).ok();
+    rex.decides(&second, edited.clone()).refused_with("not_allowed");
+    owner.decides(&second, edited).ok();
     rex.decides(&second, json!({"approved": true})).refused_with("already_resolved");
     let change = change(&owner);
     let told = owner.told(&run).pop().unwrap()["content"].as_str().unwrap().to_owned();

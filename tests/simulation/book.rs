@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use copydesk::document::{ChangeSet, Text};
 use copydesk::ids::{HunkId, RequestId, UserId};
 use copydesk::review::{
-    Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Policy, Request, Verdict,
+    Choice, Consent, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Policy, Request, ToolPolicy,
+    Verdict,
 };
 use copydesk::who::{Principal, Role};
 
@@ -17,6 +18,7 @@ use crate::rules::Rule::{
     WhatIsPendingCanBeAccepted, WordsAreWhatWasPreviewed,
 };
 use crate::rules::{Held, must};
+use crate::statutes::Statutes;
 
 /// Who wanted what for a hunk: with which text, over which words.
 type Wish = (UserId, Option<String>, Option<String>);
@@ -29,6 +31,8 @@ pub struct Line {
     decided: Option<(HunkStatus, UserId, u64)>,
     /// The units that an accept put in, piece by piece; only if there are units to look at.
     pub stands: Option<Vec<Vec<Name>>>,
+    /// How much accepting it changed; `None`: that is not known.
+    pub size: Option<usize>,
 }
 
 /// What is kept, and what the turn under way adds to it.
@@ -52,8 +56,18 @@ pub struct Case<'a> {
     pub change: Option<&'a ChangeSet>,
     pub now_ms: u64,
     pub frozen: &'a [(usize, usize)],
-    /// Whether a rule denies the request by now.
-    pub denied: bool,
+    /// What owners have ruled by now.
+    pub statutes: &'a Statutes,
+    /// The stricter policies for some sizes.
+    pub policies: &'a [ToolPolicy],
+}
+
+/// How much is applied.
+enum Applied {
+    Nothing,
+    Units(usize),
+    /// Words that moved apart are overwritten in pieces.
+    Unknown,
 }
 
 impl Book {
@@ -77,7 +91,9 @@ impl Book {
             let decided = hunk.decided.as_ref();
             let decided = decided.map(|it| (hunk.status, it.by.user.clone(), it.at_ms));
             let wishes = hunk.votes.iter().map(|vote| (vote.by.user.clone(), None, None)).collect();
-            self.write(&hunk.id, Line { wishes, decided, stands: None });
+            let size =
+                hunk.parts.iter().map(|part| length(&part.base) + length(&part.insert)).sum();
+            self.write(&hunk.id, Line { wishes, decided, stands: None, size: Some(size) });
         }
     }
 
@@ -113,9 +129,12 @@ impl Book {
     pub fn judge(&mut self, case: &Case) -> Held {
         let Case { before, after, decision, by, .. } = case;
         if before == after {
-            return case.is_rightly_refused();
+            return case.is_rightly_refused(self.takes(case), self.is_denied(case));
         }
-        case.is_allowed()?;
+        let known = self.takes(case);
+        let takes = known.unwrap_or(before.proposal.policy);
+        let denied = self.is_denied(case);
+        case.is_allowed(takes)?;
         self.taken_now.push(before.id().clone());
         for (was, hunk) in before.hunks.iter().zip(&after.hunks) {
             let verdict = decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
@@ -145,19 +164,60 @@ impl Book {
                 line.decided = Some((hunk.status, by.user.clone(), case.now_ms));
             }
             if is_decided && hunk.status == HunkStatus::Accepted {
+                must(DeniedIsNotDone, !denied, || format!("{} accepted {was:?}", by.name))?;
                 case.accepts(was, verdict)?;
                 let (text, over) = line.wishes.last().map(|it| (&it.1, &it.2)).unwrap();
                 let agree = line.wishes.iter().filter(|it| (&it.1, &it.2) == (text, over)).count();
-                must(TwoPeopleAgree, agree >= before.proposal.policy.need() as usize, || {
-                    format!("{agree} people wanted {hunk:?}: {:?}", line.wishes)
+                must(TwoPeopleAgree, agree >= takes.need() as usize, || {
+                    format!("{agree} people wanted {hunk:?} under {takes:?}: {:?}", line.wishes)
                 })?;
+                line.size = case.size(was);
             }
             if voted || is_decided {
                 self.write(&hunk.id, line);
             }
         }
-        case.takes_all_it_says()?;
+        case.takes_all_it_says(known)?;
         case.touches_nothing_else()
+    }
+
+    /// How much is applied with everything that was accepted before.
+    fn applied(&self, case: &Case) -> Applied {
+        let accepted = case.before.hunks.iter().filter(|it| it.status == HunkStatus::Accepted);
+        let before = accepted.map(|hunk| self.line(&hunk.id).size);
+        let now: Vec<_> = case.before.hunks.iter().filter(|hunk| case.accepts_it(hunk)).collect();
+        if now.is_empty() {
+            return Applied::Nothing;
+        }
+        let sizes = before.chain(now.iter().map(|hunk| case.size(hunk)));
+        sizes.sum::<Option<usize>>().map_or(Applied::Unknown, Applied::Units)
+    }
+
+    /// What the decision takes: what was proposed, and what is applied. `None`: how much that is is hard to tell, but it takes what
+    /// was proposed at least.
+    fn takes(&self, case: &Case) -> Option<Consent> {
+        let policy = case.before.proposal.policy;
+        let size = match self.applied(case) {
+            Applied::Nothing => return Some(policy),
+            Applied::Unknown => return None,
+            Applied::Units(size) => size,
+        };
+        let speaking = case.policies.iter().filter(|it| it.over.is_none_or(|over| size > over));
+        Some(speaking.fold(policy, |all, it| all.and(it.policy)))
+    }
+
+    /// Whether a rule denies what was proposed, or what is applied.
+    fn is_denied(&self, case: &Case) -> bool {
+        let so_much = match self.applied(case) {
+            Applied::Units(size) => case.statutes.denies_units(case.before, size),
+            Applied::Nothing | Applied::Unknown => false,
+        };
+        so_much || case.statutes.denies(case.before)
+    }
+
+    /// Whether it takes more than the request did as it was proposed.
+    pub fn takes_more(&self, case: &Case) -> bool {
+        self.takes(case).is_some_and(|takes| takes != case.before.proposal.policy)
     }
 }
 
@@ -167,10 +227,10 @@ impl Case<'_> {
         clock.paused_ms.is_none() && clock.expires_ms.is_some_and(|at_ms| self.now_ms >= at_ms)
     }
 
-    fn may(&self) -> bool {
+    fn may(&self, takes: Consent) -> bool {
         let by = self.by;
         by.role != Role::Viewer
-            && self.before.proposal.policy.policies().iter().all(|policy| match policy {
+            && takes.policies().iter().all(|policy| match policy {
                 Policy::NotRequester => by.user != self.before.proposal.requester.user,
                 Policy::Owner => by.role == Role::Owner,
                 Policy::Any | Policy::Two => true,
@@ -181,10 +241,49 @@ impl Case<'_> {
         self.decision.preview_hash.as_ref().is_none_or(|hash| *hash == self.before.announced)
     }
 
-    fn is_allowed(&self) -> Held {
+    fn verdict(&self, hunk: &Hunk) -> Option<&HunkVerdict> {
+        self.decision.hunks.iter().flatten().find(|it| it.id == hunk.id)
+    }
+
+    /// Whether this is to be accepted, or would be voted for.
+    fn accepts_it(&self, hunk: &Hunk) -> bool {
+        if let Some(verdict) = self.verdict(hunk) {
+            return verdict.choice == Choice::Accept;
+        }
+        let Decision { verdict, hunks, finish, .. } = self.decision;
+        let rest = match finish {
+            Some(finish) => *finish == Finish::Accept,
+            None => hunks.is_none() && *verdict == Verdict::Approve,
+        };
+        rest && hunk.status == HunkStatus::Pending && !self.is_frozen(hunk)
+    }
+
+    /// Whether somebody puts in words that are not the model's.
+    fn own_words(&self, hunk: &Hunk) -> Option<&str> {
+        let verdict = self.verdict(hunk).filter(|it| it.choice == Choice::Accept)?;
+        verdict.text.as_deref().filter(|text| *text != hunk.proposed())
+    }
+
+    /// How much accepting it changes; `None`: that is hard to tell.
+    fn size(&self, hunk: &Hunk) -> Option<usize> {
+        let stands = |from, to| self.text.slice(from..to).ok();
+        let range = hunk.range();
+        if let Some(own) = self.own_words(hunk) {
+            return Some(apart(&stands(range.start, range.end)?, own));
+        }
+        let is_plain = hunk.parts.len() == 1
+            || hunk.status == HunkStatus::Pending && self.verdict(hunk).is_none_or(|it| !it.force);
+        let parts = hunk.parts.iter();
+        let sizes = parts.map(|it| Some(length(&stands(it.from, it.to)?) + length(&it.insert)));
+        sizes.sum::<Option<usize>>().filter(|_| is_plain)
+    }
+
+    fn is_allowed(&self, takes: Consent) -> Held {
         let by = &self.by.name;
-        must(OnlyWhoMayDecides, self.may(), || {
-            format!("{by} decided under {:?}", self.before.proposal.policy)
+        must(OnlyWhoMayDecides, self.may(takes), || format!("{by} decided under {takes:?}"))?;
+        let types = self.before.hunks.iter().any(|hunk| self.own_words(hunk).is_some());
+        must(OnlyWhoMayDecides, !types || self.by.role != Role::Reviewer, || {
+            format!("{by} typed")
         })?;
         must(ExpiredIsOver, !self.is_late(), || {
             format!("{by} decided after {:?}", self.before.clock)
@@ -195,7 +294,7 @@ impl Case<'_> {
     }
 
     /// A plain yes to what is pending needs nothing but a person who may.
-    fn is_rightly_refused(&self) -> Held {
+    fn is_rightly_refused(&self, takes: Option<Consent>, denied: bool) -> Held {
         let plain = self.decision.hunks.is_none() && self.decision.verdict == Verdict::Approve;
         let pending = || self.before.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Pending);
         let frozen = |hunk: &Hunk| {
@@ -203,11 +302,10 @@ impl Case<'_> {
             self.frozen.iter().any(|(from, to)| range.start <= *to && *from <= range.end)
         };
         let good = plain
-            && self.may()
+            && takes.is_some_and(|takes| self.may(takes) && takes.need() == 1)
             && !self.is_late()
             && self.is_fresh()
-            && !self.denied
-            && self.before.proposal.policy.need() == 1
+            && !denied
             && pending().count() > 0
             && !pending().any(frozen);
         must(WhatIsPendingCanBeAccepted, !good, || {
@@ -216,7 +314,6 @@ impl Case<'_> {
     }
 
     fn accepts(&self, was: &Hunk, verdict: Option<&HunkVerdict>) -> Held {
-        must(DeniedIsNotDone, !self.denied, || format!("{} accepted {was:?}", self.by.name))?;
         let force = verdict.is_some_and(|it| it.force);
         must(ConflictNeedsForce, was.status != HunkStatus::Conflict || force, || {
             format!("{was:?}")
@@ -248,9 +345,9 @@ impl Case<'_> {
     }
 
     /// A word for all hunks is for all of them.
-    fn takes_all_it_says(&self) -> Held {
+    fn takes_all_it_says(&self, takes: Option<Consent>) -> Held {
         let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
-        let one_is_enough = self.before.proposal.policy.need() == 1;
+        let one_is_enough = takes.is_some_and(|takes| takes.need() == 1);
         if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(Finish::Reject)) {
             return Ok(());
         }
@@ -311,4 +408,22 @@ impl Case<'_> {
             format!("{} where {allowed:?} was agreed", change.to_json())
         })
     }
+}
+
+fn length(words: &str) -> usize {
+    words.encode_utf16().count()
+}
+
+/// What is taken away and put in, without what both begin and end with.
+fn apart(old: &str, new: &str) -> usize {
+    let (mut old, mut new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    for _ in 0..2 {
+        while old.last().is_some_and(|last| new.last() == Some(last)) {
+            old.pop();
+            new.pop();
+        }
+        old.reverse();
+        new.reverse();
+    }
+    old.iter().chain(&new).map(|it| it.len_utf16()).sum()
 }

@@ -137,6 +137,7 @@ impl Desk {
 
     pub fn decide(&mut self, id: &RequestId, mut decision: Decision, mut by: Principal) {
         let Some(before) = self.room.request(id).cloned() else { return };
+        let policies = self.room.policies_mut().clone();
         if let Some(wrong) = self.wrong {
             wrong.decide(&mut self.room, id, &mut decision, &mut by);
         }
@@ -145,6 +146,7 @@ impl Desk {
         self.under_the_law(|desk| {
             desk.take(Command::Decide(id.clone(), Box::new(decision), by, reply));
         });
+        *self.room.policies_mut() = policies;
         if let Some(wrong) = self.wrong {
             if self.room.request(id) == tampered.as_ref() {
                 // Refused: as it was.

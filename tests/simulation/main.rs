@@ -43,7 +43,7 @@ fn steps(seed: u64) -> usize {
 const OPERATIONS: u64 = 120_000;
 
 /// What happens if enough is played.
-const EVERYTHING: [&str; 42] = [
+const EVERYTHING: [&str; 43] = [
     "accepted",
     "allowed by a rule",
     "applied at once",
@@ -80,6 +80,7 @@ const EVERYTHING: [&str; 42] = [
     "sent late",
     "settled after a restart",
     "taken up",
+    "took more than was proposed",
     "typed",
     "undo refused",
     "undone",

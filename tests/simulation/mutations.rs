@@ -46,6 +46,10 @@ pub enum Mutation {
     VotesForAnyText,
     /// The policy is not looked at.
     AnybodyDecides,
+    /// The policy is that for what was proposed, whatever is applied.
+    PolicyAsProposedOnly,
+    /// Who may decide may put in words of their own.
+    ReviewersType,
     /// Nothing is too late.
     ExpiredIsAccepted,
     /// The countdown goes on while people look.
@@ -82,7 +86,7 @@ pub enum Mutation {
 
 use Mutation as M;
 
-pub const ALL: [Mutation; 31] = [
+pub const ALL: [Mutation; 33] = [
     M::RebaseOverTheComposition,
     M::SentAgainIsNew,
     M::EdgesOutward,
@@ -98,6 +102,8 @@ pub const ALL: [Mutation; 31] = [
     M::OnePersonIsTwo,
     M::VotesForAnyText,
     M::AnybodyDecides,
+    M::PolicyAsProposedOnly,
+    M::ReviewersType,
     M::ExpiredIsAccepted,
     M::LookingDoesNotHelp,
     M::PreviewIsNotCompared,
@@ -245,6 +251,8 @@ impl Mutation {
                 by.role = Role::Owner;
                 request.proposal.requester.user = "nobody".into();
             }
+            M::PolicyAsProposedOnly => *room.policies_mut() = None,
+            M::ReviewersType if by.role == Role::Reviewer => by.role = Role::Editor,
             M::ExpiredIsAccepted => request.clock.expires_ms = None,
             M::PreviewIsNotCompared => decision.preview_hash = None,
             M::OnePersonIsTwo => {

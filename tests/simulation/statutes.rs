@@ -81,6 +81,11 @@ impl Statutes {
         self.strictest(&request.proposal.tool, units(request)) == Some(Effect::Deny)
     }
 
+    /// Whether people must be told no about so much of a request.
+    pub fn denies_units(&self, request: &Request, units: usize) -> bool {
+        self.strictest(&request.proposal.tool, units) == Some(Effect::Deny)
+    }
+
     /// Whether people must be asked about a request.
     pub fn asks(&self, request: &Request) -> bool {
         self.strictest(&request.proposal.tool, units(request)) == Some(Effect::Ask)

@@ -26,8 +26,8 @@ mod turns;
 const OPENING: &str = "It was a bright cold day. She recieve 😀 letters.\n\n- one itme\n- two item\n\nThan it ended.\n";
 const POLICIES: [Policy; 6] =
     [Policy::Any, Policy::Any, Policy::Two, Policy::Two, Policy::NotRequester, Policy::Owner];
-/// What people put in place of what was proposed; few texts, so that two may want the same.
-const TEXTS: [&str; 3] = ["the cat", "東京 😀", ""];
+/// What people put in place of what was proposed; few texts, so that two may want the same, and one that is long.
+const TEXTS: [&str; 3] = ["the cat", "東京 😀 and a cat that sat on the mat", ""];
 /// A look counts for so long.
 const LOOK_MS: u64 = 15_000;
 

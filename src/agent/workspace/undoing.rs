@@ -1,6 +1,6 @@
 //! What was written is taken back by people; a crash in the middle of that is found out, never repeated.
 
-use crate::review::{DecisionError, Execution, RequestStatus};
+use crate::review::{DecisionError, Execution, FoundFile, RequestStatus};
 use crate::room::command::{Undo, Undoing};
 use crate::workspace::stamp;
 
@@ -147,8 +147,8 @@ async fn the_model_hears_of_it_at_its_next_turn() {
 /// The server stops in the middle of an undo; then the file reads like this, and the server starts again.
 async fn interrupted_and_reads(content: &str) -> Request {
     let (mut stage, request) = written(&[("a.txt", "old")], "new").await;
-    let (id, found) = (request.id().clone(), stamp("new"));
-    let undoing = Undoing { request: id, found, force: false };
+    let found = FoundFile { stamp: stamp("new"), units: 6, forced: false };
+    let undoing = Undoing { request: request.id().clone(), found };
     stage.desk().await.begin_undo(undoing, owner()).await.unwrap();
     assert_eq!(code(undo(&stage, &request).await), "invalid_decision");
     stage.overwrites("a.txt", content);

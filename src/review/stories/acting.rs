@@ -60,8 +60,8 @@ fn the_result_is_told_with_what_people_edited_and_said() {
 fn another_preview_takes_the_votes_back_and_needs_a_look() {
     let mut desk = Desk::asking("Write", Preview::generic()).with_policy(Policy::Two);
     desk.decide_as(&bob(), &approve()).unwrap();
-    assert!(desk.request.look_again(fresh("other")));
-    assert!(!desk.request.look_again(fresh("other")), "nothing new");
+    assert!(desk.request.look_again(fresh("other"), &Requirements::default()));
+    assert!(!desk.request.look_again(fresh("other"), &Requirements::default()), "nothing new");
     assert_eq!(desk.request.votes().have, 0);
     assert_eq!(desk.request.contradictions(), [""; 0]);
     assert_eq!(desk.decide_as(&ann(), &approve()).unwrap_err().code(), "stale_preview");
@@ -74,7 +74,7 @@ fn what_has_ended_is_not_looked_at_again() {
     let mut desk = Desk::asking("Write", Preview::generic());
     desk.decide(&approve()).unwrap();
     let before = desk.request.clone();
-    assert!(!desk.request.look_again(fresh("other")));
+    assert!(!desk.request.look_again(fresh("other"), &Requirements::default()));
     assert_eq!(desk.request, before);
 }
 

@@ -176,7 +176,8 @@ fn before_committing_the_words_are_checked_for_every_unforced_hunk() {
     let mut desk = three();
     // A text that the hunks were not mapped to: the room lost a race and forgot to map again.
     let other = Text::new(&OLD.replace("Than", "Thus"));
-    let refused = desk.request.decide(&approve(), &ann(), &other, desk.now_ms).unwrap_err();
+    desk.text = other;
+    let refused = desk.decide(&approve()).unwrap_err();
     assert_eq!(refused, DecisionError::Conflicted { hunks: vec![desk.id(1)] });
     assert_eq!(desk.statuses(), [Pending; 3]);
 }

@@ -170,7 +170,7 @@ fn hunks_that_arrive_conflicted_go_back_to_the_agent_with_the_persons_text() {
     assert_eq!(arrival.returned, [expected]);
     let request = proposal("update_full_document", json!({}), Preview::generic());
     let mut request = Request::open(request, arrival, Version(1), Clock::start(0, 0));
-    request.decide(&approve(), &ann(), &text, 1).unwrap();
+    request.decide(&approve(), &ann(), &text, 1, &Requirements::default()).unwrap();
     assert_eq!(
         request.report().text,
         "Partly applied: 1 accepted, 1 conflicted.\n- accepted: \"Than\" → \"Then\"\n\

@@ -78,7 +78,10 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
     desk.request.proposal.document = None;
     let sized = wish(Scope::Session, Some(1_000));
     let rule = desk.request.clone();
-    let rule = { rule }.decide(&remembering(sized), &ann(), &desk.text, desk.now_ms).unwrap().rule;
+    let rule = { rule }
+        .decide(&remembering(sized), &ann(), &desk.text, desk.now_ms, &Requirements::default())
+        .unwrap()
+        .rule;
     assert!(!rule.unwrap().covers(&desk.request));
 }
 
@@ -113,7 +116,13 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
         desk.request.proposal.document = None;
         let wish = Remember { path: Some(pattern(glob)), ..wish(Scope::Session, None) };
         let mut decided = desk.request.clone();
-        let outcome = decided.decide(&remembering(wish), &ann(), &desk.text, desk.now_ms);
+        let outcome = decided.decide(
+            &remembering(wish),
+            &ann(),
+            &desk.text,
+            desk.now_ms,
+            &Requirements::default(),
+        );
         outcome.unwrap().rule.unwrap().covers(&desk.request)
     };
     assert!(covers("notes/*.md", "notes/a.md") && covers("notes/**", "notes/b/c.md"));
@@ -273,10 +282,15 @@ fn stricter(tool: Option<&str>, over: Option<usize>, policy: Policy) -> ToolPoli
     ToolPolicy { tool: tool.map(str::to_owned), over, policy }
 }
 
+/// What a request takes by these policies.
+fn taking(base: Policy, others: &[ToolPolicy], request: &Request) -> Consent {
+    base.of(&request.matter(&request.proposed_extent()), others)
+}
+
 #[test]
 fn all_policies_for_a_request_hold_together() {
     let request = small().request;
-    let of = |base: Policy, others: &[ToolPolicy]| base.of(&request, others).policies();
+    let of = |base: Policy, others: &[ToolPolicy]| taking(base, others, &request).policies();
     let tool = Some("update_full_document");
     assert_eq!(of(Policy::Any, &[]), [Policy::Any]);
     let two = stricter(tool, None, Policy::Two);
@@ -301,13 +315,14 @@ fn settings_say_what_requests_can_take_of_people_at_most() {
 #[test]
 fn a_policy_for_a_size_counts_from_the_first_unit_over_it() {
     let over = |units: usize| {
-        Policy::Any.of(&small().request, &[stricter(None, Some(units), Policy::Owner)]).strictest()
+        let owner = [stricter(None, Some(units), Policy::Owner)];
+        taking(Policy::Any, &owner, &small().request).strictest()
     };
     assert_eq!((over(6), over(5)), (Policy::Any, Policy::Owner));
     let unknown = Desk::asking("Write", Preview::generic()).request;
     let owner = [stricter(None, Some(1_000_000), Policy::Owner)];
     assert_eq!(
-        Policy::Any.of(&unknown, &owner).strictest(),
+        taking(Policy::Any, &owner, &unknown).strictest(),
         Policy::Owner,
         "what nobody can tell counts as large"
     );

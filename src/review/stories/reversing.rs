@@ -23,7 +23,8 @@ fn ended(verdict: Verdict) -> Desk {
 }
 
 fn begin(desk: &mut Desk, who: &Principal) -> Result<(), DecisionError> {
-    desk.request.begin_reversal(who, "after".to_owned(), false, 5)
+    let found = FoundFile { stamp: "after".to_owned(), units: 1, forced: false };
+    desk.request.begin_reversal(who, found, 5, &Requirements::default())
 }
 
 fn reason(refused: Result<(), DecisionError>) -> &'static str {

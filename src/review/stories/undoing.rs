@@ -121,7 +121,9 @@ fn what_was_not_accepted_cannot_be_undone() {
     assert_eq!(desk.undo(Some(&wrong), Touched::Refuse).unwrap_err().code(), "invalid_decision");
     let viewer = person("eve", Role::Viewer);
     let scope = UndoScope { hunks: None, touched: Touched::Refuse };
-    let refused = desk.request.undo(scope, &viewer, &desk.text, desk.now_ms).unwrap_err();
+    let refused =
+        desk.request.undo(scope, &viewer, &desk.text, desk.now_ms, &Requirements::default());
+    let refused = refused.unwrap_err();
     assert_eq!(refused.code(), "not_allowed");
 }
 

@@ -59,6 +59,7 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
         preview_hash,
         rule: None,
         revised: None,
+        most_units: None,
     })
 }
 

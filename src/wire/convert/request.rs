@@ -36,7 +36,7 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         preview,
         touched: _,
         source,
-        policy,
+        policy: _,
         again_of: _,
     } = &request.proposal;
     let review::Preview {
@@ -77,8 +77,8 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
         warnings: warnings.iter().map(warning).collect(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
-        policy: policy.strictest().as_str().to_owned(),
-        policies: policies(*policy),
+        policy: request.requires().strictest().as_str().to_owned(),
+        policies: policies(request.requires()),
         units: request.units(),
         approvals: approvals(request),
         // What needs a second look is never approved by one stray key.
@@ -224,7 +224,7 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         paused: request.clock.paused_ms.is_some(),
         focused_by: focused.iter().map(principal).collect(),
         preview_hash: request.preview_hash(),
-        policies: Some(policies(request.proposal.policy)),
+        policies: Some(policies(request.requires())),
         approvals: approvals(request),
         hunks: changed.iter().map(|(id, status)| hunk_state(request, id, *status)).collect(),
         by: by.as_ref().map(principal),

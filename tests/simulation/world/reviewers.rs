@@ -38,12 +38,13 @@ impl World {
         let before = Arc::clone(&self.desk.room.open()[&id]);
         let (text, version) = (self.desk.room.text().clone(), self.desk.room.version());
         let frozen = self.desk.room.frozen().to_vec();
+        let policies = self.desk.room.policies().to_vec();
         self.desk.decide(&id, decision.clone(), by.clone());
         self.busy = true;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());
         let made = self.desk.room.since(version).unwrap();
         let change = made.first().map(|it| ChangeSet::parse(&it.changes, &Limits::NONE).unwrap());
-        self.book.judge(&Case {
+        let case = Case {
             before: &before,
             after: &after,
             decision: &decision,
@@ -52,8 +53,14 @@ impl World {
             change: change.as_ref(),
             now_ms: self.desk.now_ms,
             frozen: &frozen,
-            denied: self.statutes.denies(&before),
-        })?;
+            statutes: &self.statutes,
+            policies: &policies,
+        };
+        let takes_more = self.book.takes_more(&case);
+        self.book.judge(&case)?;
+        if takes_more {
+            self.count("took more than was proposed");
+        }
         self.count_decision(&before, &after);
         self.accepted.insert(id);
         Ok(())
@@ -278,7 +285,7 @@ impl World {
         // For some requests, or for all of them, there is another policy besides.
         let other = ToolPolicy {
             tool: None,
-            over: Some(self.random.usize(..20)),
+            over: Some(self.random.usize(..60)),
             policy: POLICIES[self.random.usize(..POLICIES.len())],
         };
         let policies = Some([other].into_iter().take(self.random.usize(..2)).collect());

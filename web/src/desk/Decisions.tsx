@@ -8,7 +8,7 @@ import { acceptanceOfAll } from '../review/responses.ts'
 import { toldOnApprove } from '../review/told.ts'
 import { Told } from '../review/Told.tsx'
 import { answering, approving, rejecting } from '../review/ways.ts'
-import { heldBack, mayDecide, onlookers, useDeskReviewer } from '../review/who.ts'
+import { heldBack, mayDecide, mayType, onlookers, useDeskReviewer } from '../review/who.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ALT, MOD, SHIFT } from '../ui/keys.ts'
@@ -74,7 +74,8 @@ function Choices({ request, scope }: Props) {
   const off = offline || busy
   const careful = request.default_to_no
   const { approve: verb } = verbsFor(request)
-  const may = (decision: string) => request.allowed_decisions.includes(decision)
+  const types = mayType(useDeskReviewer())
+  const may = (decision: string) => request.allowed_decisions.includes(decision) && (types || decision !== 'edit')
   const begin = (what: Doing) => () => doAt(request.request_id, what)
   const yes = (
     <span className="desk-yes">

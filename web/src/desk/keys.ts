@@ -1,7 +1,7 @@
 /** The desk by keyboard: the same letters and chords as beside a text, about the card that has the focus. */
 import { actionOf } from '../review/acts.ts'
 import { useBusy } from '../review/decide.ts'
-import { mayDecide, type Reviewer } from '../review/who.ts'
+import { mayDecide, mayType, type Reviewer } from '../review/who.ts'
 import { useSession } from '../session/store.ts'
 import type { ApprovalRequest } from '../wire/types.ts'
 import { step } from './attention.ts'
@@ -20,7 +20,7 @@ export function press(event: KeyboardEvent, desk: HTMLElement, waiting: readonly
   const free = request !== undefined && !(request.request_id in useDesk.getState().doing)
   const online = useSession.getState().link === 'online'
   if (online && actionOf(event, true) === 'undo' && undo(event.target, reviewer)) return event.preventDefault()
-  const act = actionOf(event, free && mayDecide(request, reviewer) && online)
+  const act = actionOf(event, free && mayDecide(request, reviewer) && online, mayType(reviewer))
   switch (act) {
     case 'next':
     case 'previous': {

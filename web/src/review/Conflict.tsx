@@ -8,7 +8,9 @@ import { asItIs } from './field.ts'
 import { baseText, currentText, proposedText } from './hunk.ts'
 import { usePanel } from './panel.ts'
 
-export function Conflict({ hunk: shown, number, busy }: { hunk: Hunk; number: number; busy: boolean }) {
+interface Props { hunk: Hunk; number: number; busy: boolean; /** Whether they may put in words of their own. */ types: boolean }
+
+export function Conflict({ hunk: shown, number, busy, types }: Props) {
   const state = getCurrent()?.view.state
   if (!state) return null
   const { doc } = state
@@ -35,8 +37,8 @@ export function Conflict({ hunk: shown, number, busy }: { hunk: Hunk; number: nu
       </dl>
       <div className="hunk-actions">
         <button type="button" className="button" disabled={busy} aria-label={`Keep mine, change ${number}`} onClick={() => void rejectHunk(hunk)}>Keep mine</button>
-        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, { text: proposedText(hunk, doc) })}>Use the AI’s</button>
-        <button type="button" className="button" disabled={busy} aria-label={`Edit change ${number}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>Edit</button>
+        <button type="button" className="button" disabled={busy} aria-label={`Use the AI’s, change ${number}`} onClick={() => void acceptHunk(hunk, types ? { text: proposedText(hunk, doc) } : {})}>Use the AI’s</button>
+        {types && <button type="button" className="button" disabled={busy} aria-label={`Edit change ${number}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>Edit</button>}
         <button type="button" className="button" disabled={busy} aria-label={`Ask again about change ${number}`} onClick={() => askAgain(hunk)}>Ask again</button>
         <button type="button" className="button is-quiet" disabled={busy} aria-label={`Keep mine, change ${number}, with a reason`} title="Keep mine, with a reason" onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}>
           <Icon name="speech" size={14} />

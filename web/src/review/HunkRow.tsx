@@ -18,6 +18,7 @@ import { acceptance, rejection } from './responses.ts'
 import { snippet, wordChange } from './snippet.ts'
 import { tally } from './store.ts'
 import { toldOnAcceptOne, toldOnRejectOne } from './told.ts'
+import { mayType, useReviewer } from './who.ts'
 
 interface Props { hunk: Hunk; number: number; total: number; active: boolean; mayDecide: boolean; request: ApprovalRequest }
 
@@ -57,9 +58,10 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
-  if (editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
+  const types = mayType(useReviewer())
+  if (types && editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
   if (reasoning === hunk.id) return <ReasonForm ways={waysFor(hunk, number, request)} keptAs={draftOf(hunk.id, 'reason')} others={tally(request.hunks).open - 1} />
-  if (hunk.status === 'conflict') return <Conflict hunk={hunk} number={number} busy={busy || offline} />
+  if (hunk.status === 'conflict') return <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
   const { plus, minus } = wordChange(hunk)
   const off = busy || offline
   return (
@@ -67,9 +69,11 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
       <button type="button" className="button is-accept" disabled={off} aria-label={`Accept change ${number} of ${total}`} onClick={() => void acceptHunk(hunk)}>
         <Icon name="check" size={13} /> Accept
       </button>
-      <button type="button" className="button" disabled={off} aria-label={`Edit change ${number} of ${total}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>
-        <Icon name="pencil" size={13} /> Edit
-      </button>
+      {types && (
+        <button type="button" className="button" disabled={off} aria-label={`Edit change ${number} of ${total}`} onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}>
+          <Icon name="pencil" size={13} /> Edit
+        </button>
+      )}
       <button type="button" className="button" disabled={off} aria-label={`Reject change ${number} of ${total}`} onClick={() => void rejectHunk(hunk)}>
         <Icon name="cross" size={13} /> Reject
       </button>

@@ -16,7 +16,7 @@ import { usePanel } from './panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { useReview } from './store.ts'
 import { rejecting } from './ways.ts'
-import { heldBack, useReviewer } from './who.ts'
+import { heldBack, mayType, useReviewer } from './who.ts'
 
 export const isPlan = (request: ApprovalRequest): boolean => request.tool_name === 'ExitPlanMode'
 
@@ -41,7 +41,7 @@ export function PlanCard({ request }: { request: ApprovalRequest }) {
   const me = useSession((session) => session.me?.user.id)
   const focus = useReview((state) => state.focus[request.request_id])
   const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
-  const editing = usePanel((panel) => panel.editing) === request.request_id
+  const editing = usePanel((panel) => panel.editing) === request.request_id && mayType(reviewer)
   const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))
   const edited = editing ? draft : null
   useFocusHeartbeat(request.request_id, mayDecide)
@@ -51,7 +51,7 @@ export function PlanCard({ request }: { request: ApprovalRequest }) {
       {edited === null ? <Markdown text={planOf(request)} /> : <Edit text={edited} onChange={(text) => keep(text === planOf(request) ? null : text)} />}
       {held && <p className="fate">{held}</p>}
       <div className="proposal-foot">
-        {mayDecide && <Decisions request={request} edited={edited} onForget={() => keep(null)} />}
+        {mayDecide && <Decisions request={request} edited={edited} types={mayType(reviewer)} onForget={() => keep(null)} />}
         <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>
     </section>
@@ -69,9 +69,9 @@ function Edit({ text, onChange }: { text: string; onChange: (text: string) => vo
   )
 }
 
-interface Deciding { request: ApprovalRequest; edited: string | null; /** The edited words are sent, or not wanted. */ onForget: () => void }
+interface Deciding { request: ApprovalRequest; edited: string | null; /** Whether they may put in words of their own. */ types: boolean; /** The edited words are sent, or not wanted. */ onForget: () => void }
 
-function Decisions({ request, edited, onForget }: Deciding) {
+function Decisions({ request, edited, types, onForget }: Deciding) {
   const offline = useSession((session) => session.link !== 'online')
   const busy = useBusy(({ ids }) => ids.has(request.request_id))
   const reasoning = usePanel((panel) => panel.reasoning) === request.request_id
@@ -99,7 +99,7 @@ function Decisions({ request, edited, onForget }: Deciding) {
   return (
     <div className="hunk-actions">
       <button type="button" className="button is-accept" disabled={off} onClick={() => void settle(request, { approved: true })}>Approve the plan</button>
-      <button type="button" className="button" disabled={off} onClick={() => usePanel.setState({ editing: request.request_id, reasoning: null })}>Edit…</button>
+      {types && <button type="button" className="button" disabled={off} onClick={() => usePanel.setState({ editing: request.request_id, reasoning: null })}>Edit…</button>}
       <button type="button" className="button" disabled={off} onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}>Reject…</button>
     </div>
   )

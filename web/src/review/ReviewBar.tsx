@@ -2,7 +2,7 @@
 import type { EditorView } from '@codemirror/view'
 import { cancelRun } from '../chat/ask.ts'
 import { useWorking } from '../chat/working.ts'
-import { canDecide, useDocument } from '../editor/store.ts'
+import { canDecide, canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keys.ts'
@@ -83,7 +83,7 @@ function Writing({ id }: { id: string }) {
 
 /** The letters of the bar; others are left to the browser. */
 export function press(event: Press & Pick<KeyboardEvent, 'preventDefault'>, view: EditorView, hunk: Hunk | undefined, mayDecide: boolean, onShortcuts: () => void): void {
-  const act = actionOf(event, mayDecide)
+  const act = actionOf(event, mayDecide, canWrite(useDocument.getState().role))
   if (!act) return
   event.preventDefault()
   switch (act) {

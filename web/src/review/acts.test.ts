@@ -10,6 +10,11 @@ it('reads letters and chords alike', () => {
   expect(chords.map((more) => actionOf(key('Enter', more), true))).toEqual(['accept', 'reject', 'edit'])
 })
 
+it('lets who only reviews decide and not type', () => {
+  const reviewing = [key('a'), key('r'), key('e'), key('Enter', { altKey: true }), key('Enter', { ctrlKey: true })]
+  expect(reviewing.map((press) => actionOf(press, true, false))).toEqual(['accept', 'reject', undefined, undefined, 'accept'])
+})
+
 it('decides nothing for who may not, and leaves the rest to the browser', () => {
   expect(['a', 'r', 'e', 'u', 'Enter', 'x'].map((name) => actionOf(key(name), false))).toEqual([undefined, undefined, undefined, undefined, undefined, undefined])
   // A writer's own: copy, delete a word, reload.

@@ -3,11 +3,13 @@
 export type Act = 'next' | 'previous' | 'accept' | 'reject' | 'edit' | 'undo' | 'sheet' | 'text'
 export type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>
 
-export function actionOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Press, mayDecide: boolean): Act | undefined {
+/** `mayType`: whether they may also put in words of their own. */
+export function actionOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Press, mayDecide: boolean, mayType = mayDecide): Act | undefined {
   const mod = ctrlKey || metaKey
   if (key === 'F8') return shiftKey ? 'previous' : 'next'
-  if (key === 'Enter' && mayDecide && (mod || altKey)) return altKey ? 'edit' : shiftKey ? 'reject' : 'accept'
+  if (key === 'Enter' && altKey) return mayDecide && mayType ? 'edit' : undefined
+  if (key === 'Enter' && mayDecide && mod) return shiftKey ? 'reject' : 'accept'
   if (mod || altKey) return undefined
-  const letters: Record<string, Act> = { j: 'next', k: 'previous', '?': 'sheet', Escape: 'text', ...(mayDecide && { a: 'accept', r: 'reject', e: 'edit', u: 'undo' }) }
+  const letters: Record<string, Act> = { j: 'next', k: 'previous', '?': 'sheet', Escape: 'text', ...(mayDecide && { a: 'accept', r: 'reject', u: 'undo' }), ...(mayDecide && mayType && { e: 'edit' }) }
   return letters[key.length === 1 ? key.toLowerCase() : key]
 }

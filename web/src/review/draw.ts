@@ -105,7 +105,7 @@ class Actions extends WidgetType {
     return other.id === this.id && other.number === this.number && other.look === this.look
   }
 
-  toDOM(): HTMLElement {
+  toDOM(view: EditorView): HTMLElement {
     const anchor = document.createElement('span')
     anchor.className = `cm-hunk-anchor ${this.look}`
     const holder = anchor.appendChild(document.createElement('span'))
@@ -119,7 +119,7 @@ class Actions extends WidgetType {
       holder.append(this.button('edit', 'Look at', PENCIL))
     } else {
       holder.append(this.button('accept', 'Accept', CHECK))
-      if (this.look.includes('is-active')) holder.append(this.button('edit', 'Edit', PENCIL))
+      if (this.look.includes('is-active') && !view.state.readOnly) holder.append(this.button('edit', 'Edit', PENCIL))
     }
     holder.append(this.button('reject', 'Reject', CROSS))
     return anchor

@@ -1,5 +1,6 @@
 /** Review by keyboard: chords work in the text; Esc leaves it for the bar, where single letters work. */
 import type { EditorView, KeyBinding } from '@codemirror/view'
+import { canWrite, useDocument } from '../editor/store.ts'
 import type { Hunk } from '../wire/types.ts'
 import { acceptHunk, rejectHunk, undoLastAccept } from './decide.ts'
 import { activate, activeHunk, hunksOf, neighbour, reviewField } from './field.ts'
@@ -18,8 +19,9 @@ export function accept(hunk: Hunk): void {
   else void acceptHunk(hunk)
 }
 
+/** Who may not write sees it in the list, and decides it there as it is. */
 export function edit(hunk: Hunk): void {
-  usePanel.setState({ open: true, editing: hunk.id })
+  usePanel.setState({ open: true, editing: canWrite(useDocument.getState().role) ? hunk.id : null })
 }
 
 const onActive = (act: (hunk: Hunk) => void) => (view: EditorView): boolean => {

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 
 vi.mock('../session/store.ts', () => ({ useSession: () => undefined }))
 
-const { consentOf, heldBack, mayDecide, onlookers } = await import('./who.ts')
+const { consentOf, heldBack, mayDecide, mayType, onlookers } = await import('./who.ts')
 
 const request = (...policies: string[]) => ({ policies, author: { id: 'ana', name: 'Ana' } })
 
@@ -20,6 +20,11 @@ it('lets everybody else decide but viewers', () => {
   expect(mayDecide(request('any'), { id: 'bo', role: 'reviewer' })).toBe(true)
   expect(mayDecide(request('two'), { id: 'ana', role: 'editor' })).toBe(true)
   expect(mayDecide(request('any'), { id: 'bo', role: 'viewer' })).toBe(false)
+})
+
+it('lets those type who write, and not who only reviews', () => {
+  const roles = ['owner', 'editor', 'reviewer', 'viewer'] as const
+  expect(roles.map((role) => mayType({ id: 'bo', role }))).toEqual([true, true, false, false])
 })
 
 it('names everybody who looks once, in however many tabs, and never ourselves', () => {

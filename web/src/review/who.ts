@@ -18,6 +18,9 @@ export function useDeskReviewer(): Reviewer {
   return { id: me?.user.id, role: me?.role ?? 'viewer' }
 }
 
+/** Whether somebody may put in words of their own: an edit, another input, another plan. Who only reviews decides and does not type. */
+export const mayType = ({ role }: Reviewer): boolean => canWrite(role)
+
 /** What about a request says who may decide it. */
 type Matter = Pick<ApprovalRequest, 'policies' | 'author'> & Partial<Pick<ApprovalRequest, 'document_id' | 'preview_type'>>
 

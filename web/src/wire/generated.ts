@@ -370,7 +370,8 @@ hunks?: Array<HunkResponse>,
  */
 finish?: string, 
 /**
- * With `edit`: the input to run instead (same tool).
+ * With `edit`: the input to run instead (same tool). It takes the right to write, and is judged as it will be applied: policies and
+ * rules by size and path.
  */
 updated_input?: unknown, 
 /**
@@ -396,7 +397,8 @@ id: string,
  */
 decision: string, 
 /**
- * With `accept`: the text to put there instead of the proposed one.
+ * With `accept`: the text to put there instead of the proposed one. Another than the proposed one takes the right to write, and
+ * counts where policies and rules look at sizes.
  */
 text?: string, 
 /**
@@ -464,7 +466,7 @@ request_id: string,
  */
 hunks?: Array<string>, 
 /**
- * Undo although the words were touched since.
+ * Undo although the words were touched since; what is overwritten counts where policies look at sizes.
  */
 force?: boolean, 
 /**
@@ -1270,7 +1272,7 @@ paused: boolean,
  */
 warnings: Array<Warning>, 
 /**
- * `approve`, `reject`, …
+ * `approve`, `reject`, `edit`, `respond`: what the request can take; `edit` is for people who may write.
  */
 allowed_decisions: Array<string>, 
 /**
@@ -1278,7 +1280,8 @@ allowed_decisions: Array<string>,
  */
 preview_hash: string, 
 /**
- * Who may decide: the strictest of what the document says for it.
+ * Who may accept what is open, as it stands now: the strictest of what the document says for it. A decision with a person's own
+ * words can take more, a rejection never does.
  */
 policy: string, 
 /**
@@ -1286,7 +1289,8 @@ policy: string,
  */
 policies: Array<string>, 
 /**
- * How many UTF-16 units it deletes and inserts together; `null`: nobody can tell.
+ * How many UTF-16 units it deletes and inserts together: changes of a text as they were proposed, a call as its current preview
+ * shows; `null`: nobody can tell.
  */
 units: number | null, 
 /**

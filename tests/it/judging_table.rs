@@ -1,0 +1,401 @@
+//! Every way to decide, and what is judged when: one table of real calls. A request comes through each door that makes one, and
+//! each refusal is tried through each door that decides.
+//!
+//! Everywhere the same is in force: an owner decides about more than 100 units, a rule denies more than 1,000, and at the desk
+//! another rule denies `secret*`. Each proposal is small, so by what was proposed anybody would decide it.
+
+use std::collections::BTreeSet;
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+
+use crate::samples::events;
+use crate::support::api::Program;
+use crate::support::http::send;
+use crate::support::mcp::{self, Mcp};
+use crate::support::script::full;
+use crate::support::{Cli, Desk, OWNER, Person, Request, Role, Script};
+
+const TEXT: &str = "one two three\n";
+const CHANGED: &str = "one TWO three\n";
+
+/// How a request comes to be. A new one does not compile before it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    /// `run` over the socket: a file.
+    Run,
+    /// A tool of MCP: a file.
+    McpFile,
+    /// The Claude CLI: a file.
+    CliFile,
+    /// The Messages API with tools of the server: a file.
+    MessagesFile,
+    /// `askClaudeCode`: a change of the text.
+    Ask,
+    /// A tool of MCP: a change of the text.
+    McpText,
+    /// The Claude CLI: a change of the text.
+    CliText,
+    /// The Messages API with tools of the server: a change of the text.
+    MessagesText,
+    /// A plan, in plan mode.
+    Plan,
+    /// A document that is to be made.
+    NewDocument,
+}
+
+/// What a decision carries.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// So many units of one's own: as another input, or as the text of the change.
+    Own(usize),
+    /// The same, with a word for the changes that are not named.
+    OwnAndFinish(usize),
+    /// Another file, with so many units.
+    File(&'static str, usize),
+    /// As it was proposed.
+    Plain,
+    /// An answer instead.
+    Respond,
+}
+
+/// What must be judged for the answer that is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judged {
+    Role,
+    PolicyBySize,
+    RuleBySize,
+    RuleByPath,
+    Nothing,
+}
+
+use Form::{File, Own, OwnAndFinish, Plain, Respond};
+use Judged::{Nothing, PolicyBySize, Role as ByRole, RuleByPath, RuleBySize};
+
+const FILES: &[Door] = &[Door::Run, Door::McpFile, Door::CliFile, Door::MessagesFile];
+const TEXTS: &[Door] = &[Door::Ask, Door::McpText, Door::CliText, Door::MessagesText];
+const OTHERS: &[Door] = &[Door::Plan, Door::NewDocument];
+
+/// (requests of these doors, who decides, how, what that must be refused by). The last line of each is taken.
+#[rustfmt::skip]
+const TABLE: &[(&[Door], char, Form, Judged)] = &[
+    (FILES,  'v', Plain,                    ByRole),
+    (FILES,  'r', Own(5),                   ByRole),
+    (FILES,  'r', File("other.txt", 5),     ByRole),
+    (FILES,  'e', Own(101),                 PolicyBySize),
+    (FILES,  'e', File("other.txt", 101),   PolicyBySize),
+    (FILES,  'o', Own(1_001),               RuleBySize),
+    (FILES,  'e', File("secret.txt", 5),    RuleByPath),
+    (FILES,  'o', File("secret.txt", 5),    RuleByPath),
+    (FILES,  'e', File("other.txt", 100),   Nothing),
+    (TEXTS,  'v', Plain,                    ByRole),
+    (TEXTS,  'r', Own(5),                   ByRole),
+    (TEXTS,  'r', OwnAndFinish(5),          ByRole),
+    (TEXTS,  'e', Own(98),                  PolicyBySize),
+    (TEXTS,  'e', OwnAndFinish(98),         PolicyBySize),
+    (TEXTS,  'o', Own(998),                 RuleBySize),
+    (TEXTS,  'o', OwnAndFinish(998),        RuleBySize),
+    (TEXTS,  'e', Own(97),                  Nothing),
+    (OTHERS, 'v', Plain,                    ByRole),
+    (OTHERS, 'r', Own(5),                   ByRole),
+    (OTHERS, 'e', Own(101),                 PolicyBySize),
+    (OTHERS, 'o', Own(1_001),               RuleBySize),
+    (OTHERS, 'r', Respond,                  Nothing),
+];
+
+/// A server with everybody there is, and one request.
+struct Stage {
+    people: Vec<(char, Person)>,
+    request: Request,
+    /// Whoever waits for what comes of it.
+    _caller: Caller,
+    desk: Desk,
+    _cli: Option<Cli>,
+}
+
+fn call(tool: &str, input: Value) -> Value {
+    json!({"type": "tool_use", "name": tool, "input": input})
+}
+
+fn file(content: &str) -> Value {
+    json!({"file_path": "a.txt", "content": content})
+}
+
+/// What the model of a door does, once it is asked.
+fn script(door: Door) -> Script {
+    let once = |tool: &str, input: &Value| Script::calling(tool, input);
+    match door {
+        Door::Run | Door::MessagesFile => once("Write", &file("short")),
+        Door::Ask => Script::rewriting(CHANGED),
+        Door::MessagesText => Script::default()
+            .answering(".", "read_document", &json!({}))
+            .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [call("update_full_document", full(CHANGED))]}))
+            .closing("Done."),
+        Door::Plan => once("ExitPlanMode", &json!({"plan": "Tidy."})),
+        Door::NewDocument => {
+            once("create_new_document", &json!({"title": "N", "new_content": "short", "explanation": "x"}))
+        }
+        Door::McpFile | Door::McpText | Door::CliFile | Door::CliText => Script::talking(),
+    }
+}
+
+fn cli(door: Door) -> Option<Cli> {
+    let called = match door {
+        Door::CliFile => call("atlas_write", file("short")),
+        Door::CliText => call("update_full_document", full(CHANGED)),
+        _ => return None,
+    };
+    let says = json!({"content": [{"type": "text", "text": "Done."}]});
+    Some(Cli::playing(&[(".", json!([{"content": [called]}, says]))]))
+}
+
+impl Stage {
+    /// Lets a request come through a door.
+    fn set(door: Door) -> Self {
+        let cli = cli(door);
+        let plan = match &cli {
+            Some(cli) => cli.plan().model("claude-cli"),
+            None => Desk::plan().script(script(door)),
+        };
+        let desk = plan.workspace(&[]).start();
+        let owner = desk.owner();
+        let document = owner.creates(TEXT);
+        for place in ["desk", document.as_str()] {
+            let policies = json!([{"over": 100, "policy": "owner"}]);
+            owner
+                .emit("document:settings", &json!({"documentId": place, "policies": policies}))
+                .ok();
+            let deny = json!({"documentId": place, "effect": "deny", "over": 1_000});
+            owner.emit("rules:add", &deny).ok();
+        }
+        let deny = json!({"documentId": "desk", "effect": "deny", "path": "secret*"});
+        owner.emit("rules:add", &deny).ok();
+        let caller = asks(door, &desk, &owner);
+        let request = owner.sees_request();
+        assert_eq!(request["policies"], json!(["any"]), "{door:?}");
+        assert!(request["units"].as_u64().unwrap() < 20, "{door:?}: {}", request["units"]);
+        let mut people = vec![
+            ('v', desk.person("Vic", Role::Viewer)),
+            ('r', desk.person("Rex", Role::Reviewer)),
+            ('e', desk.editor("Ed")),
+            ('o', owner),
+        ];
+        for (_, person) in &mut people {
+            person.opens(&document);
+        }
+        Self { people, request, _caller: caller, desk, _cli: cli }
+    }
+
+    fn person(&self, letter: char) -> &Person {
+        &self.people.iter().find(|(it, _)| *it == letter).expect("somebody").1
+    }
+
+    /// A decision in this form.
+    fn decision(&self, form: Form) -> Value {
+        let edit = |input: Value| json!({"decision": "edit", "updated_input": input});
+        let own = |units: usize| "Z".repeat(units);
+        let decision = match (form, self.request["tool_name"].as_str().unwrap()) {
+            (Plain, _) => json!({"approved": true}),
+            (Respond, _) => json!({"decision": "respond", "message": "Later."}),
+            (Own(units), "Write") => edit(json!({"file_path": "a.txt", "content": own(units)})),
+            (File(path, units), _) => edit(json!({"file_path": path, "content": own(units)})),
+            (Own(units), "ExitPlanMode") => edit(json!({"plan": own(units)})),
+            (Own(units), "create_new_document") => {
+                edit(json!({"title": "N", "new_content": own(units), "explanation": "x"}))
+            }
+            (Own(units) | OwnAndFinish(units), _) => {
+                let id = self.request.hunk(1);
+                let hunks = json!([{"id": id, "decision": "accept", "text": own(units)}]);
+                let mut decision = json!({"approved": true, "hunks": hunks});
+                if let OwnAndFinish(_) = form {
+                    decision["finish"] = json!("accept");
+                }
+                decision
+            }
+        };
+        self.request.decision(decision)
+    }
+
+    /// What each door that decides answers: the code of the refusal, and its words.
+    fn answers(&self, person: &Person, decision: &Value) -> Vec<(&'static str, Value)> {
+        let of_batch = |answer: &Value| answer["results"][0]["error"].clone();
+        let batch = json!({"responses": [decision]});
+        let one = format!("POST /api/v1/requests/{}/decision", self.request.id());
+        vec![
+            ("socket", person.emit("tool_approval_response", decision).body()["error"].clone()),
+            ("batch", of_batch(person.emit("tool_approval_batch", &batch).body())),
+            ("REST", self.posts(person, &one, decision)),
+            (
+                "REST batch",
+                of_batch(&self.posts(person, "POST /api/v1/requests/decisions", &batch)),
+            ),
+        ]
+    }
+
+    fn posts(&self, person: &Person, route: &str, body: &Value) -> Value {
+        let address = self.desk.address();
+        let bearer = format!("Bearer {}", person.token);
+        let headers =
+            [("Host", address), ("Authorization", &bearer), ("Content-Type", "application/json")];
+        serde_json::from_str(&send(address, route, &headers, &body.to_string()).body).unwrap()
+    }
+}
+
+/// Who makes a call, and waits as long as this is kept.
+enum Caller {
+    Socket,
+    Messages(#[expect(dead_code, reason = "it is waited with, not for")] JoinHandle<()>),
+    Mcp(#[expect(dead_code, reason = "it is waited with, not for")] (Mcp, mcp::Answer)),
+}
+
+/// Makes the call, through its door.
+fn asks(door: Door, desk: &Desk, owner: &Person) -> Caller {
+    let runs = |mode: &str| {
+        owner.emit("run", &json!({"prompt": "Do it", "permission_mode": mode})).ok();
+        Caller::Socket
+    };
+    let asks = |mode: &str| {
+        let context = json!({"documentId": owner.document()});
+        let ask = json!({"sessionId": owner.session(), "prompt": "Do it", "permission_mode": mode, "context": context});
+        owner.emit("askClaudeCode", &ask).ok();
+        Caller::Socket
+    };
+    let messages = |tools: &str| {
+        let program = Program::with(desk, OWNER);
+        program.opts_in(&json!([tools]));
+        let document = owner.document();
+        let program = match tools {
+            "document" => program.header("x-copydesk-document", &document),
+            _ => program,
+        };
+        let said = json!([{"role": "user", "content": "Do it"}]);
+        Caller::Messages(std::thread::spawn(move || drop(program.asks(&said, &json!({})))))
+    };
+    match door {
+        Door::Run => runs("sdk"),
+        Door::CliFile => runs("mcpProxy"),
+        Door::Ask | Door::NewDocument => asks("sdk"),
+        Door::CliText => asks("mcpProxy"),
+        Door::Plan => asks("toolApproval"),
+        Door::MessagesFile => messages("workspace"),
+        Door::MessagesText => messages("document"),
+        Door::McpFile => {
+            let coder = Mcp::arrives(desk, OWNER, "coder");
+            let answer = coder.calls("atlas_write", file("short"));
+            Caller::Mcp((coder, answer))
+        }
+        Door::McpText => {
+            let coder = Mcp::arrives(desk, OWNER, "coder");
+            coder.reads(&owner.document());
+            let rewrite = json!({"document_id": owner.document(), "new_content": CHANGED, "explanation": "x"});
+            let answer = coder.calls("update_full_document", rewrite);
+            Caller::Mcp((coder, answer))
+        }
+    }
+}
+
+/// The word by which people know what refused them.
+fn words(judged: Judged) -> &'static str {
+    match judged {
+        PolicyBySize => "so large that only an owner",
+        RuleBySize | RuleByPath => "a rule denies this",
+        ByRole | Nothing => "",
+    }
+}
+
+fn plays(door: Door) {
+    let stage = Stage::set(door);
+    let rows = TABLE.iter().filter(|(doors, ..)| doors.contains(&door));
+    let mut wrong = Vec::new();
+    let mut taken = 0;
+    for &(_, letter, form, judged) in rows {
+        let (person, decision) = (stage.person(letter), stage.decision(form));
+        if judged == Nothing {
+            person.emit("tool_approval_response", &decision).ok();
+            taken += 1;
+            continue;
+        }
+        for (through, error) in stage.answers(person, &decision) {
+            // A problem of REST says it by its type.
+            let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("taken");
+            let said = error["message"].as_str().or(error["detail"].as_str()).unwrap_or_default();
+            if !code.ends_with("not_allowed") || !said.contains(words(judged)) {
+                wrong.push(format!("{door:?} {letter} {form:?} {judged:?} by {through}: {error}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(taken, 1, "{door:?}: one decision of the table is taken");
+}
+
+macro_rules! stories {
+    ($($name:ident: $door:ident,)*) => {
+        $(#[test]
+        fn $name() {
+            plays(Door::$door);
+        })*
+
+        /// Every door has a story, or its way of asking is never used, which does not compile.
+        #[test]
+        fn every_door_is_in_the_table() {
+            for door in [$(Door::$door),*] {
+                let judged: Vec<_> = TABLE
+                    .iter()
+                    .filter(|(doors, ..)| doors.contains(&door))
+                    .map(|(.., judged)| *judged)
+                    .collect();
+                for each in [ByRole, PolicyBySize, RuleBySize, Nothing] {
+                    assert!(judged.contains(&each), "{door:?} and {each:?}");
+                }
+            }
+        }
+    };
+}
+
+stories! {
+    a_file_that_a_run_writes: Run,
+    a_file_over_mcp: McpFile,
+    a_file_of_the_cli: CliFile,
+    a_file_over_the_messages_api: MessagesFile,
+    a_change_of_a_text: Ask,
+    a_change_over_mcp: McpText,
+    a_change_of_the_cli: CliText,
+    a_change_over_the_messages_api: MessagesText,
+    a_plan: Plan,
+    a_document_that_is_made: NewDocument,
+}
+
+/// Events and routes that decide something, and where they are judged; `None`: they decide nothing.
+#[rustfmt::skip]
+const WAYS: &[(&str, Option<&str>)] = &[
+    ("tool_approval_response", Some("the table, judging.rs")),
+    ("tool_approval_batch", Some("the table")),
+    ("approval:undo", Some("judging.rs: undo")),
+    ("approval:reopen", Some("judging.rs: proposed again")),
+    ("approval:list", None),
+    ("approval:told", None),
+    ("approval:focus", None),
+    ("approval:extend", None),
+    ("approval:withdraw", None),
+    ("list_pending_approvals", None),
+    ("/api/v1/requests", None),
+    ("/api/v1/requests/decisions", Some("the table")),
+    ("/api/v1/requests/{id}", None),
+    ("/api/v1/requests/{id}/decision", Some("the table")),
+    ("/api/v1/requests/{id}/told", None),
+    ("/api/v1/requests/{id}/extend", None),
+    ("/api/v1/requests/{id}/undo", Some("judging.rs: undo")),
+    ("/api/v1/requests/{id}/reopen", Some("judging.rs: proposed again")),
+    ("/api/v1/requests/{id}/withdraw", None),
+];
+
+#[test]
+fn every_way_to_decide_is_known_here() {
+    let is_about = |name: &&str| name.contains("approval");
+    let source = include_str!("../../src/http/mod.rs");
+    let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+    let routes = routes.filter(|route| route.starts_with("/api/v1/requests"));
+    let known: BTreeSet<_> = WAYS.iter().map(|(way, _)| *way).collect();
+    let there: BTreeSet<_> = events().into_iter().filter(is_about).chain(routes).collect();
+    assert_eq!(known, there, "tests/it/judging_table.rs, src/socket/mod.rs and src/http/mod.rs");
+}
