@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use copydesk::document::{Document, Incoming, Limits, Text};
+use copydesk::document::{Document, Incoming, Limits, RebaseBudget, TailLimits, Text};
 use copydesk::ids::{ClientId, Version};
 use flate2::read::GzDecoder;
 use ropey::Rope;
@@ -177,7 +177,11 @@ fn compare(label: &str, goal: f64, session: &Session) {
                 replace(&mut rope, edit.at, edit.delete, &session.inserts[edit.insert.clone()]);
             }
         }));
-        let mut document = Document::with_tail(Text::new(&session.start), Version(0), count);
+        let mut document = Document::with_tail(
+            Text::new(&session.start),
+            Version(0),
+            TailLimits { updates: count, bytes: usize::MAX },
+        );
         engine = engine.min(cpu_time(|| {
             for edit in edits {
                 push(&mut document, &writer, &session.changes[edit.change.clone()]);
@@ -218,7 +222,9 @@ fn rebase(session: &Session) {
         let once = |document: &mut Document| {
             let checkpoint = document.checkpoint();
             assert!(
-                document.push(base, &incoming, &LIMITS).is_ok_and(|committed| committed.len() == 1)
+                document
+                    .push(base, &incoming, &LIMITS, RebaseBudget::UNLIMITED)
+                    .is_ok_and(|committed| committed.len() == 1)
             );
             document.roll_back(checkpoint);
         };
@@ -237,7 +243,12 @@ fn rebase(session: &Session) {
 }
 
 fn push(document: &mut Document, client: &ClientId, changes: &str) {
-    let committed = document.push(document.version(), &[Incoming { client, changes }], &LIMITS);
+    let committed = document.push(
+        document.version(),
+        &[Incoming { client, changes }],
+        &LIMITS,
+        RebaseBudget::UNLIMITED,
+    );
     assert!(committed.is_ok_and(|committed| committed.len() == 1), "{changes}");
 }
 

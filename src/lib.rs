@@ -13,7 +13,7 @@
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
 //!    [`webhook`]: tells addresses outside what waits and what was resolved.
 //! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
-//!    [`failpoint`]: where tests let it die.
+//!    [`failpoint`]: where tests let it die. [`cpu_pool`]: threads for work that takes long.
 
 pub mod ids;
 pub mod who;
@@ -47,5 +47,6 @@ pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod cpu_pool;
 pub mod failpoint;
 pub mod telemetry;

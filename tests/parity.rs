@@ -6,7 +6,7 @@
 
 use copydesk::document::{
     Assoc, ChangeError, ChangeSet, Document, Edit, Incoming, Limits, MapMode, Order, PositionError,
-    Text, Touch,
+    RebaseBudget, Text, Touch,
 };
 use copydesk::ids::{ClientId, Version};
 use serde::de::DeserializeOwned;
@@ -31,7 +31,11 @@ fn sets_are_made_and_applied_as_by_codemirror() {
         assert_eq!(change, set(&json));
         let mut document = Document::new(text.clone(), Version(0));
         let typed = [Incoming { client: &ClientId::from("a"), changes: &json }];
-        let committed = document.push(Version(0), &typed, &Limits::NONE).unwrap().next().unwrap();
+        let committed = document
+            .push(Version(0), &typed, &Limits::NONE, RebaseBudget::UNLIMITED)
+            .unwrap()
+            .next()
+            .unwrap();
         assert_eq!(
             (&*committed.changes, document.text().to_string()),
             (json.as_str(), result.clone())
@@ -114,7 +118,9 @@ fn sessions_of_many_editors_end_as_with_codemirror() {
             let client = ClientId::from(client);
             let incoming: Vec<_> =
                 updates.iter().map(|changes| Incoming { client: &client, changes }).collect();
-            let updates = document.push(Version(version), &incoming, &Limits::NONE).unwrap();
+            let updates = document
+                .push(Version(version), &incoming, &Limits::NONE, RebaseBudget::UNLIMITED)
+                .unwrap();
             let found: Vec<_> = updates.map(|update| String::from(update.changes)).collect();
             assert_eq!(found, committed);
         }

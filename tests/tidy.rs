@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 /// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
 const ROOMS: &[(&str, &str)] = &[
     ("failpoint", ""),
+    ("cpu_pool", ""),
     ("ids", ""),
     ("who", "ids"),
     ("document", "ids"),
@@ -21,7 +22,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("export", "ids who document review"),
     ("store", "ids who failpoint"),
     ("auth", "ids who store"),
-    ("room", "ids who document review store auth failpoint"),
+    ("room", "ids who document review store auth failpoint cpu_pool"),
     ("processes", ""),
     ("workspace", "processes"),
     ("files", "ids who document room store workspace failpoint"),
@@ -78,7 +79,7 @@ const WALLS: &[(&str, &str)] = &[
     ("rmcp", "llm/claude mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the owner of a file.
-    ("rustix", "processes workspace/beside.rs"),
+    ("rustix", "processes workspace/beside.rs cpu_pool.rs"),
     ("schemars", "http tools wire"),
     ("similar", "document/diff review/preview.rs"),
     ("socketioxide", "socket app.rs"),

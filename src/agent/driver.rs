@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::ids::{RequestId, RunId};
-use crate::room::RoomError;
 use crate::room::command::{Reading, Sketches};
+use crate::room::{RoomError, text_at};
 use crate::store::{AuditEntry, Batch, Op};
 use crate::tools::Call;
 use crate::tools::Ground;
@@ -22,7 +22,6 @@ use crate::tools::Unread;
 use crate::tools::elsewhere::Read;
 use crate::tools::hooks::audit::Line;
 use crate::tools::hooks::format::stamp_outcome;
-use crate::tools::told;
 use crate::wire::messages::ContentBlock;
 
 use super::models::Chosen;
@@ -328,11 +327,12 @@ impl<'a> Driver<'a> {
             return Ok(Some(now.clone()));
         }
         let document = self.voice.room.document();
-        let loaded = self.shared.store.load_at(document, version).await.map_err(AskError::from)?;
-        let text = loaded.and_then(|it| {
-            told::replay(&it.text, it.updates.iter().map(|update| &*update.changes))
-        });
-        Ok(text.map(|text| Reading { version, text, ..now.clone() }))
+        let person = self.run.ask.principal.user.as_str();
+        match text_at(&self.shared.store, document, version, person).await {
+            Ok(text) => Ok(Some(Reading { version, text, ..now.clone() })),
+            Err(RoomError::NoDocument) => Ok(None),
+            Err(error) => Err(AskError::from(error).into()),
+        }
     }
 
     /// Appends to the transcript, durably, and only then tells people. An answer may wait for its first call.

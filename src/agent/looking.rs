@@ -3,7 +3,7 @@
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::room::RoomError;
 use crate::room::event::Response;
-use crate::store::{RunRecord, Scope};
+use crate::store::RunRecord;
 
 use super::past::Texts;
 use super::record::Run;
@@ -37,9 +37,7 @@ impl Agents {
             opened => Some(opened?),
         };
         // It may wait in the room of another document, at the desk, or in that of a file.
-        let open = shared.store.open_requests(Scope::Everything).await?;
-        let mine = open.into_iter().filter(|it| it.session == *session && it.run == *name);
-        let waiting = mine.map(|request| request.id).collect();
+        let waiting = shared.store.open_requests_of(session, name).await?;
         let mut told = None;
         if record.finished_ms.is_some() {
             let document = run.ask.document.as_ref();

@@ -14,7 +14,7 @@ mod people;
 mod tests;
 mod token;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::Grant;
 pub use owner::{kept_owner_secret, owner_secret};
 pub use pass::{Ended, Pass, ended};
-pub use people::{deciders, holders, may_still, names, provided};
+pub use people::{deciders, holders, may_still, provided};
 pub use token::Secret;
 
 use pass::Passes;
@@ -189,9 +189,7 @@ impl Auth {
     /// caller's question to [`who`](crate::who).
     pub async fn issue(&self, grant: Grant, by: &UserId, now_ms: u64) -> Result<Issued, AuthError> {
         let Grant { role, name, document, expires_ms, user } = grant;
-        let held = self.store.tokens().await?;
-        let in_force = held.iter().filter(|token| pass::ended(token, now_ms).is_none());
-        if in_force.count() >= MOST_TOKENS {
+        if self.store.tokens_in_force(now_ms).await?.len() >= MOST_TOKENS {
             return Err(AuthError::TooMany { limit: MOST_TOKENS });
         }
         if let Some(document) = &document {
@@ -249,14 +247,16 @@ impl Auth {
 
     /// Ends the passes whose tokens ran out, or were revoked by another process. To be called every second or so.
     pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
+        for (token, why) in self.passes.expired(now_ms) {
+            self.end(&token, why);
+        }
+        // Only those that somebody is here with, however many there ever were.
         let here = self.passes.tokens();
         if here.is_empty() {
             return Ok(());
         }
-        let mut tokens = self.store.tokens().await?;
-        tokens.retain(|token| here.contains(&token.id));
-        for token in &tokens {
-            if let Some(why) = pass::ended(token, now_ms) {
+        for token in self.store.tokens_named(&here).await? {
+            if let Some(why) = pass::ended(&token, now_ms) {
                 self.end(&token.id, why);
             }
         }
@@ -300,9 +300,15 @@ impl Auth {
         }
     }
 
-    /// What people are called; see [`names`].
-    pub async fn names(&self) -> Result<HashMap<UserId, String>, AuthError> {
-        Ok(names(&self.store).await?)
+    /// What these people are called: for showing who did something when they are not connected. Somebody with several tokens
+    /// is called as on the newest; somebody without any is not there.
+    pub async fn names<'a>(
+        &self,
+        people: impl IntoIterator<Item = &'a UserId>,
+    ) -> Result<HashMap<UserId, String>, AuthError> {
+        let people: BTreeSet<_> = people.into_iter().collect();
+        let people: Vec<_> = people.into_iter().cloned().collect();
+        Ok(self.store.names_of(&people).await?)
     }
 
     /// All tokens, oldest first: hashes, never secrets.

@@ -136,11 +136,22 @@ impl Passes {
         }
     }
 
-    /// The tokens with which somebody is here.
+    /// The tokens with which somebody is here, and whose time has run out at `now_ms`.
+    pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, Ended)> {
+        let out = self.out();
+        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
+        let ended = held.filter(|(_, held)| held.why.get().is_none());
+        ended
+            .filter_map(|(token, it)| Some((token.clone(), expired(it.expires_ms, now_ms)?)))
+            .collect()
+    }
+
+    /// The tokens with which somebody is here, and that have not ended as far as is known.
     pub(super) fn tokens(&self) -> Vec<TokenId> {
         let out = self.out();
-        let held = out.iter().filter(|(_, standing)| standing.strong_count() > 0);
-        held.map(|(token, _)| token.clone()).collect()
+        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
+        let good = held.filter(|(_, held)| held.why.get().is_none());
+        good.map(|(token, _)| token.clone()).collect()
     }
 
     fn out(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<Standing>>> {

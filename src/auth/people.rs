@@ -1,6 +1,6 @@
-//! The people behind the tokens: who could decide, who may still ask, what they are called.
+//! The people behind the tokens: who could decide, who may still ask.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::pass;
 use crate::ids::{DocumentId, UserId};
@@ -9,7 +9,7 @@ use crate::who::{Action, Principal, Role};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
-    Ok(good(store.tokens().await?, now_ms).collect())
+    Ok(good(store.tokens_in_force(now_ms).await?, now_ms).collect())
 }
 
 /// Those of the tokens that are good, as whom they let in.
@@ -54,11 +54,4 @@ pub fn provided(user: &UserId, action: Action, document: Option<&DocumentId>, no
     let (user, document) = (user.clone(), document.cloned());
     let roles = Role::ALL.into_iter().filter(|role| role.may(action)).collect();
     Op::Provided(Standing { user, roles, document, now_ms })
-}
-
-/// What people are called: for showing who did something when they are not connected. Somebody with several tokens is
-/// called as on the newest.
-pub async fn names(store: &Store) -> Result<HashMap<UserId, String>, StoreError> {
-    let tokens = store.tokens().await?;
-    Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
 }

@@ -119,7 +119,8 @@ async fn two_tokens_can_be_the_same_person() {
     assert_eq!(first.principal.user, again.principal.user);
     assert_ne!(first.principal.user, stranger.principal.user);
     assert_ne!(first.secret, again.secret);
-    let names = auth.names().await.unwrap();
+    let people = [first.principal.user.clone(), stranger.principal.user.clone()];
+    let names = auth.names(&people).await.unwrap();
     assert_eq!((names.len(), names[&first.principal.user].as_str()), (2, "Anna B."));
 }
 

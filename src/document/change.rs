@@ -194,6 +194,11 @@ impl ChangeSet {
         self.sections.iter().map(|section| section.new_len() as usize).sum()
     }
 
+    /// UTF-16 units that are inserted.
+    pub(super) fn inserted_units(&self) -> usize {
+        self.sections.iter().map(|section| usize::try_from(section.ins).unwrap_or(0)).sum()
+    }
+
     /// Whether nothing changes (`ChangeDesc.empty`; the length says nothing about that).
     pub fn is_empty(&self) -> bool {
         match self.sections.as_slice() {

@@ -4,8 +4,19 @@ use std::collections::VecDeque;
 
 use crate::ids::{ClientId, Version};
 
-/// Updates per block; whole blocks are dropped from the old end.
-const BLOCK: usize = 512;
+/// Updates of a block; whole blocks are dropped from the old end.
+const BLOCK_UPDATES: usize = 512;
+/// Bytes of JSON after which a new block is begun, so a block holds at most these and one update.
+const BLOCK_BYTES: usize = 512 * 1024;
+
+/// How much of the log is kept in memory: the newest updates while both bounds hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TailLimits {
+    /// Updates that are kept at least, as long as they fit into `bytes`.
+    pub updates: usize,
+    /// Bytes of JSON after which older updates are dropped, whatever their number.
+    pub bytes: usize,
+}
 
 /// The tail of the log. Holds every update from `start` to `end`, without gap.
 #[derive(Debug)]
@@ -13,12 +24,16 @@ pub(super) struct Log {
     start: Version,
     end: Version,
     blocks: VecDeque<Block>,
-    keep: usize,
+    /// JSON in all blocks.
+    bytes: usize,
+    limits: TailLimits,
 }
 
-/// Up to [`BLOCK`] updates, one after the other.
+/// Up to [`BLOCK_UPDATES`] updates, one after the other.
 #[derive(Debug, Default)]
 struct Block {
+    /// The version before its first update.
+    start: Version,
     json: String,
     entries: Vec<Entry>,
     authors: Vec<Author>,
@@ -27,7 +42,7 @@ struct Block {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// Where its JSON ends; it begins where that of the entry before ends.
-    end: u32,
+    end: usize,
     /// Index into the authors of the block.
     author: u32,
 }
@@ -47,9 +62,9 @@ pub(super) struct Logged<'a> {
 }
 
 impl Log {
-    /// An empty log that begins at `start` and keeps at least the newest `keep` updates.
-    pub fn new(start: Version, keep: usize) -> Self {
-        Self { start, end: start, blocks: VecDeque::new(), keep }
+    /// An empty log that begins at `start`.
+    pub fn new(start: Version, limits: TailLimits) -> Self {
+        Self { start, end: start, blocks: VecDeque::new(), bytes: 0, limits }
     }
 
     /// The version before the oldest update that is still here.
@@ -62,9 +77,9 @@ impl Log {
         self.end
     }
 
-    /// How many of the newest updates it holds at least.
-    pub fn keeps(&self) -> usize {
-        self.keep
+    /// How much it keeps.
+    pub fn limits(&self) -> TailLimits {
+        self.limits
     }
 
     /// Memory held by the blocks; origins and client names are not counted.
@@ -80,19 +95,42 @@ impl Log {
 
     /// The updates after `version`, which must be in the log.
     pub fn after(&self, version: Version) -> impl ExactSizeIterator<Item = Logged<'_>> {
-        let newer = (version.0 - self.start.0) as usize..(self.end.0 - self.start.0) as usize;
-        newer.map(|at| self.blocks[at / BLOCK].get(at % BLOCK))
+        let mut block = self.blocks.partition_point(|block| block.end() <= version);
+        let mut at = self.blocks.get(block).map_or(0, |it| (version.0 - it.start.0) as usize);
+        (0..(self.end.0 - version.0) as usize).map(move |_| {
+            if at == self.blocks[block].entries.len() {
+                (block, at) = (block + 1, 0);
+            }
+            at += 1;
+            self.blocks[block].get(at - 1)
+        })
+    }
+
+    /// Drops the oldest blocks that are beyond the limits. Not done by [`Self::append`], so that everything appended since
+    /// is still here.
+    pub fn trim(&mut self) {
+        while let Some(oldest) = self.blocks.front() {
+            let held = (self.end.0 - self.start.0) as usize;
+            let is_spare = held - oldest.entries.len() >= self.limits.updates;
+            if !is_spare && self.bytes <= self.limits.bytes {
+                break;
+            }
+            self.start = oldest.end();
+            self.bytes -= oldest.json.len();
+            self.blocks.pop_front();
+        }
     }
 
     /// Adds an update.
     pub fn append(&mut self, client: &ClientId, origin: Option<&str>, changes: &str) {
-        if self.blocks.back().is_none_or(|block| block.entries.len() == BLOCK) {
+        if self.blocks.back().is_none_or(Block::is_full) {
             self.begin_block();
         }
         if let Some(block) = self.blocks.back_mut() {
             block.json.push_str(changes);
             let author = block.author(client, origin);
-            block.entries.push(Entry { end: block.json.len() as u32, author });
+            block.entries.push(Entry { end: block.json.len(), author });
+            self.bytes += changes.len();
             self.end = self.end.next();
         }
     }
@@ -100,11 +138,14 @@ impl Log {
     /// Forgets the updates after `version`, which must be in the log.
     pub fn truncate(&mut self, version: Version) {
         debug_assert!(version >= self.start && version <= self.end, "{version} is not in the log");
-        let keep = (version.0.saturating_sub(self.start.0)) as usize;
-        self.blocks.truncate(keep.div_ceil(BLOCK));
-        if let (Some(block), partial @ 1..) = (self.blocks.back_mut(), keep % BLOCK) {
-            block.entries.truncate(partial);
-            block.json.truncate(block.entries.last().map_or(0, |entry| entry.end as usize));
+        while let Some(newest) = self.blocks.back_mut().filter(|block| block.end() > version) {
+            let before = newest.json.len();
+            newest.truncate((version.0.saturating_sub(newest.start.0)) as usize);
+            self.bytes -= before - newest.json.len();
+            if !newest.entries.is_empty() {
+                break;
+            }
+            self.blocks.pop_back();
         }
         self.end = version;
     }
@@ -113,21 +154,29 @@ impl Log {
         let mut json = String::new();
         if let Some(full) = self.blocks.back_mut() {
             full.json.shrink_to_fit();
-            json.reserve(full.json.len());
+            json.reserve(full.json.len().min(BLOCK_BYTES));
         }
-        let held = (self.end.0 - self.start.0) as usize;
-        if held >= self.keep + BLOCK && self.blocks.pop_front().is_some() {
-            self.start = self.start.plus(BLOCK);
-        }
-        self.blocks.push_back(Block {
-            json,
-            entries: Vec::with_capacity(BLOCK),
-            authors: Vec::new(),
-        });
+        let (entries, authors) = (Vec::new(), Vec::new());
+        self.blocks.push_back(Block { start: self.end, json, entries, authors });
     }
 }
 
 impl Block {
+    fn is_full(&self) -> bool {
+        self.entries.len() >= BLOCK_UPDATES || self.json.len() >= BLOCK_BYTES
+    }
+
+    /// The version after its last update.
+    fn end(&self) -> Version {
+        self.start.plus(self.entries.len())
+    }
+
+    /// Forgets all but the first `keep` updates.
+    fn truncate(&mut self, keep: usize) {
+        self.entries.truncate(keep);
+        self.json.truncate(self.entries.last().map_or(0, |entry| entry.end));
+    }
+
     fn size_bytes(&self) -> usize {
         self.json.capacity()
             + self.entries.capacity() * size_of::<Entry>()
@@ -136,11 +185,11 @@ impl Block {
 
     fn get(&self, at: usize) -> Logged<'_> {
         let entry = self.entries[at];
-        let start = if at == 0 { 0 } else { self.entries[at - 1].end as usize };
+        let start = if at == 0 { 0 } else { self.entries[at - 1].end };
         let author = &self.authors[entry.author as usize];
         Logged {
             client: &author.client,
-            changes: &self.json[start..entry.end as usize],
+            changes: &self.json[start..entry.end],
             origin: author.origin.as_deref(),
         }
     }

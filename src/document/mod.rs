@@ -10,6 +10,7 @@ mod cursor;
 pub mod diff;
 mod json;
 mod log;
+mod position_index;
 pub mod provenance;
 mod reader;
 mod rebase;
@@ -17,6 +18,9 @@ mod text;
 mod transform;
 
 pub use change::{ChangeError, ChangeSet, ChangedRange, Edit, Limits};
+pub use log::TailLimits;
+pub use position_index::PositionIndex;
+pub use rebase::RebaseBudget;
 pub use text::{PositionError, Text, utf16_len};
 pub use transform::{Assoc, MapMode, Order, Touch};
 
@@ -24,8 +28,9 @@ use crate::ids::{ClientId, Version};
 use json::Typed;
 use log::{Log, Logged};
 
-/// How many updates a document remembers at least, so that clients can catch up without loading it anew.
-pub const TAIL: usize = 10_000;
+/// How much of its log a document keeps in memory, so that clients catch up, and late pushes are moved, without a look at the
+/// store.
+pub const TAIL: TailLimits = TailLimits { updates: 10_000, bytes: 8 * 1024 * 1024 };
 
 /// One committed update.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +70,12 @@ pub enum PushError {
         base: Version,
         /// The oldest version that can be rebased.
         tail_start: Version,
+    },
+    /// Moving the updates over those made meanwhile costs more than the push may; nothing was changed.
+    #[error("moving these updates over those made meanwhile costs more than {budget} steps")]
+    TooCostly {
+        /// What it may cost, in sections looked at.
+        budget: u64,
     },
     /// There are more updates than the log is sure to hold, so that not all of them could be told.
     #[error("a push has at most {most} updates")]
@@ -110,13 +121,13 @@ impl Update {
 }
 
 impl Document {
-    /// A document at `version` with an empty log that will hold at least [`TAIL`] updates.
+    /// A document at `version` with an empty log that will keep what [`TAIL`] says.
     pub fn new(text: Text, version: Version) -> Self {
         Self::with_tail(text, version, TAIL)
     }
 
-    /// As [`Self::new`], with a log of at least the newest `tail` updates.
-    pub fn with_tail(text: Text, version: Version, tail: usize) -> Self {
+    /// As [`Self::new`], with another tail.
+    pub fn with_tail(text: Text, version: Version, tail: TailLimits) -> Self {
         Self { text, log: Log::new(version, tail) }
     }
 
@@ -149,20 +160,22 @@ impl Document {
     ///
     /// Updates made meanwhile come first: the new ones are rebased over them, one at a time, as the client itself does. Leading
     /// updates that are committed already (the client did not hear of it and sent them again) are recognised and left out. An
-    /// update of which nothing is left still takes a version, because its author waits for it. All or nothing.
+    /// update of which nothing is left still takes a version, because its author waits for it. All or nothing; what would cost
+    /// more than `budget` is refused before anything is changed. `limits` hold for all updates together.
     pub fn push(
         &mut self,
         base: Version,
         updates: &[Incoming<'_>],
         limits: &Limits,
+        budget: RebaseBudget,
     ) -> Result<impl ExactSizeIterator<Item = Update> + use<'_>, PushError> {
         let version = self.version();
-        let most = self.log.keeps();
+        let most = self.log.limits().updates;
         if updates.len() > most {
             return Err(PushError::TooMany { most });
         }
         if !self.push_typed(base, updates, limits) {
-            self.push_any(base, updates, limits)?;
+            self.push_any(base, updates, limits, budget)?;
         }
         Ok(self.log.after(version).map(Update::from))
     }
@@ -176,6 +189,7 @@ impl Document {
     ) -> Result<Update, ChangeError> {
         change.apply(&mut self.text)?;
         let changes = change.to_json();
+        self.log.trim();
         self.log.append(client, origin, &changes);
         Ok(Update {
             client: client.clone(),
@@ -208,6 +222,7 @@ impl Document {
         if !allowed || self.text.replace(typed.range, &typed.insert, units).is_err() {
             return false;
         }
+        self.log.trim();
         self.log.append(update.client, None, update.changes);
         true
     }
@@ -217,6 +232,7 @@ impl Document {
         base: Version,
         updates: &[Incoming<'_>],
         limits: &Limits,
+        budget: RebaseBudget,
     ) -> Result<(), PushError> {
         let version = self.version();
         let Some(missed) = self.log.since(base) else {
@@ -227,7 +243,7 @@ impl Document {
                 PushError::TooOld { base, tail_start }
             });
         };
-        let changes = rebase::rebase(updates, missed, self.text.len(), limits)?;
+        let changes = rebase::rebase(updates, missed, self.text.len(), limits, budget)?;
         let known = updates.len() - changes.len();
         let invalid = |index, source| PushError::Invalid { index: known + index, source };
         if let [change] = changes.as_slice() {
@@ -240,6 +256,7 @@ impl Document {
             }
             self.text = text;
         }
+        self.log.trim();
         for (change, update) in changes.iter().zip(&updates[known..]) {
             self.log.append(update.client, None, &change.to_json());
         }

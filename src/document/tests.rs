@@ -2,10 +2,15 @@
 
 use super::*;
 
-const LIMITS: Limits = Limits { max_sections: 100, max_inserted: 1000, max_length: 6000 };
+const LIMITS: Limits = Limits { max_sections: 1000, max_inserted: 1000, max_length: 6000 };
 
 fn document(text: &str) -> Document {
     Document::new(Text::new(text), Version(0))
+}
+
+/// A tail bounded by the number of updates alone.
+fn updates(updates: usize) -> TailLimits {
+    TailLimits { updates, bytes: usize::MAX }
 }
 
 /// Pushes updates as `client:json` on version `base`; gives the JSON that was committed.
@@ -20,7 +25,7 @@ fn push(
         .zip(updates)
         .map(|(client, &(_, changes))| Incoming { client, changes })
         .collect();
-    let committed = document.push(Version(base), &incoming, &LIMITS)?;
+    let committed = document.push(Version(base), &incoming, &LIMITS, RebaseBudget::UNLIMITED)?;
     Ok(committed.map(|update| update.changes.into()).collect())
 }
 
@@ -139,14 +144,15 @@ fn limits_hold_for_typing_and_for_everything_else() {
     ] {
         let mut document = document("abc");
         let incoming = [Incoming { client: &"a".into(), changes: json }];
-        assert_eq!(document.push(Version(0), &incoming, &tight).is_ok(), allowed, "{json}");
+        let pushed = document.push(Version(0), &incoming, &tight, RebaseBudget::UNLIMITED);
+        assert_eq!(pushed.is_ok(), allowed, "{json}");
     }
 }
 
 #[test]
 fn more_updates_than_the_log_holds_are_refused_together() {
     for (tail, count) in [(3, 4), (1, 2), (600, 601), (0, 1)] {
-        let mut document = Document::with_tail(Text::new("abc"), Version(7), tail);
+        let mut document = Document::with_tail(Text::new("abc"), Version(7), updates(tail));
         let updates = vec![("a", "[3]"); count];
         let error = push(&mut document, 7, &updates).unwrap_err();
         assert!(matches!(error, PushError::TooMany { most } if most == tail), "{error}");
@@ -161,7 +167,7 @@ fn more_updates_than_the_log_holds_are_refused_together() {
 
 #[test]
 fn versions_outside_the_log_are_refused() {
-    let mut document = Document::with_tail(Text::new("abc"), Version(7), 3);
+    let mut document = Document::with_tail(Text::new("abc"), Version(7), updates(3));
     let error = push(&mut document, 8, &[("a", "[3]")]).unwrap_err();
     assert!(matches!(error, PushError::Ahead { base: Version(8), version: Version(7) }), "{error}");
     let error = push(&mut document, 6, &[("a", "[3]")]).unwrap_err();
@@ -195,7 +201,7 @@ fn the_server_commits_with_an_origin() {
 
 #[test]
 fn the_log_keeps_at_least_its_tail_and_forgets_the_rest() {
-    let mut document = Document::with_tail(Text::default(), Version(0), 1000);
+    let mut document = Document::with_tail(Text::default(), Version(0), updates(1000));
     for version in 0..5000 {
         add_x(&mut document, version);
         assert!(document.tail_start().0 <= version.saturating_sub(999), "at {version}");
@@ -223,4 +229,81 @@ fn going_back_forgets_the_updates_since() {
             document.since(Version(before - 1)).unwrap().map(|u| u.changes).collect();
         assert!(newest.len() == 2 && newest[1].contains('z'), "{newest:?}");
     }
+}
+
+#[test]
+fn the_log_is_bounded_in_bytes_and_holds_what_was_pushed_last() {
+    let bytes = 4 * 1024 * 1024;
+    let tail = TailLimits { updates: 1000, bytes };
+    let mut document = Document::with_tail(Text::new("x"), Version(0), tail);
+    let limits = Limits { max_inserted: 2_000_000, ..LIMITS };
+    let wide = Limits { max_length: 10_000_000, ..limits };
+    let mut len = 1;
+    for version in 0..40 {
+        let words = format!(r#"[[{len},"{}"]]"#, "y".repeat(1_000_000 + version as usize));
+        let update = Incoming { client: &"a".into(), changes: &words };
+        let base = Version(version);
+        let pushed = document.push(base, &[update], &wide, RebaseBudget::UNLIMITED).unwrap();
+        assert_eq!(pushed.map(|update| update.changes.len()).sum::<usize>(), words.len());
+        len = 1_000_000 + version as usize;
+        // One update more than the bound at most, and what the last block has spare.
+        let held = document.log_size_bytes();
+        assert!(held < bytes + 3_000_000, "{held} bytes at {version}");
+    }
+    assert!(document.tail_start() > Version(30), "starts at {}", document.tail_start());
+    let newest: Vec<_> = document.since(Version(38)).unwrap().collect();
+    assert_eq!((newest.len(), newest[1].changes.len()), (2, 1_000_039 + 14));
+    assert!(document.since(Version(3)).is_none());
+}
+
+#[test]
+fn being_behind_is_paid_for_by_what_it_costs_and_changes_nothing_past_that() {
+    let mut document = document(&"x".repeat(2_000));
+    // Twenty updates that touch a thousand places each.
+    let everywhere = format!("[{}]", vec![r#"[1,"y"],1"#; 1_000].join(","));
+    let wide = Limits { max_sections: 10_000, max_inserted: 10_000, max_length: 10_000 };
+    for version in 0..20 {
+        let update = Incoming { client: &"a".into(), changes: &everywhere };
+        let unlimited = RebaseBudget::UNLIMITED;
+        drop(document.push(Version(version), &[update], &wide, unlimited).unwrap());
+    }
+    let late = Incoming { client: &"b".into(), changes: &everywhere };
+    // Some 80,000 sections are moved over each other, and 200,000 bytes are read.
+    let narrow = RebaseBudget { steps: 50_000 };
+    let error = document.push(Version(0), &[late], &wide, narrow).err().unwrap();
+    assert!(matches!(error, PushError::TooCostly { budget: 50_000 }), "{error}");
+    assert_eq!(
+        (document.version(), document.text().to_string()),
+        (Version(20), "yx".repeat(1_000))
+    );
+    let enough = RebaseBudget { steps: 1_000_000 };
+    drop(document.push(Version(0), &[late], &wide, enough).unwrap());
+    // Updates that touch one place cost little, however many they are.
+    let typed = Incoming { client: &"c".into(), changes: r#"[3000,[0,"z"]]"# };
+    drop(document.push(Version(21), &[typed], &wide, narrow).unwrap());
+}
+
+#[test]
+fn limits_hold_for_all_updates_of_a_push_together() {
+    let mut document = document("abc");
+    let tight = Limits { max_sections: 5, max_inserted: 4, max_length: 100 };
+    let client = ClientId::from("a");
+    let two = |one: &'static str, other: &'static str| {
+        [one, other].map(|changes| Incoming { client: &client, changes })
+    };
+    let unlimited = RebaseBudget::UNLIMITED;
+    let long = two(r#"[3,[0,"123"]]"#, r#"[6,[0,"45"]]"#);
+    let error = document.push(Version(0), &long, &tight, unlimited).err().unwrap();
+    let PushError::Invalid { index: 1, source: ChangeError::TooMuchInserted { max: 4 } } = error
+    else {
+        panic!("{error}");
+    };
+    let busy = two(r#"[1,[0,"1"],2]"#, r#"[1,[0,"2"],3]"#);
+    let error = document.push(Version(0), &busy, &tight, unlimited).err().unwrap();
+    let PushError::Invalid { index: 1, source: ChangeError::TooManySections { max: 5 } } = error
+    else {
+        panic!("{error}");
+    };
+    let fits = two(r#"[3,[0,"12"]]"#, r#"[5,[0,"34"]]"#);
+    drop(document.push(Version(0), &fits, &tight, unlimited).unwrap());
 }

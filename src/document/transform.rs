@@ -2,6 +2,7 @@
 
 use super::change::{ChangeError, ChangeSet, Join, KEEP};
 use super::cursor::Cursor;
+use super::position_index::Mark;
 
 /// Which of two changes at the same place comes first when one is mapped over the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +61,17 @@ impl ChangeSet {
 
     /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode` (`ChangeDesc.mapPos`).
     pub fn map_pos_tracked(&self, pos: usize, assoc: Assoc, mode: MapMode) -> Option<usize> {
-        let (mut pos_a, mut pos_b) = (0, 0);
-        for section in &self.sections {
+        self.map_pos_after(Mark::default(), pos, assoc, mode)
+    }
+
+    /// As [`Self::map_pos`]; only sections from the mark on are looked at, which begins before the position.
+    pub(super) fn map_pos_from(&self, mark: Mark, pos: usize, assoc: Assoc) -> usize {
+        self.map_pos_after(mark, pos, assoc, MapMode::Simple).unwrap_or_default()
+    }
+
+    fn map_pos_after(&self, mark: Mark, pos: usize, assoc: Assoc, mode: MapMode) -> Option<usize> {
+        let (mut pos_a, mut pos_b) = (mark.old, mark.new);
+        for section in &self.sections[mark.section..] {
             let len = section.len as usize;
             let end_a = pos_a + len;
             if section.ins == KEEP {

@@ -299,9 +299,11 @@ impl Copy {
         if let Some(text) = &state.text {
             return Ok(text.clone());
         }
-        let text = match &state.record.disk {
-            Some(disk) => Text::new(disk),
-            None => text_at(&shared.store, &self.document, state.record.version).await?,
+        let text = if let Some(disk) = &state.record.disk {
+            Text::new(disk)
+        } else {
+            let (id, version) = (&self.document, state.record.version);
+            text_at(&shared.store, id, version, id.as_str()).await?
         };
         state.text = Some(text.clone());
         Ok(text)

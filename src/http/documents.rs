@@ -5,13 +5,14 @@ use axum::extract::{OriginalUri, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Door;
 use super::body;
 use super::page::{Asked, Named, Part, next};
 use super::principal::Caller;
 use super::problem::Problem;
+use crate::cpu_pool;
 use crate::ids::Version;
 use crate::room::{NewDocument, RoomHandle, compare, placements, text_at};
 use crate::store::DocumentRecord;
@@ -19,10 +20,13 @@ use crate::who::Action;
 use crate::wire::client::{ChangeSettings, CreateDocument};
 use crate::wire::convert;
 use crate::wire::rest::{
-    Comparison, DocumentPage, EditDocument, FullDocument, NewVersion, Rename, RestoreText,
-    VersionPage, VersionText,
+    Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
+    VersionText,
 };
 use crate::wire::server::{CreatedDocument, DocumentSettings};
+
+/// UTF-16 units of a text that is written down where everybody waits.
+const SHORT_TEXT: usize = 128 * 1024;
 
 /// The documents the person may read, last changed first. One that changes meanwhile may be met twice.
 pub(super) async fn list(
@@ -32,12 +36,11 @@ pub(super) async fn list(
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<DocumentPage>, Problem> {
     let page = part.read::<(u64, String)>()?;
-    let mut records = door.store.documents().await?;
-    records.retain(|record| {
-        let place = (record.updated_ms, record.id.as_str());
-        caller.principal.may(Action::Read, Some(&record.id))
-            && page.after.as_ref().is_none_or(|(at, id)| place < (*at, id.as_str()))
-    });
+    let only = caller.principal.document.as_ref();
+    // One more, to see whether there is more.
+    let limit = page.limit as u32 + 1;
+    let mut records = door.store.documents(only, page.after.as_ref(), limit).await?;
+    records.retain(|record| caller.principal.may(Action::Read, Some(&record.id)));
     let more = records.len() > page.limit;
     records.truncate(page.limit);
     let last = records.last().filter(|_| more);
@@ -75,10 +78,23 @@ pub(super) async fn read(
     State(door): State<Door>,
     caller: Caller,
     Named(document): Named<String>,
-) -> Result<Json<FullDocument>, Problem> {
+) -> Result<Response, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     settle(&door, &room).await;
-    Ok(Json(convert::full_document(room.document(), room.read().await?)))
+    let (id, reading) = (room.document().clone(), room.read().await?);
+    let units = reading.text.len();
+    written(&caller, units, move || convert::full_document(&id, reading)).await
+}
+
+/// An answer with a text of so many UTF-16 units, a long one written down where it holds up nobody.
+async fn written<T: Serialize>(
+    caller: &Caller,
+    units: usize,
+    answer: impl FnOnce() -> T + Send + 'static,
+) -> Result<Response, Problem> {
+    let person = caller.principal.user.as_str();
+    let write = move || Json(answer()).into_response();
+    cpu_pool::run_if(units > SHORT_TEXT, person, write).await.map_err(|_| Problem::internal())
 }
 
 /// Another title.
@@ -185,7 +201,7 @@ pub(super) async fn versions(
     let oldest = lines.last().map_or(Version(0), |line| line.version);
     let before_oldest = Version(oldest.0.saturating_sub(1));
     let acts = placements(&door.store, room.document(), before_oldest, newest).await?;
-    let names = door.auth.names().await?;
+    let names = door.auth.names(lines.iter().map(|line| &line.author)).await?;
     let line = |line: crate::store::HistoryRecord| {
         let act = acts.get(&line.version);
         convert::history_line(line, act, &names)
@@ -199,13 +215,15 @@ pub(super) async fn text(
     State(door): State<Door>,
     caller: Caller,
     Named((document, version)): Named<(String, u64)>,
-) -> Result<Json<VersionText>, Problem> {
+) -> Result<Response, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     if version > room.read().await?.version.0 {
         return Err(Problem::not_found("version"));
     }
-    let text = text_at(&door.store, room.document(), Version(version)).await?;
-    Ok(Json(VersionText { version, text: text.to_string() }))
+    let text =
+        text_at(&door.store, room.document(), Version(version), caller.principal.user.as_str())
+            .await?;
+    written(&caller, text.len(), move || VersionText { version, text: text.to_string() }).await
 }
 
 /// Two versions.
@@ -228,7 +246,14 @@ pub(super) async fn differences(
     let newest = room.read().await?.version;
     let to = to.unwrap_or(newest.0);
     happened(from.max(to), newest)?;
-    let parts = compare(&door.store, room.document(), Version(from), Version(to)).await?;
+    let parts = compare(
+        &door.store,
+        room.document(),
+        Version(from),
+        Version(to),
+        caller.principal.user.as_str(),
+    )
+    .await?;
     Ok(Json(Comparison { from, to, parts: convert::differences(parts) }))
 }
 

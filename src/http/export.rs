@@ -13,6 +13,7 @@ use super::Door;
 use super::page::Named;
 use super::principal::Caller;
 use super::problem::Problem;
+use crate::cpu_pool;
 use crate::export::{Format, Manuscript};
 use crate::room::{Draft, credits};
 use crate::who::Action;
@@ -43,7 +44,8 @@ pub(super) async fn download(
     let manuscript = Manuscript { id, title, version, text, requests, credits };
     let name = manuscript.file_name(format);
     // A long document takes longer to lay out than other people should have to wait.
-    let made = tokio::task::spawn_blocking(move || manuscript.export(format)).await;
+    let person = caller.principal.user.to_string();
+    let made = cpu_pool::run(&person, move || manuscript.export(format)).await;
     let content = match made {
         Ok(Ok(content)) => content,
         Ok(Err(error)) => {
@@ -51,7 +53,7 @@ pub(super) async fn download(
             return Err(Problem::internal());
         }
         Err(error) => {
-            tracing::error!(%error, %document, "the export of a document panicked");
+            tracing::error!(%error, %document, "the export of a document was lost");
             return Err(Problem::internal());
         }
     };

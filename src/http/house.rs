@@ -11,7 +11,7 @@ use super::body;
 use super::page::{Asked, Named, Part, next};
 use super::principal::Caller;
 use super::problem::Problem;
-use crate::ids::{DocumentId, RuleId};
+use crate::ids::{DocumentId, RuleId, UserId};
 use crate::store::{Op, Scope, SessionRecord};
 use crate::who::Action;
 use crate::wire::client::SetSettings;
@@ -145,7 +145,8 @@ pub(super) async fn audit(
     let more = lines.len() > page.limit;
     lines.truncate(page.limit);
     let before = lines.last().filter(|_| more).map(|line| line.seq);
-    let names = door.auth.names().await?;
+    let actors: Vec<UserId> = lines.iter().map(|line| line.entry.actor.as_str().into()).collect();
+    let names = door.auth.names(&actors).await?;
     let lines = lines.into_iter().map(|line| convert::audit_line(line, &names)).collect();
     Ok(Json(AuditPage { lines, before, next: before.map(|last| next(&here, &last)) }))
 }

@@ -9,6 +9,7 @@ use super::Door;
 use super::page::{Asked, Named, Page, next};
 use super::principal::Caller;
 use super::problem::Problem;
+use crate::ids::UserId;
 use crate::room::credits;
 use crate::who::Action;
 use crate::wire::convert;
@@ -77,7 +78,8 @@ pub(super) async fn audit(
     let is_more = lines.len() > limit as usize;
     lines.truncate(limit as usize);
     let before = lines.last().filter(|_| is_more).map(|line| line.seq);
-    let names = door.auth.names().await?;
+    let actors: Vec<UserId> = lines.iter().map(|line| line.entry.actor.as_str().into()).collect();
+    let names = door.auth.names(&actors).await?;
     let lines = lines.into_iter().map(|line| convert::audit_line(line, &names)).collect();
     Ok(Json(AuditPage { lines, before, next: before.map(|last| next(&here, &last)) }))
 }

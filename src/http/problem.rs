@@ -188,7 +188,8 @@ impl From<RoomError> for Problem {
             RoomError::NotAllowed | RoomError::ForeignClient => {
                 Self::new(StatusCode::FORBIDDEN, "not_allowed", detail)
             }
-            RoomError::Resync | RoomError::Ahead { .. } => {
+            RoomError::Lost(_) => Self::internal(),
+            RoomError::Resync | RoomError::TooCostly | RoomError::Ahead { .. } => {
                 Self::new(StatusCode::CONFLICT, "resync", detail)
             }
             RoomError::BadUpdate { .. } | RoomError::Invalid(_) => Self::invalid(detail),

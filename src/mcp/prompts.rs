@@ -94,7 +94,7 @@ pub(super) async fn get(
     let mut messages = vec![PromptMessage::new_text(Role::User, head)];
     if name == COMPARES {
         let since = since(arguments).map_err(|message| invalid(message.to_owned()))?;
-        let old = text_at(&desk.door.store, &id, since).await.map_err(|error| {
+        let old = text_at(&desk.door.store, &id, since, user.as_str()).await.map_err(|error| {
             tracing::warn!(%error, "an older text could not be read");
             ErrorData::internal_error("the older version could not be read", None)
         })?;

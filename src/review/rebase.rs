@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::hunk::{Hunk, HunkStatus, Part};
-use crate::document::{Assoc, ChangeSet, Text};
+use crate::document::{Assoc, ChangeSet, PositionIndex, Text};
 
 const CHANGED: &str = "Somebody changed these words meanwhile.";
 const NO_PLACE: &str = "Somebody deleted the place where this would go.";
@@ -16,7 +16,7 @@ const GONE: &str = "Somebody deleted the words this would change.";
 /// One committed update, as hunks see it.
 #[derive(Clone, Debug)]
 pub struct Committed<'a> {
-    change: &'a ChangeSet,
+    change: PositionIndex<'a>,
     after: After<'a>,
     /// Start of the first changed range and end of the last, in the text before; nothing changed if they are in reverse order.
     first: usize,
@@ -60,7 +60,7 @@ impl<'a> Committed<'a> {
             last = section.end;
         }
         let growth = change.new_len().cast_signed() - change.len().cast_signed();
-        Self { change, after, first, last, growth }
+        Self { change: change.index(), after, first, last, growth }
     }
 
     /// Whether these words stand there now; `None`: it is no place in the text.
@@ -70,7 +70,7 @@ impl<'a> Committed<'a> {
             After::From(before, made) => made
                 .get_or_init(|| {
                     let mut after = Text::clone(before);
-                    self.change.apply(&mut after).ok().map(|()| after)
+                    self.change.change().apply(&mut after).ok().map(|()| after)
                 })
                 .as_ref()?,
         };
@@ -80,14 +80,14 @@ impl<'a> Committed<'a> {
     /// Whether the update deletes a part of `[from, to)` or inserts strictly inside it.
     fn changes_inside(&self, from: usize, to: usize) -> bool {
         self.change
-            .changed_sections()
+            .changed_sections_at(from)
             .take_while(|s| s.start < to)
             .any(|s| if s.is_empty() { from < s.start } else { s.start.max(from) < s.end.min(to) })
     }
 
     /// Whether a deletion covers the place.
     fn removes_place(&self, at: usize) -> bool {
-        self.change.changed_sections().take_while(|s| s.start < at).any(|s| at < s.end)
+        self.change.changed_sections_at(at).take_while(|s| s.start < at).any(|s| at < s.end)
     }
 }
 

@@ -1,5 +1,7 @@
 //! One gated tool call that waits for people, from its first word to its end.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -330,6 +332,15 @@ impl Request {
     /// A hunk.
     pub fn hunk(&self, id: &HunkId) -> Option<&Hunk> {
         self.hunks.iter().find(|h| h.id == *id)
+    }
+
+    /// The hunks of these names, in the order of the names; what is not there is left out.
+    pub fn hunks_named(&self, ids: &[HunkId]) -> Vec<&Hunk> {
+        if let [id] = ids {
+            return self.hunk(id).into_iter().collect();
+        }
+        let by_id: HashMap<_, _> = self.hunks.iter().map(|hunk| (&hunk.id, hunk)).collect();
+        ids.iter().filter_map(|id| by_id.get(id).copied()).collect()
     }
 
     /// How much it would change, in UTF-16 units: everything deleted and everything inserted, as it was proposed, whatever

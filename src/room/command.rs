@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::document::{Edit, Text, Update};
 use crate::ids::{
-    ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version,
+    ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
 };
 use crate::review::{
     Decision, Effect, FoundFile, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report,
@@ -103,6 +103,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// The person whose command it is, of those that may take long.
+    pub(super) fn by(&self) -> Option<&UserId> {
+        match self {
+            Self::Decide(_, _, by, _)
+            | Self::Undo(_, by, _)
+            | Self::Reopen(_, by, _)
+            | Self::Withdraw(_, Some(by), _)
+            | Self::Delete(by, _)
+            | Self::Replace(_, by, _)
+            | Self::Restore(_, by, _) => Some(&by.user),
+            Self::Push(push, _) => Some(&push.principal.user),
+            Self::Propose(new, ..) => Some(&new.requester.user),
+            _ => None,
+        }
+    }
+
     /// The request the command is about, if it may have ended long ago.
     pub(super) fn request(&self) -> Option<&RequestId> {
         match self {

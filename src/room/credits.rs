@@ -2,20 +2,21 @@
 //!
 //! What was worked out is kept for the next time, so that only what was written since has to be followed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cpu_pool;
 use crate::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
-use crate::document::{ChangeSet, Limits, Text};
+use crate::document::{ChangeError, ChangeSet, Limits, Text};
 use crate::ids::{DocumentId, RequestId, RuleId, UserId, Version};
 use crate::review::{AiCredit, Author, Credit, Person, Rule};
-use crate::store::{Op, Store, StoreError};
+use crate::store::{Op, Store, StoreError, UpdateRecord};
 
+use super::loading::PIECE;
+use super::long_work::is_long_log;
 use super::{RoomError, restore};
 
-/// Updates that are read and followed at a time: some milliseconds, after which others have their turn.
-const PAGE: u64 = 2_000;
 /// What was worked out is kept when it took following so many updates.
 const WORTH_KEEPING: u64 = 500;
 
@@ -30,9 +31,11 @@ pub async fn credits(
     range: Range<usize>,
 ) -> Result<Vec<Credit>, RoomError> {
     let provenance = provenance(store, document, version).await?;
-    let names = names(store).await.map_err(RoomError::store)?;
     let creator = store.creator(document).await.map_err(RoomError::store)?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
+    let spans = provenance.spans(range.clone());
+    let people = people(&spans, &creator);
+    let names = store.names_of(&people).await.map_err(RoomError::store)?;
     let rules = rules(store, &provenance, range.clone()).await?;
     let person = |user: UserId| {
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
@@ -54,7 +57,24 @@ pub async fn credits(
             Credit { from, to, author: Author::Ai(author), at_ms }
         }
     };
-    Ok(provenance.spans(range).into_iter().map(credit).collect())
+    Ok(spans.into_iter().map(credit).collect())
+}
+
+/// Everybody who is named beside these spans.
+fn people(spans: &[Span], creator: &UserId) -> Vec<UserId> {
+    let mut people = BTreeSet::from([creator]);
+    for span in spans {
+        match &span.source {
+            Source::Beginning => {}
+            Source::Person { user, .. } => {
+                people.insert(user);
+            }
+            Source::Request { requester, approver, .. } => {
+                people.extend(requester.iter().chain(approver));
+            }
+        }
+    }
+    people.into_iter().cloned().collect()
 }
 
 /// The rules that let in what stands in `range`, ended ones too.
@@ -83,25 +103,16 @@ async fn provenance(
     version: Version,
 ) -> Result<Provenance, RoomError> {
     let (start, kept, placements) = start(store, document, version).await?;
+    let placements = Arc::new(placements);
     let mut replay = Replay::new(kept, start, placements.values());
     while replay.version() < version {
-        let to = Version((replay.version().0 + PAGE).min(version.0));
-        let page = store.updates(document, replay.version(), to).await;
-        for update in page.map_err(RoomError::store)? {
-            let at = replay.version().next();
-            let origin = update.origin.as_deref().map(RequestId::from);
-            let followed = ChangeSet::parse(&update.changes, &Limits::NONE).and_then(|change| {
-                replay.follow(&Entry {
-                    change: &change,
-                    author: &update.author,
-                    at_ms: update.at_ms,
-                    origin: origin.as_ref(),
-                    placements: placements.get(&at),
-                })
-            });
-            followed.map_err(|error| damaged(&of(document), &error))?;
-        }
-        tokio::task::yield_now().await;
+        let piece = store.piece(document, replay.version(), version, PIECE).await;
+        let piece = piece.map_err(RoomError::store)?;
+        let bytes = piece.iter().map(|update| update.changes.len()).sum();
+        let (long, placements) = (is_long_log(piece.len(), bytes), Arc::clone(&placements));
+        let follow = move || follow(&mut replay, &piece, &placements).map(|()| replay);
+        let followed = cpu_pool::run_if(long, document.as_str(), follow).await?;
+        replay = followed.map_err(|error| damaged(&of(document), &error))?;
     }
     if !replay.misplaced().is_empty() {
         tracing::warn!(%document, versions = ?replay.misplaced(), "words did not stand where they are said to have stood");
@@ -115,6 +126,26 @@ async fn provenance(
         }
     }
     Ok(provenance.clone())
+}
+
+/// Follows the next updates.
+fn follow(
+    replay: &mut Replay,
+    updates: &[UpdateRecord],
+    placements: &BTreeMap<Version, Placements>,
+) -> Result<(), ChangeError> {
+    for update in updates {
+        let at = replay.version().next();
+        let origin = update.origin.as_deref().map(RequestId::from);
+        replay.follow(&Entry {
+            change: &ChangeSet::parse(&update.changes, &Limits::NONE)?,
+            author: &update.author,
+            at_ms: update.at_ms,
+            origin: origin.as_ref(),
+            placements: placements.get(&at),
+        })?;
+    }
+    Ok(())
 }
 
 /// From where to follow the log: a version, who wrote what then, and what the updates after it put into the text.
@@ -163,12 +194,6 @@ pub async fn placements(
         Ok((version, placements))
     };
     rows.into_iter().map(read).collect()
-}
-
-/// What people are called now: as on their newest token.
-async fn names(store: &Store) -> Result<HashMap<UserId, String>, StoreError> {
-    let tokens = store.tokens().await?;
-    Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
 }
 
 fn unknown() -> Person {

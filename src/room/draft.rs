@@ -32,7 +32,7 @@ impl Draft {
     /// [`RoomError::NoDocument`] also for a deleted one, [`RoomError::Invalid`] when it changes too fast.
     pub async fn stored(store: &Store, document: &DocumentId) -> Result<Self, RoomError> {
         for _ in 0..ATTEMPTS {
-            let state = loading::load(store, document, Version(u64::MAX)).await?;
+            let state = loading::load(store, document).await?;
             let draft = Self {
                 title: state.record.title.clone(),
                 version: state.document.version(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
+use crate::cpu_pool;
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::review::Consent;
@@ -21,7 +22,7 @@ use super::pulse::Pulse;
 use super::rooms::Shared;
 use super::state::{Now, RoomState};
 use super::step::{Output, Step};
-use super::{RoomError, RoomHandle, loading, outlet, proposals, requests, sketches, time};
+use super::{RoomError, RoomHandle, loading, proposals, requests, time, writing};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;
@@ -80,7 +81,7 @@ impl Driver {
         shared: &Arc<Shared>,
         document: &DocumentId,
     ) -> Result<(Self, RoomHandle), RoomError> {
-        let state = loading::load(&shared.store, document, Version(u64::MAX)).await?;
+        let state = loading::load(&shared.store, document).await?;
         let (sender, inbox) = mpsc::channel(INBOX);
         let unlisted_owner = state.unlisted_owner().cloned();
         let (shown, pulse) = watch::channel(Pulse { version: state.version(), people: 0 });
@@ -196,7 +197,13 @@ impl Driver {
         match command {
             Command::Push(push, _) => {
                 let clients = push.updates.iter().map(|(client, _)| client);
-                Need::Owners(clients.filter(|it| !self.state.knows_client(it)).cloned().collect())
+                let unknown = clients.filter(|it| !self.state.knows_client(it)).cloned();
+                let mut unknown: Vec<_> = unknown.collect();
+                unknown.sort_unstable();
+                unknown.dedup();
+                // With more the push is refused.
+                unknown.truncate(writing::MOST_CLIENTS + 1);
+                Need::Owners(unknown)
             }
             Command::Configure(configure, ..) => {
                 match self.state.own.more_people_by(&configure.own) {
@@ -255,30 +262,22 @@ impl Driver {
                 let result = self.configure(*configure, &by, step).await;
                 step.answer(reply, result);
             }
-            Command::Sketch(sketch, reply) => match self.older(sketch.base_version, step).await {
-                Ok(older) => {
-                    let result = sketches::show(&mut self.state, *sketch, older, step);
-                    step.answer(reply, result);
-                }
-                Err(error) => reply.send(Err(error)),
-            },
+            Command::Sketch(sketch, reply) => {
+                let result = self.sketch(*sketch, step).await;
+                step.answer(reply, result);
+            }
             Command::CatchUp(since, causes, reply) => {
                 let older = self.older(since, step).await;
                 let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
                 let caught = self.catch_up(missed, causes).await;
                 step.answer(reply, self.state.exists().and(caught));
             }
-            command => self.state.apply(command, &self.now(), step),
+            Command::Push(push, reply) => {
+                let result = self.push(push, step).await;
+                step.answer(reply, result);
+            }
+            command => self.carry_out_command(command, step).await,
         }
-    }
-
-    /// Makes sure that the state knows whose the clients are.
-    async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
-        for client in clients {
-            let owner = self.shared.store.client_owner(self.state.id(), &client).await;
-            self.state.remember_client(client, owner.map_err(RoomError::store)?);
-        }
-        Ok(())
     }
 
     /// Makes sure that the state has the request a command is about, if there is one.
@@ -345,20 +344,35 @@ impl Driver {
     /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.
     async fn keep(&mut self, mut step: Step) -> Result<(), RoomError> {
         if self.broken.is_none() {
-            self.state.snapshot_if_due(&mut step);
+            self.snapshot(false, &mut step).await;
         }
-        let (batch, mut outputs) = step.into_parts();
+        let (batch, outputs) = step.into_parts();
         failpoint::pass("room.keeping");
         let heard = !batch.is_empty() && !self.audience.is_empty();
-        let told = if heard { &mut *outputs } else { &mut [] };
-        let ready = outlet::make_ready(&*self.shared.outlet, self.state.id(), told);
-        if let (Err(error), ()) = tokio::join!(self.shared.store.commit(batch), ready) {
+        let (told, untold) = if heard { (outputs, Vec::new()) } else { (Vec::new(), outputs) };
+        let ready = self.make_ready(told);
+        let (kept, ready) = tokio::join!(self.shared.store.commit(batch), ready);
+        let outputs = match ready {
+            Ok(told) if heard => told,
+            Ok(_) => untold,
+            Err(lost) => return Err(self.start_again(lost).await),
+        };
+        if let Err(error) = kept {
             return Err(self.take_back(outputs, Arc::new(error)).await);
         }
         failpoint::pass("room.kept");
         for output in outputs {
-            self.carry_out(output);
+            match output {
+                Output::LongAnswer(answer) => {
+                    let room = self.state.id().to_string();
+                    // A lost answer says so itself.
+                    cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
+                }
+                Output::TellOne(one, event) => self.tell_one(one, event).await,
+                output => self.carry_out(output),
+            }
         }
+        self.state.forget_clients();
         failpoint::pass("room.told");
         if self.broken.is_none() {
             self.told = self.state.version();
@@ -369,7 +383,7 @@ impl Driver {
 
     pub(super) fn carry_out(&mut self, output: Output) {
         match output {
-            Output::Answer(answer) => answer(Ok(())),
+            Output::Answer(answer) | Output::LongAnswer(answer) => answer(Ok(())),
             Output::Leave(member) => self.audience.retain(|other| *other != member),
             Output::Say(said) => self.say(said),
             Output::Resolved(settled) => {
@@ -437,7 +451,7 @@ impl Driver {
         }
         let (mut step, now) = (Step::default(), self.now());
         time::stop_looking(&mut self.state, &now, &mut step);
-        self.state.snapshot(&mut step);
+        self.snapshot(true, &mut step).await;
         if let Err(error) = self.shared.store.commit(step.into_parts().0).await {
             tracing::warn!(%error, "a snapshot could not be kept; the log has everything");
         }

@@ -25,9 +25,12 @@ pub(super) async fn edit(
     }
     let new = Text::new(wanted);
     check_length(new.len())?;
-    let old =
-        if base == now.version { now.text } else { text_at(store, room.document(), base).await? };
-    let parts = difference(&old, &new).await?;
+    let old = if base == now.version {
+        now.text
+    } else {
+        text_at(store, room.document(), base, by.user.as_str()).await?
+    };
+    let parts = difference(&old, &new, by.user.as_str()).await?;
     if parts.is_empty() {
         return Ok(now.version);
     }

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use crate::auth;
 use crate::document::Update;
-use crate::ids::{RequestId, RuleId, Version};
+use crate::ids::{ClientId, RequestId, RuleId, Version};
 use crate::review::{Request, Rule};
 use crate::who::Principal;
 
-use super::command::{CaughtUp, Causes, Command, Configure, NewRequest, Preface, Proposed, Reply};
+use super::command::{
+    CaughtUp, Causes, Command, Configure, NewRequest, Preface, Proposed, Reply, Sketch,
+};
 use super::driver::Driver;
+use super::long_work::is_long_arrival;
 use super::settings::DocumentSettings;
+use super::state::RoomState;
 use super::step::Step;
-use super::{RoomError, loading, proposals, restore, rules, voters};
+use super::{RoomError, loading, proposals, restore, rules, sketches, voters};
 
 /// Requests that are named as the causes of what was missed.
 const MOST_CAUSES: usize = 64;
@@ -34,7 +38,33 @@ impl Driver {
             auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
         };
         let now = self.now();
-        proposals::propose(&mut self.state, new, older, &people, &now, step)
+        let behind = self.state.version().0.saturating_sub(new.base_version.0);
+        if !is_long_arrival(new.hunks.len(), behind) {
+            return proposals::propose(&mut self.state, new, older, &people, &now, step);
+        }
+        let person = new.requester.user.to_string();
+        let work = move |state: &mut RoomState, step: &mut Step| {
+            proposals::propose(state, new, older, &people, &now, step)
+        };
+        self.away(&person, step, work).await?
+    }
+
+    /// Shows what the model has written so far.
+    pub(super) async fn sketch(
+        &mut self,
+        sketch: Sketch,
+        step: &mut Step,
+    ) -> Result<(), RoomError> {
+        let older = self.older(sketch.base_version, step).await?;
+        let behind = self.state.version().0.saturating_sub(sketch.base_version.0);
+        if !is_long_arrival(sketch.hunks.len(), behind) {
+            return sketches::show(&mut self.state, sketch, older, step);
+        }
+        let room = self.state.id().to_string();
+        let work = move |state: &mut RoomState, step: &mut Step| {
+            sketches::show(state, sketch, older, step)
+        };
+        self.away(&room, step, work).await?
     }
 
     /// The same, kept together with what comes before it. That may be kept on a condition, so nobody else's words are in
@@ -54,6 +84,20 @@ impl Driver {
         step.answer(reply, result);
         // If it cannot be kept, whoever proposes is told.
         self.flush(step).await.ok();
+    }
+
+    /// Makes sure that the state knows whose the clients are.
+    pub(super) async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let owners = self.shared.store.client_owners(self.state.id(), &clients).await;
+        let mut owners = owners.map_err(RoomError::store)?;
+        for client in clients {
+            let owner = owners.remove(&client);
+            self.state.remember_client(client, owner);
+        }
+        Ok(())
     }
 
     /// Whether votes that were cast earlier matter to a command.

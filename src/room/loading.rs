@@ -3,36 +3,65 @@
 use std::sync::Arc;
 
 use crate::auth;
+use crate::cpu_pool;
 use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::review::{Consent, Request};
-use crate::store::{LoadedDocument, Scope, Store};
+use crate::store::{Piece, Scope, StartingText, Store};
 use crate::who::Action;
 
+use super::long_work::{is_long_answer, is_long_log};
+use super::restore::{self, Restoring};
 use super::state::RoomState;
-use super::{RoomError, desk, restore};
+use super::{RoomError, desk, past};
 
 /// How far back a client or a proposal may be and still be brought up to date by updates.
 const REACH: u64 = 20_000;
+/// Bytes of updates that are read back for one answer; where there are more, the client gets the whole text.
+const REACH_BYTES: u64 = 32 * 1024 * 1024;
 /// How far back an ended request may be and still be undone or proposed again.
 const LONG_REACH: u64 = 200_000;
 
-/// Loads a document, its open requests, its rules and its frozen ranges, with a log that reaches back to `at_hand` at least.
-pub(super) async fn load(
+/// How much of a log is read at a time: some milliseconds of work.
+pub(super) const PIECE: Piece = Piece { updates: 1_000, bytes: 4 * 1024 * 1024 };
+/// How many updates are at hand after a room was loaded again, because a turn could not be kept.
+const RECENT: Piece = Piece { updates: 512, bytes: 8 * 1024 * 1024 };
+
+/// Loads a document, its open requests, its rules and its frozen ranges.
+pub(super) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, RoomError> {
+    load_from(store, id, Version(u64::MAX)).await
+}
+
+/// The same, with some of the newest updates at hand, of those that lead to `told`.
+pub(super) async fn load_recent(
+    store: &Store,
+    id: &DocumentId,
+    told: Version,
+) -> Result<RoomState, RoomError> {
+    let at_hand = store.reachable(id, told, RECENT).await.map_err(RoomError::store)?;
+    load_from(store, id, at_hand).await
+}
+
+/// Loads a room with a log that reaches back to `at_hand` at least, or as far as is kept in memory.
+async fn load_from(
     store: &Store,
     id: &DocumentId,
     at_hand: Version,
 ) -> Result<RoomState, RoomError> {
-    let newest = store.load(id).await.map_err(RoomError::store)?.ok_or(RoomError::NoDocument)?;
+    let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
+    let mut start = start.ok_or(RoomError::NoDocument)?;
     let scope = if *id == desk::id() { Scope::Desk } else { Scope::Document(id) };
     let open = store.open_requests(scope).await.map_err(RoomError::store)?;
     let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
-    let floor = restore::floor(&newest.record.settings, &open, at_hand)?;
-    let loaded =
-        if floor < newest.snapshot { reach_back(store, id, floor, newest).await? } else { newest };
+    let floor = restore::floor(&start.record.settings, &open, at_hand)?;
+    if floor < start.snapshot {
+        let older = store.starting_text(id, floor).await.map_err(RoomError::store)?;
+        let StartingText { snapshot, text, .. } = older.ok_or(RoomError::NoDocument)?;
+        start = StartingText { record: start.record, snapshot, text };
+    }
     failpoint::pass("room.loading");
-    let mut state = restore::room(loaded, open)?;
+    let mut state = replay(store, id, start, open).await?;
     let rules = store.rules(scope).await.map_err(RoomError::store)?;
     for rule in rules.into_iter().map(restore::rule) {
         let rule = rule?;
@@ -41,22 +70,31 @@ pub(super) async fn load(
     Ok(state)
 }
 
-/// The document from an older version on.
-async fn reach_back(
+/// Follows the log piece by piece, so that no more of it is in memory than a room keeps.
+async fn replay(
     store: &Store,
     id: &DocumentId,
-    floor: Version,
-    newest: LoadedDocument,
-) -> Result<LoadedDocument, RoomError> {
-    let old = store.load_at(id, floor).await.map_err(RoomError::store)?;
-    let LoadedDocument { snapshot, text, .. } = old.ok_or(RoomError::NoDocument)?;
-    let updates = store.updates(id, snapshot, newest.record.version).await;
-    let updates = updates.map_err(RoomError::store)?;
-    Ok(LoadedDocument { record: newest.record, snapshot, text, updates })
+    start: StartingText,
+    open: Vec<Request>,
+) -> Result<RoomState, RoomError> {
+    let newest = start.record.version;
+    let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
+    let long = is_long_answer(start.text.len(), hunks);
+    let begin = move || Restoring::new(start, open);
+    let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
+    while restoring.version() < newest {
+        let piece = store.piece(id, restoring.version(), newest, PIECE).await;
+        let piece = piece.map_err(RoomError::store)?;
+        let bytes = piece.iter().map(|update| update.changes.len()).sum();
+        let long = is_long_log(piece.len() * (1 + hunks / 10), bytes);
+        let follow = move || restoring.follow(piece).map(|()| restoring);
+        restoring = cpu_pool::run_if(long, id.as_str(), follow).await??;
+    }
+    Ok(restoring.finish())
 }
 
-/// The updates between a version and the log at hand; `None` if they reach back too far, or the version is not there
-/// yet. Everything that has left the log at hand must be durable.
+/// The updates between a version and the log at hand; `None` if they reach back too far, by number or by bytes, or the
+/// version is not there yet. Everything that has left the log at hand must be durable.
 pub(super) async fn older(
     store: &Store,
     state: &RoomState,
@@ -69,8 +107,20 @@ pub(super) async fn older(
     if newest.0 - since.0 > REACH {
         return Ok(None);
     }
-    let updates = store.updates(state.id(), since, start).await.map_err(RoomError::store)?;
-    Ok(Some(updates.into_iter().map(|update| Arc::new(restore::update(update))).collect()))
+    let in_memory = state.document.log_size_bytes() as u64;
+    let reach = Piece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
+    if store.reachable(state.id(), start, reach).await.map_err(RoomError::store)? > since {
+        return Ok(None);
+    }
+    let (mut at, mut older) = (since, Vec::new());
+    while at < start {
+        let piece = store.piece(state.id(), at, start, PIECE).await.map_err(RoomError::store)?;
+        at = at.plus(piece.len());
+        older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
+        // Others have their turn.
+        tokio::task::yield_now().await;
+    }
+    Ok(Some(older))
 }
 
 /// A request of this document that the room no longer has at hand.
@@ -98,16 +148,26 @@ pub(super) async fn caught_up(
         let reason = "too much was written since; this can no longer be taken up again";
         return Err(RoomError::Invalid(reason.to_owned()));
     }
-    let loaded = store.load_at(state.id(), then).await.map_err(RoomError::store)?;
-    let text = restore::text(&loaded.ok_or(RoomError::NoDocument)?)?;
-    // What the room remembers need not be read back.
-    let changes: Vec<_> = if let Some(newer) = state.document.since(then) {
-        newer.map(|update| update.changes).collect()
-    } else {
-        let updates = store.updates(state.id(), then, newest).await.map_err(RoomError::store)?;
-        updates.into_iter().map(|update| update.changes).collect()
-    };
-    restore::catch_up(&mut ended, text, changes)?;
+    let id = state.id();
+    let (mut at, mut text) = (then, past::text_at(store, id, then, id.as_str()).await?);
+    while at < newest {
+        // What the room remembers need not be read back.
+        let piece: Vec<Box<str>> = if let Some(newer) = state.document.since(at) {
+            newer.map(|update| update.changes).collect()
+        } else {
+            let piece = store.piece(id, at, newest, PIECE).await.map_err(RoomError::store)?;
+            piece.into_iter().map(|update| update.changes).collect()
+        };
+        at = at.plus(piece.len());
+        let bytes = piece.iter().map(|changes| changes.len()).sum();
+        let long = is_long_log(piece.len() * (1 + ended.hunks.len() / 10), bytes);
+        let follow = move || {
+            let followed =
+                restore::catch_up(&mut ended, &mut text, piece.iter().map(|changes| &**changes));
+            followed.map(|()| (ended, text))
+        };
+        (ended, text) = cpu_pool::run_if(long, id.as_str(), follow).await??;
+    }
     Ok(ended)
 }
 

@@ -24,6 +24,7 @@ mod founding;
 mod frozen;
 mod gate;
 mod loading;
+mod long_work;
 mod outlet;
 mod past;
 mod presence;
@@ -53,6 +54,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 
+use crate::cpu_pool::JobLost;
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
 use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Reversed, Rule};
@@ -100,6 +102,15 @@ pub enum RoomError {
     /// The client's version cannot be brought up to date; it must load the document again.
     #[error("load the document again")]
     Resync,
+    /// The client is so far behind that moving its updates to the newest version would cost the server too much; nothing was
+    /// changed. It catches up and moves them itself.
+    #[error(
+        "too much was written since the version of these updates; load the document again and send them on top of that"
+    )]
+    TooCostly,
+    /// Working out what was asked failed inside the server; nothing was changed.
+    #[error(transparent)]
+    Lost(#[from] JobLost),
     /// The version is ahead of the document.
     #[error("version {asked} is ahead of the document, which is at {newest}")]
     Ahead {

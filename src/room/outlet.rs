@@ -5,7 +5,6 @@ use std::any::Any;
 use crate::ids::{DocumentId, MemberId};
 
 use super::event::{Announcement, Event};
-use super::step::Output;
 
 /// Called in order from the room's task; must not block.
 pub trait Outlet: Send + Sync {
@@ -36,19 +35,5 @@ impl Ready {
     /// What was made, where it is of this kind.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_deref()?.downcast_ref()
-    }
-}
-
-/// While the store keeps a turn, the outlet does what it can with what will be told of it.
-pub(super) async fn make_ready(outlet: &dyn Outlet, document: &DocumentId, outputs: &mut [Output]) {
-    if outputs.is_empty() {
-        return;
-    }
-    // The store's writer comes first.
-    tokio::task::yield_now().await;
-    for output in outputs {
-        if let Output::Tell(event, ready) = output {
-            *ready = outlet.ready(document, event);
-        }
     }
 }

@@ -4,25 +4,31 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::cpu_pool;
 use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
 use crate::document::provenance::{Act, Origin, Placement, Placements, Stood};
 use crate::document::{ChangeSet, Edit, Text, utf16_len};
 use crate::ids::{ClientId, DocumentId, Version};
-use crate::store::Store;
+use crate::store::{Op, PERMANENT_BYTES, PERMANENT_UPDATES, Piece, StartingText, Store};
 use crate::who::Principal;
 
 use super::command::{Command, Restore};
+use super::loading::PIECE;
+use super::long_work::{is_long_answer, is_long_log};
 use super::state::{Now, RoomState};
 use super::step::Step;
 use super::writing::{Author, HunkChanges};
-use super::{RoomError, RoomHandle, restore as loaded};
+use super::{RoomError, RoomHandle};
 
+/// What there may be between two snapshots of a room.
+const BETWEEN: Piece = Piece { updates: 4_000, bytes: 64 * 1024 * 1024 };
 /// How long a comparison looks for small differences.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// How often to try again when somebody wrote while the texts were compared.
 const ATTEMPTS: usize = 5;
 
-/// The text of a document at a version, which must be durable; of an older one than the document has, the newest.
+/// The text of a document at a version, which must be durable; of an older one than the document has, the newest. `person`
+/// asks for it: see [`cpu_pool::run`].
 ///
 /// # Errors
 /// [`RoomError::NoDocument`] also for a deleted one.
@@ -30,9 +36,66 @@ pub async fn text_at(
     store: &Store,
     document: &DocumentId,
     version: Version,
+    person: &str,
 ) -> Result<Text, RoomError> {
-    let found = store.load_at(document, version).await.map_err(RoomError::store)?;
-    loaded::text(&found.ok_or(RoomError::NoDocument)?)
+    let start = store.starting_text(document, version).await.map_err(RoomError::store)?;
+    let StartingText { record, snapshot, text } = start.ok_or(RoomError::NoDocument)?;
+    let long = is_long_answer(text.len(), 0);
+    let mut text = cpu_pool::run_if(long, person, move || Text::new(&text)).await?;
+    let (mut at, mut since) = (snapshot, Replayed::default());
+    while at < record.version {
+        let piece = store.piece(document, at, record.version, PIECE).await;
+        let piece = piece.map_err(RoomError::store)?;
+        at = at.plus(piece.len());
+        let bytes = piece.iter().map(|update| update.changes.len()).sum();
+        since = since.and(piece.len(), bytes);
+        let id = document.clone();
+        let follow = move || super::restore::follow(&id, &mut text, &piece).map(|()| text);
+        text = cpu_pool::run_if(is_long_log(since.updates, bytes), person, follow).await??;
+        if since.is_far(&text) {
+            keep(store, document, at, &text, since.bytes, person).await?;
+            since = Replayed::default();
+        }
+    }
+    Ok(text)
+}
+
+/// What was replayed since a text that is kept.
+#[derive(Clone, Copy, Default)]
+struct Replayed {
+    updates: usize,
+    bytes: usize,
+}
+
+impl Replayed {
+    fn and(self, updates: usize, bytes: usize) -> Self {
+        Self { updates: self.updates + updates, bytes: self.bytes + bytes }
+    }
+
+    /// Whether that is more than there is between two permanent snapshots: written by a version of the program without them.
+    fn is_far(self, text: &Text) -> bool {
+        let bytes = PERMANENT_BYTES.max(2 * text.len() as u64) + BETWEEN.bytes;
+        self.updates as u64 >= PERMANENT_UPDATES + BETWEEN.updates || self.bytes as u64 >= bytes
+    }
+}
+
+/// Keeps a text for good, so that it need not be worked out again.
+async fn keep(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+    text: &Text,
+    bytes: usize,
+    person: &str,
+) -> Result<(), RoomError> {
+    let copied = text.clone();
+    let text = cpu_pool::run(person, move || copied.to_string()).await?;
+    let (document, replayed_bytes) = (document.clone(), bytes as u64);
+    let snapshot = Op::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
+    if let Err(error) = store.commit(snapshot).await {
+        tracing::debug!(%error, "an older text could not be kept; it will be worked out again");
+    }
+    Ok(())
 }
 
 /// What turns the text of one version into that of another, word by word, in order and disjoint; positions are of `from`.
@@ -44,20 +107,26 @@ pub async fn compare(
     document: &DocumentId,
     from: Version,
     to: Version,
+    person: &str,
 ) -> Result<Vec<DraftPart>, RoomError> {
-    let old = text_at(store, document, from).await?;
-    let new = text_at(store, document, to).await?;
-    difference(&old, &new).await
+    let old = text_at(store, document, from, person).await?;
+    let new = text_at(store, document, to, person).await?;
+    difference(&old, &new, person).await
 }
 
-/// On a thread of its own: comparing long texts takes longer than other people should have to wait.
-pub(super) async fn difference(old: &Text, new: &Text) -> Result<Vec<DraftPart>, RoomError> {
-    let (old, new) = (old.to_string(), new.to_string());
-    let compared = tokio::task::spawn_blocking(move || {
+/// On a thread of the pool: comparing long texts takes longer than other people should have to wait.
+pub(super) async fn difference(
+    old: &Text,
+    new: &Text,
+    person: &str,
+) -> Result<Vec<DraftPart>, RoomError> {
+    let (old, new) = (old.clone(), new.clone());
+    let compared = cpu_pool::run(person, move || {
+        let (old, new) = (old.to_string(), new.to_string());
         let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
         diff_whole(&old, &new, &limits).into_iter().flat_map(|hunk| hunk.parts).collect()
     });
-    compared.await.map_err(|_| RoomError::Invalid("the texts could not be compared".to_owned()))
+    Ok(compared.await?)
 }
 
 /// Compares the old text with the newest and has the room apply what is different, unless somebody was faster.
@@ -77,8 +146,9 @@ pub(super) async fn bring_back(
         if only_at.is_some_and(|only| only != now.version) {
             return Err(RoomError::Resync);
         }
-        let old = text_at(store, room.document(), version).await?;
-        let parts = difference(&now.text, &old).await?;
+        let person = by.user.as_str();
+        let old = text_at(store, room.document(), version, person).await?;
+        let parts = difference(&now.text, &old, person).await?;
         let edits = parts.into_iter().map(Edit::from).collect();
         let wanted = Box::new(Restore { version, base: now.version, edits });
         last = room.ask(|reply| Command::Restore(wanted, by.clone(), reply)).await;

@@ -8,6 +8,8 @@ use super::event::{Caret, Peer};
 
 /// Caret colours that the editor has.
 const COLORS: u8 = 4;
+/// Editor instances of one connection that others are told of: the newest. One that is forgotten writes as before.
+const MOST_CLIENTS: usize = 8;
 
 /// The connections in a document, in the order they came.
 #[derive(Clone, Debug, Default)]
@@ -36,10 +38,13 @@ impl Presence {
         self.peers.len() != before
     }
 
-    /// Notes that a connection writes as `client`; whether that is news.
+    /// Notes that a connection writes as `client`; whether that is news. The oldest beyond [`MOST_CLIENTS`] is forgotten.
     pub fn writes_as(&mut self, member: &MemberId, client: &ClientId) -> bool {
         match self.peer(member) {
             Some(peer) if !peer.clients.contains(client) => {
+                if peer.clients.len() >= MOST_CLIENTS {
+                    peer.clients.remove(0);
+                }
                 peer.clients.push(client.clone());
                 true
             }
@@ -63,6 +68,7 @@ impl Presence {
 
     /// Moves every caret with the text, to the version after the change.
     pub fn map(&mut self, change: &ChangeSet) {
+        let change = change.index();
         for caret in self.peers.iter_mut().filter_map(|peer| peer.caret.as_mut()) {
             let head = change.map_pos(caret.head, Assoc::Before);
             let is_empty = caret.anchor == caret.head;
@@ -73,9 +79,9 @@ impl Presence {
         }
     }
 
-    /// Whether there is any caret to move.
-    pub fn has_carets(&self) -> bool {
-        self.peers.iter().any(|peer| peer.caret.is_some())
+    /// How many carets there are to move.
+    pub fn caret_count(&self) -> usize {
+        self.peers.iter().filter(|peer| peer.caret.is_some()).count()
     }
 
     /// Forgets all carets: what they were placed in is not what there is.
@@ -165,6 +171,17 @@ mod tests {
         assert!(presence.enter(member("m1", "ana")));
         assert!(!presence.enter(member("m1", "ana")));
         assert!(presence.enter(member("m1", "bo")));
+    }
+
+    #[test]
+    fn a_connection_is_known_by_its_newest_editor_instances() {
+        let mut presence = Presence::default();
+        presence.enter(member("m1", "ana"));
+        let client = |number: usize| ClientId::from(format!("c{number}"));
+        assert!((0..100).all(|number| presence.writes_as(&"m1".into(), &client(number))));
+        let newest: Vec<_> = (100 - MOST_CLIENTS..100).map(client).collect();
+        assert_eq!(presence.peers()[0].clients, newest);
+        assert!(!presence.writes_as(&"m1".into(), &client(99)), "known already");
     }
 
     #[test]

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::ids::{MemberId, Version};
+use crate::ids::MemberId;
 use crate::store::StoreError;
 
 use super::driver::Driver;
 use super::event::{Change, Event, Said};
 use super::step::{Output, Step};
-use super::{Ready, RoomError, loading, sketches, time};
-
-/// Updates that are at hand after loading again.
-const RECENT: u64 = 512;
+use super::{Ready, RoomError, loading, proposals, sketches, time};
 
 impl Driver {
     /// Nothing was kept: goes back to what is durable, then answers.
@@ -30,7 +27,7 @@ impl Driver {
         let mut answers = Vec::new();
         for output in outputs {
             match output {
-                Output::Answer(answer) => answers.push(answer),
+                Output::Answer(answer) | Output::LongAnswer(answer) => answers.push(answer),
                 Output::Leave(member) => self.audience.retain(|other| *other != member),
                 Output::Say(said) => self.say(said),
                 Output::Tell(..)
@@ -51,8 +48,7 @@ impl Driver {
     /// Starts again from what is durable.
     pub(super) async fn reload(&mut self) {
         // Clients have sent updates that were made on versions of a moment ago.
-        let recent = Version(self.told.0.saturating_sub(RECENT));
-        match loading::load(&self.shared.store, self.state.id(), recent).await {
+        match loading::load_recent(&self.shared.store, self.state.id(), self.told).await {
             Ok(fresh) => {
                 // They are drawn again with the next words.
                 for event in sketches::forget(&mut self.state) {
@@ -63,7 +59,7 @@ impl Driver {
                 let now = self.now();
                 time::agree_with_focus(&mut self.state, &now);
                 self.broken = None;
-                self.tell_what_was_missed();
+                self.tell_what_was_missed().await;
                 self.answer_the_forgotten().await;
             }
             Err(RoomError::NoDocument) => {
@@ -83,11 +79,13 @@ impl Driver {
     }
 
     /// Tells what somebody else wrote to the store, if anybody did, and who is here.
-    fn tell_what_was_missed(&mut self) {
+    async fn tell_what_was_missed(&mut self) {
         let (from, newest) = (self.told, self.state.version());
-        let missed = self.state.document.since(from).filter(|_| from != newest);
-        if let Some(missed) = missed {
-            let updates = missed.map(Arc::new).collect();
+        if from != newest {
+            let missed = loading::older(&self.shared.store, &self.state, from).await;
+            let missed = missed.and_then(|older| proposals::missed(&self.state, from, older));
+            // Where they cannot be told, the next update shows people a gap, and they load the document again.
+            let updates = missed.unwrap_or_default();
             let event = Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
             self.tell(&self.audience, &event);
             for request in self.state.open.values() {

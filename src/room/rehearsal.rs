@@ -123,9 +123,8 @@ impl Rehearsal {
         text: Text,
         since: &[UpdateRecord],
     ) -> Result<(), RoomError> {
-        let mut ended = restore::request(ended)?;
-        let changes = since.iter().map(|update| update.changes.clone());
-        restore::catch_up(&mut ended, text, changes)?;
+        let (mut ended, mut text) = (restore::request(ended)?, text);
+        restore::catch_up(&mut ended, &mut text, since.iter().map(|update| &*update.changes))?;
         self.state.remember(Arc::new(ended));
         Ok(())
     }
@@ -213,7 +212,7 @@ impl Turn {
     pub fn kept(self, mut tell: impl FnMut(Told)) {
         for output in self.outputs {
             match output {
-                Output::Answer(answer) => answer(Ok(())),
+                Output::Answer(answer) | Output::LongAnswer(answer) => answer(Ok(())),
                 Output::Tell(event, _) => tell(Told::All(event)),
                 Output::Say(said) => tell(Told::All(Event::Said(Arc::new(said)))),
                 Output::TellOthers(one, event) => tell(Told::Others(one, event)),
@@ -229,7 +228,7 @@ impl Turn {
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {
-            if let Output::Answer(answer) = output {
+            if let Output::Answer(answer) | Output::LongAnswer(answer) = output {
                 answer(Err(Arc::clone(&error)));
             }
         }

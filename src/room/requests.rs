@@ -155,7 +155,7 @@ pub(super) fn placements(
 
 /// Hunks as they are told.
 pub(super) fn put(request: &Request, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
-    let hunks = ids.iter().filter_map(|id| request.hunk(id));
+    let hunks = request.hunks_named(ids).into_iter();
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
@@ -183,7 +183,7 @@ pub(super) fn tell(
         step.then(Output::Resolved(Box::new(settled)));
         return;
     }
-    let changed = changed.iter().filter_map(|id| request.hunk(id));
+    let changed = request.hunks_named(changed).into_iter();
     let looking = state.focuses.on(request.id());
     step.tell(Event::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),

@@ -6,12 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::document::{ChangeSet, Document, Limits, Text, Update};
-use crate::ids::Version;
+use crate::ids::{DocumentId, Version};
 use crate::review::{Request, Rule};
-use crate::store::{LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord};
+use crate::store::{
+    DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, UpdateRecord,
+};
 
 use super::settings::OwnSettings;
-use super::state::RoomState;
+use super::state::{RoomState, Unsnapshotted};
 use super::{RoomError, requests};
 
 /// A document's settings as they are kept: the ranges are of `version`.
@@ -34,50 +36,97 @@ pub(super) fn floor(
     Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
 }
 
-/// The room of a document that was loaded from its [`floor`] on, with its open requests.
-pub(super) fn room(loaded: LoadedDocument, mut open: Vec<Request>) -> Result<RoomState, RoomError> {
-    let LoadedDocument { record, snapshot, text, updates } = loaded;
-    let KeptSettings { mut own, version: of } = kept_settings(&record.settings)?;
-    let mut document = Document::new(Text::new(&text), snapshot);
-    for update in &updates {
-        let change = change(record.id.as_str(), &update.changes)?;
-        let origin = update.origin.as_deref();
-        let committed = document.commit(&change, &update.client, origin);
-        committed.map_err(|error| corrupt(record.id.as_str(), &error))?;
-        let version = document.version();
-        for request in open.iter_mut().filter(|request| request.version < version) {
-            requests::advance(request, &change, document.text(), record.updated_ms);
-        }
-        if of < version {
-            own.follow(&change);
-        }
-    }
-    let open = open.into_iter().map(|request| (request.id().clone(), Arc::new(request)));
-    Ok(RoomState::new(record, own, document, open.collect(), updates.len()))
+/// A room that is being restored from its [`floor`] on, the log piece by piece.
+pub(super) struct Restoring {
+    record: DocumentRecord,
+    own: OwnSettings,
+    /// The version that frozen ranges are of.
+    settings_of: Version,
+    document: Document,
+    open: Vec<Request>,
+    unsnapshotted: Unsnapshotted,
 }
 
-/// A request that ended at the version of `text`, brought up to date by the `changes` since; how it ended stays.
-pub(super) fn catch_up(
+impl Restoring {
+    /// Begins with a text that is kept, and the open requests.
+    pub(super) fn new(start: StartingText, open: Vec<Request>) -> Result<Self, RoomError> {
+        let StartingText { record, snapshot, text } = start;
+        let KeptSettings { own, version: settings_of } = kept_settings(&record.settings)?;
+        let document = Document::new(Text::new(&text), snapshot);
+        let unsnapshotted = Unsnapshotted::default();
+        Ok(Self { record, own, settings_of, document, open, unsnapshotted })
+    }
+
+    /// The version it has reached.
+    pub(super) fn version(&self) -> Version {
+        self.document.version()
+    }
+
+    /// Follows the next updates.
+    pub(super) fn follow(&mut self, updates: Vec<UpdateRecord>) -> Result<(), RoomError> {
+        for update in updates {
+            let update = self::update(update);
+            let change = change(self.record.id.as_str(), &update.changes)?;
+            let origin = update.origin.as_deref();
+            let committed = self.document.commit(&change, &update.client, origin);
+            committed.map_err(|error| corrupt(self.record.id.as_str(), &error))?;
+            let (version, text) = (self.document.version(), self.document.text());
+            for request in self.open.iter_mut().filter(|request| request.version < version) {
+                requests::advance(request, &change, text, self.record.updated_ms);
+            }
+            if self.settings_of < version {
+                self.own.follow(&change);
+            }
+            self.unsnapshotted.add(&update);
+        }
+        Ok(())
+    }
+
+    /// The room, once everything is followed.
+    pub(super) fn finish(self) -> RoomState {
+        let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
+        let open = open.into_iter().map(|request| (request.id().clone(), Arc::new(request)));
+        RoomState::new(record, own, document, open.collect(), unsnapshotted)
+    }
+}
+
+/// The room of a document that was loaded from its [`floor`] on, with its open requests.
+#[cfg(feature = "rehearsal")]
+pub(super) fn room(
+    loaded: crate::store::LoadedDocument,
+    open: Vec<Request>,
+) -> Result<RoomState, RoomError> {
+    let crate::store::LoadedDocument { record, snapshot, text, updates } = loaded;
+    let mut restoring = Restoring::new(StartingText { record, snapshot, text }, open)?;
+    restoring.follow(updates)?;
+    Ok(restoring.finish())
+}
+
+/// A request that ended at the version of `text`, brought up to date by the `changes` since, as is the text; how it ended stays.
+pub(super) fn catch_up<'a>(
     ended: &mut Request,
-    mut text: Text,
-    changes: impl IntoIterator<Item = Box<str>>,
+    text: &mut Text,
+    changes: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), RoomError> {
     for json in changes {
-        let change = change(ended.id().as_str(), &json)?;
-        change.apply(&mut text).map_err(|error| corrupt(ended.id().as_str(), &error))?;
-        requests::advance(ended, &change, &text, 0);
+        let change = change(ended.id().as_str(), json)?;
+        change.apply(text).map_err(|error| corrupt(ended.id().as_str(), &error))?;
+        requests::advance(ended, &change, text, 0);
     }
     Ok(())
 }
 
-/// The text of a document as it was loaded.
-pub(super) fn text(loaded: &LoadedDocument) -> Result<Text, RoomError> {
-    let mut text = Text::new(&loaded.text);
-    for update in &loaded.updates {
-        let applied = change(loaded.record.id.as_str(), &update.changes)?.apply(&mut text);
-        applied.map_err(|error| corrupt(loaded.record.id.as_str(), &error))?;
+/// Brings the text of a document up to date by the updates since.
+pub(super) fn follow(
+    document: &DocumentId,
+    text: &mut Text,
+    updates: &[UpdateRecord],
+) -> Result<(), RoomError> {
+    for update in updates {
+        let applied = change(document.as_str(), &update.changes)?.apply(text);
+        applied.map_err(|error| corrupt(document.as_str(), &error))?;
     }
-    Ok(text)
+    Ok(())
 }
 
 /// A request as it was kept.

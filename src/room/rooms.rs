@@ -1,6 +1,6 @@
 //! Which rooms are open: finds, loads and creates them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
@@ -25,6 +25,8 @@ use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
 
 /// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
+/// Documents of a list that are read at a time.
+const LISTED: u32 = 200;
 /// Where the store keeps what owners set.
 const SETTINGS: &str = "settings";
 
@@ -167,9 +169,30 @@ impl Rooms {
 
     /// The documents that a person may open, last changed first: ids and titles.
     pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
-        let records = self.0.store.documents().await.map_err(RoomError::store)?;
-        let allowed = records.into_iter().filter(|it| of.may(Action::Read, Some(&it.id)));
-        Ok(allowed.map(|record| (record.id, record.title)).collect())
+        let records = self.documents(of).await?;
+        Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
+    }
+
+    /// The records of the documents that a person may open, last changed first; read in pieces, so that others have their
+    /// turn between them.
+    pub async fn documents(&self, of: &Principal) -> Result<Vec<DocumentRecord>, RoomError> {
+        let (only, mut records) = (of.document.as_ref(), Vec::new());
+        loop {
+            let last = records.last();
+            let after = last.map(|last: &DocumentRecord| (last.updated_ms, last.id.to_string()));
+            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await;
+            let piece = piece.map_err(RoomError::store)?;
+            let is_all = piece.len() < LISTED as usize;
+            records.extend(piece.into_iter().filter(|it| of.may(Action::Read, Some(&it.id))));
+            if is_all {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        // One that changed meanwhile was met twice, or is further up now.
+        let mut met = HashSet::new();
+        records.retain(|record| met.insert(record.id.clone()));
+        Ok(records)
     }
 
     /// Everybody who may read a document.

@@ -200,6 +200,10 @@ impl DocumentSettings {
 
 /// Moves frozen ranges over an update.
 pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
+    if ranges.is_empty() {
+        return;
+    }
+    let change = change.index();
     ranges.retain_mut(|(from, to)| {
         *from = change.map_pos(*from, Assoc::After);
         *to = change.map_pos(*to, Assoc::Before);

@@ -3,12 +3,12 @@
 //! Their hunks stand in `streaming` beside those of requests and follow the text by the same rules. When the model is done,
 //! the request takes their place; when it is not to be, people are told that they are gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::document::{ChangeSet, Text, Update};
 use crate::ids::{HunkId, RequestId};
-use crate::review::{Arrival, Hunk, HunkStatus};
+use crate::review::{Arrival, Committed, Hunk, HunkStatus};
 
 use super::command::{Sketch, Sketches};
 use super::event::Event;
@@ -34,10 +34,19 @@ impl Sketchbook {
         self.0.is_empty()
     }
 
+    /// How many hunks are shown in all.
+    pub(super) fn hunk_count(&self) -> usize {
+        self.0.values().map(|page| page.hunks.len()).sum()
+    }
+
     /// Moves every hunk over one update that led to the text `after`.
     pub(super) fn follow(&mut self, change: &ChangeSet, after: &Text) {
+        if self.0.is_empty() {
+            return;
+        }
+        let update = Committed::new(change, after);
         for hunk in self.0.values_mut().flat_map(|page| &mut page.hunks) {
-            hunk.rebase(change, after);
+            hunk.rebase_over(&update);
         }
     }
 
@@ -66,9 +75,11 @@ pub(super) fn show(
     let page = Page { sketch: Arc::clone(&sketch), hunks: hunks.clone() };
     let before = state.sketches.0.insert(id.clone(), page).map_or_else(Vec::new, |page| page.hunks);
     step.tell(Event::Sketched(sketch));
-    let stays = |hunk: &&Hunk| hunks.iter().any(|other| other.id == hunk.id);
-    let drop: Vec<_> = before.iter().filter(|hunk| !stays(hunk)).map(|it| it.id.clone()).collect();
-    let put = hunks.iter().filter(|hunk| !before.contains(hunk));
+    let now: HashSet<_> = hunks.iter().map(|hunk| &hunk.id).collect();
+    let gone = before.iter().filter(|hunk| !now.contains(&hunk.id));
+    let drop: Vec<_> = gone.map(|hunk| hunk.id.clone()).collect();
+    let shown: HashMap<_, _> = before.iter().map(|hunk| (&hunk.id, hunk)).collect();
+    let put = hunks.iter().filter(|hunk| shown.get(&hunk.id) != Some(hunk));
     let put: Vec<_> = put.map(|hunk| (id.clone(), hunk.clone())).collect();
     if !drop.is_empty() || !put.is_empty() {
         step.tell(Event::Updates { from: state.version(), updates: Vec::new(), drop, put });

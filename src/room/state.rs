@@ -19,6 +19,7 @@ use super::command::{Command, Content, Member, Opened, Reading, Reply};
 use super::event::{Caret, Event};
 use super::file::{self, FileNews};
 use super::focus::Focuses;
+use super::long_work::is_long_answer;
 use super::presence::Presence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
 use super::sketches::{self, Sketchbook};
@@ -56,8 +57,25 @@ pub(super) struct RoomState {
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// How it stands with the file that it is, as it was told last.
     pub(super) file: Option<FileNews>,
-    /// Updates since the newest snapshot.
-    pub(super) unsnapshotted: usize,
+    /// What was committed since the newest snapshot.
+    pub(super) unsnapshotted: Unsnapshotted,
+}
+
+/// Updates that loading would replay.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Unsnapshotted {
+    /// How many.
+    pub(super) updates: usize,
+    /// Their JSON.
+    pub(super) bytes: usize,
+}
+
+impl Unsnapshotted {
+    /// Counts one more.
+    pub(super) fn add(&mut self, update: &Update) {
+        self.updates += 1;
+        self.bytes += update.changes.len();
+    }
 }
 
 impl RoomState {
@@ -67,7 +85,7 @@ impl RoomState {
         own: OwnSettings,
         document: Document,
         open: BTreeMap<RequestId, Arc<Request>>,
-        unsnapshotted: usize,
+        unsnapshotted: Unsnapshotted,
     ) -> Self {
         Self {
             record,
@@ -145,7 +163,18 @@ impl RoomState {
         if is_news {
             step.then(Output::TellOthers(id, Event::Peers(self.presence.peers().to_vec())));
         }
-        step.answer(reply, Ok(opened));
+        let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
+        let units = match &opened.content {
+            Content::Whole(reading) => reading.text.len(),
+            Content::Since { updates, .. } => {
+                updates.iter().map(|update| update.changes.len()).sum()
+            }
+        };
+        if is_long_answer(units, hunks) {
+            step.answer_long(reply, Ok(opened));
+        } else {
+            step.answer(reply, Ok(opened));
+        }
     }
 
     fn content(
@@ -278,7 +307,7 @@ impl RoomState {
                 step.answer(reply, result);
             }
             Command::Push(push, reply) => {
-                let result = self.push(&push, now, step);
+                let result = self.push(&push, super::writing::REBASING, now, step);
                 step.answer(reply, result);
             }
             Command::Rename(..)

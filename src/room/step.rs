@@ -42,8 +42,13 @@ pub(super) enum Output {
     /// A request has ended, and somebody may wait for it.
     Resolved(Box<Settled>),
     /// Answer a command; with the store's error if the turn was not kept.
-    Answer(Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>),
+    Answer(Answer),
+    /// The same, where to write down the answer takes long.
+    LongAnswer(Answer),
 }
+
+/// Answers a command; with the store's error if the turn was not kept.
+pub(super) type Answer = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
 impl Step {
     /// Something to keep.
@@ -96,8 +101,11 @@ impl Step {
 
     /// The last message of plain text updates that nothing but answers came after.
     fn open_message(&mut self) -> Option<&mut Vec<Arc<Update>>> {
-        let last =
-            self.outputs.iter_mut().rev().find(|output| !matches!(output, Output::Answer(_)))?;
+        let last = self
+            .outputs
+            .iter_mut()
+            .rev()
+            .find(|output| !matches!(output, Output::Answer(_) | Output::LongAnswer(_)))?;
         match last {
             Output::Tell(Event::Updates { updates, drop, put, .. }, _)
                 if drop.is_empty() && put.is_empty() =>
@@ -115,9 +123,16 @@ impl Step {
         reply: Reply<T>,
         result: Result<T, RoomError>,
     ) {
-        self.outputs.push(Output::Answer(Box::new(move |kept| {
-            reply.send(kept.map_err(RoomError::not_kept).and(result));
-        })));
+        self.outputs.push(Output::Answer(answer(reply, result)));
+    }
+
+    /// The same, where to write down the answer takes long.
+    pub(super) fn answer_long<T: Send + 'static>(
+        &mut self,
+        reply: Reply<T>,
+        result: Result<T, RoomError>,
+    ) {
+        self.outputs.push(Output::LongAnswer(answer(reply, result)));
     }
 
     /// Whether there is nothing to keep or do.
@@ -133,4 +148,8 @@ impl Step {
         }
         (batch, outputs)
     }
+}
+
+fn answer<T: Send + 'static>(reply: Reply<T>, result: Result<T, RoomError>) -> Answer {
+    Box::new(move |kept| reply.send(kept.map_err(RoomError::not_kept).and(result)))
 }

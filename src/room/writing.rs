@@ -1,10 +1,10 @@
 //! The text changes: updates of clients, changes made by the server, and everything that moves with the words. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::document::provenance::Placements;
-use crate::document::{ChangeSet, Incoming, Limits, PushError, Text, Update};
+use crate::document::{ChangeSet, Incoming, Limits, PushError, RebaseBudget, Text, Update};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
 use crate::review::Hunk;
@@ -14,20 +14,26 @@ use super::command::Push;
 use super::event::Event;
 use super::state::{Now, RoomState};
 use super::step::Step;
-use super::{RoomError, requests};
+use super::{RoomError, frozen, requests};
 
 /// Longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
-/// What one push may be.
+/// What one push may be, all its updates together.
 const PUSH_LIMITS: Limits =
     Limits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
 /// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
 const MOST_UPDATES: usize = 5_000;
-/// How much rebasing one push may cause: its updates times those it missed, some 50 ns each. Beyond it the client is told to
-/// catch up first, which costs the room nothing and nobody else waits for it.
-const MOST_REBASING: u64 = 1_000_000;
+/// Editor instances of one push; a client is one, and continues at most a few earlier ones after a reconnect.
+pub(super) const MOST_CLIENTS: usize = 32;
+/// Editor instances whose owners a room remembers; of others it asks the store.
+const KNOWN_CLIENTS: usize = 4_096;
+/// What being behind may cost one push: some 0.1 s. Beyond it the client is told to catch up first and moves its updates
+/// itself, which costs the room nothing.
+pub(super) const REBASING: RebaseBudget = RebaseBudget { steps: 10_000_000 };
 /// A snapshot is kept after so many updates, so that loading replays few.
 const SNAPSHOT_UPDATES: usize = 2_000;
+/// A snapshot is kept after so many bytes of updates, so that loading replays few.
+const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Who makes a change of the text, and why.
 pub(super) struct Author<'a> {
@@ -61,10 +67,12 @@ pub(super) fn check_length(len: usize) -> Result<(), RoomError> {
 }
 
 impl RoomState {
-    /// Commits updates of a client; returns the version after them.
+    /// Commits updates of a client; returns the version after them. Refuses with [`RoomError::TooCostly`], and changes nothing,
+    /// if moving them to the newest version costs more than `budget`.
     pub(super) fn push(
         &mut self,
         push: &Push,
+        budget: RebaseBudget,
         now: &Now,
         step: &mut Step,
     ) -> Result<Version, RoomError> {
@@ -75,17 +83,13 @@ impl RoomState {
             return Err(RoomError::Invalid(reason));
         }
         let from = self.version();
-        let missed = self.document.version().0.saturating_sub(push.base.0);
-        if missed.saturating_mul(push.updates.len() as u64) > MOST_REBASING {
-            return Err(RoomError::Resync);
-        }
         // A clone makes the next change of the text copy what it shares, so only if it is needed.
         let replayed = self.has_positions() && push.updates.len() > 1;
         let before = replayed.then(|| self.document.text().clone());
         let incoming: Vec<_> =
             push.updates.iter().map(|(client, changes)| Incoming { client, changes }).collect();
         let committed =
-            self.document.push(push.base, &incoming, &PUSH_LIMITS).map_err(push_error)?;
+            self.document.push(push.base, &incoming, &PUSH_LIMITS, budget).map_err(push_error)?;
         let updates: Vec<_> = committed.map(Arc::new).collect();
         self.claim_clients(push, step);
         if updates.is_empty() {
@@ -100,6 +104,21 @@ impl RoomState {
         Ok(self.version())
     }
 
+    /// As [`Self::push`]; where words are frozen, says what that means for open requests.
+    pub(super) fn push_and_tell(
+        &mut self,
+        push: &Push,
+        budget: RebaseBudget,
+        now: &Now,
+        step: &mut Step,
+    ) -> Result<Version, RoomError> {
+        let pushed = self.push(push, budget, now, step);
+        if !self.own.frozen.is_empty() {
+            frozen::say_why(self, step);
+        }
+        pushed
+    }
+
     pub(super) fn knows_client(&self, client: &ClientId) -> bool {
         self.clients.contains_key(client)
     }
@@ -109,12 +128,23 @@ impl RoomState {
         self.clients.insert(client, owner);
     }
 
+    /// Forgets whose the clients are when they are too many; the store knows. Everything must be kept.
+    pub(super) fn forget_clients(&mut self) {
+        if self.clients.len() > KNOWN_CLIENTS {
+            self.clients.clear();
+        }
+    }
+
     fn check_clients(&self, push: &Push) -> Result<(), RoomError> {
+        let clients: HashSet<_> = push.updates.iter().map(|(client, _)| client).collect();
+        if clients.len() > MOST_CLIENTS {
+            let reason = format!("the updates of a push have at most {MOST_CLIENTS} clientIDs");
+            return Err(RoomError::Invalid(reason));
+        }
         let foreign = |owner: &UserId| *owner != push.principal.user;
-        let taken = push
-            .updates
-            .iter()
-            .filter_map(|(client, _)| self.clients.get(client)?.as_ref())
+        let taken = clients
+            .into_iter()
+            .filter_map(|client| self.clients.get(client)?.as_ref())
             .any(foreign);
         if taken { Err(RoomError::ForeignClient) } else { Ok(()) }
     }
@@ -194,7 +224,9 @@ impl RoomState {
         });
         step.append(&self.record.id, from, records);
         self.record.updated_ms = now.ms;
-        self.unsnapshotted += updates.len();
+        for update in updates {
+            self.unsnapshotted.add(update);
+        }
     }
 
     /// Whether anything has to move when the text changes.
@@ -202,7 +234,7 @@ impl RoomState {
         !self.open.is_empty()
             || !self.sketches.is_empty()
             || !self.own.frozen.is_empty()
-            || self.presence.has_carets()
+            || self.presence.caret_count() > 0
     }
 
     /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
@@ -263,8 +295,9 @@ impl RoomState {
             let Some(request) = self.open.get(&id).cloned() else { continue };
             changed.sort_unstable();
             changed.dedup();
-            let is_done = |id: &&HunkId| request.hunk(id).is_some_and(Hunk::is_already_there);
-            let done: Vec<HunkId> = changed.iter().filter(is_done).cloned().collect();
+            let hunks = request.hunks_named(&changed);
+            let done = hunks.iter().filter(|hunk| hunk.is_already_there());
+            let done: Vec<HunkId> = done.map(|hunk| hunk.id.clone()).collect();
             if !request.status.is_open() || !done.is_empty() {
                 // Nothing of it is left to decide, or less than the text alone would tell whoever loads it.
                 step.keep(requests::record(self, &request));
@@ -276,23 +309,24 @@ impl RoomState {
         }
     }
 
-    /// Keeps a snapshot if it is time for one.
-    pub(super) fn snapshot_if_due(&mut self, step: &mut Step) {
-        if self.unsnapshotted >= SNAPSHOT_UPDATES {
-            self.snapshot(step);
-        }
+    /// Whether it is time to keep a snapshot.
+    pub(super) fn snapshot_is_due(&self) -> bool {
+        let since = self.unsnapshotted;
+        !self.is_deleted() && (since.updates >= SNAPSHOT_UPDATES || since.bytes >= SNAPSHOT_BYTES)
     }
 
     /// Keeps the text as it is now, and with it what has positions, so that loading never has to reach further back.
     pub(super) fn snapshot(&mut self, step: &mut Step) {
-        if self.unsnapshotted == 0 || self.is_deleted() {
+        if self.unsnapshotted.updates == 0 || self.is_deleted() {
             return;
         }
-        self.unsnapshotted = 0;
+        let since = std::mem::take(&mut self.unsnapshotted);
         step.keep(Op::PutSnapshot {
             document: self.id().clone(),
             version: self.version(),
             text: self.document.text().to_string(),
+            replayed_bytes: since.bytes as u64,
+            permanent: false,
         });
         for request in self.open.values() {
             step.keep(requests::record(self, request));
@@ -310,6 +344,7 @@ fn push_error(error: PushError) -> RoomError {
         PushError::Ahead { base, version } => RoomError::Ahead { asked: base, newest: version },
         // The client asks for what it missed and sends its updates again on top of that.
         PushError::TooOld { .. } | PushError::NotTheSame { .. } => RoomError::Resync,
+        PushError::TooCostly { .. } => RoomError::TooCostly,
         PushError::Invalid { index, source } => RoomError::BadUpdate { index, source },
         PushError::TooMany { .. } => RoomError::Invalid(error.to_string()),
     }

@@ -1,14 +1,16 @@
 //! Events about documents: open, push, resync, rename, carets.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::ids::{ClientId, DocumentId, Version};
+use crate::cpu_pool;
+use crate::ids::{ClientId, DocumentId, UserId, Version};
 use crate::room::command::{Command, Push, Reply};
 use crate::room::event::Caret;
 use crate::room::{DESK, NewDocument};
+use crate::store::DocumentRecord;
 use crate::who::Action;
 use crate::wire::client::{
     ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
@@ -23,20 +25,32 @@ use super::{Connection, Done, files, read};
 
 #[derive(Serialize)]
 pub(super) struct Documents {
-    documents: Vec<DocumentLine>,
+    /// A list of [`DocumentLine`].
+    documents: Box<RawValue>,
 }
 
+/// Bytes of a push that is read where everybody waits.
+const SHORT_PUSH: usize = 256 * 1024;
+/// Lines of a list that are written down where everybody waits, some 5 µs each.
+const SHORT_LIST: usize = 100;
+
 pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<Documents, Refusal> {
-    let records = connection.door.store.documents().await?;
-    let documents = records
-        .into_iter()
-        .filter(|record| connection.principal.may(Action::Read, Some(&record.id)))
-        .map(|record| {
-            let path = connection.door.files.as_ref().and_then(|it| it.path_of(&record.id));
-            convert::document_line(record, path, &connection.principal)
-        })
-        .collect();
-    Ok(Documents { documents })
+    let records = connection.door.rooms.documents(&connection.principal).await?;
+    let (files, principal) = (connection.door.files.clone(), connection.principal.clone());
+    let person = principal.user.to_string();
+    let long = records.len() > SHORT_LIST;
+    let write = move || {
+        let line = |record: DocumentRecord| {
+            let path = files.as_ref().and_then(|files| files.path_of(&record.id));
+            convert::document_line(record, path, &principal)
+        };
+        to_raw_value(&records.into_iter().map(line).collect::<Vec<DocumentLine>>())
+    };
+    let written = cpu_pool::run_if(long, &person, write).await;
+    match written {
+        Ok(Ok(documents)) => Ok(Documents { documents }),
+        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+    }
 }
 
 #[derive(Serialize)]
@@ -108,7 +122,7 @@ async fn enter(connection: &mut Connection, document: &str, since: Option<u64>, 
 }
 
 pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: Ack) {
-    let payload: PushUpdates = match read(payload) {
+    let payload: PushUpdates = match read_push(&connection.principal.user, payload).await {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
     };
@@ -144,6 +158,16 @@ pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: A
         done.send(()).ok();
     });
     room.send(Command::Push(push, reply)).await;
+}
+
+/// Reads a push, a long one where it holds up nobody.
+async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, Refusal> {
+    if payload.get().len() <= SHORT_PUSH {
+        return read(payload);
+    }
+    let payload = payload.to_owned();
+    let reading = cpu_pool::run(person.as_str(), move || read(&payload));
+    reading.await.unwrap_or_else(|_| Err(Refusal::internal()))
 }
 
 /// `ai:` is the server's own.

@@ -1,7 +1,9 @@
 //! Events about what was: the history, older texts and what is different in them, who wrote what, going back.
 
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
+use crate::cpu_pool;
 use crate::ids::Version;
 use crate::room::{compare, credits, placements, text_at};
 use crate::who::Action;
@@ -39,7 +41,7 @@ pub(super) async fn history(
     let oldest = lines.last().map_or(Version(0), |line| line.version);
     let before_oldest = Version(oldest.0.saturating_sub(1));
     let acts = placements(store, room.document(), before_oldest, newest).await?;
-    let names = connection.door.auth.names().await?;
+    let names = connection.door.auth.names(lines.iter().map(|line| &line.author)).await?;
     let line = |line: crate::store::HistoryRecord| {
         let act = acts.get(&line.version);
         convert::history_line(line, act, &names)
@@ -49,8 +51,12 @@ pub(super) async fn history(
 
 #[derive(Serialize)]
 pub(super) struct OldText {
-    text: String,
+    /// The text, as JSON.
+    text: Box<RawValue>,
 }
+
+/// UTF-16 units of a text that is written down where everybody waits.
+const SHORT_TEXT: usize = 128 * 1024;
 
 pub(super) async fn at(
     connection: &mut Connection,
@@ -59,8 +65,14 @@ pub(super) async fn at(
     let room = connection.room(&payload.document_id, Action::Read).await?;
     happened(payload.version, room.read().await?.version)?;
     let store = &connection.door.store;
-    let text = text_at(store, room.document(), Version(payload.version)).await?;
-    Ok(OldText { text: text.to_string() })
+    let person = connection.principal.user.as_str();
+    let text = text_at(store, room.document(), Version(payload.version), person).await?;
+    let long = text.len() > SHORT_TEXT;
+    let write = move || to_raw_value(&text.to_string());
+    match cpu_pool::run_if(long, person, write).await {
+        Ok(Ok(text)) => Ok(OldText { text }),
+        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+    }
 }
 
 #[derive(Serialize)]
@@ -101,7 +113,8 @@ pub(super) async fn differences(
     let (from, to) = (payload.from, payload.to.unwrap_or(newest.0));
     happened(from.max(to), newest)?;
     let store = &connection.door.store;
-    let parts = compare(store, room.document(), Version(from), Version(to)).await?;
+    let person = connection.principal.user.as_str();
+    let parts = compare(store, room.document(), Version(from), Version(to), person).await?;
     Ok(Compared { from, to, parts: convert::differences(parts) })
 }
 

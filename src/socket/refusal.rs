@@ -66,7 +66,8 @@ impl From<RoomError> for Refusal {
                 Self::new("already_resolved", message).with(convert::ended(&ended))
             }
             RoomError::NotAllowed | RoomError::ForeignClient => Self::new("not_allowed", message),
-            RoomError::Resync => Self::new("resync", message),
+            RoomError::Resync | RoomError::TooCostly => Self::new("resync", message),
+            RoomError::Lost(_) => Self::internal(),
             RoomError::Ahead { asked, newest } => {
                 Self::new("resync", message).with(json!({"asked": asked.0, "newest": newest.0}))
             }

@@ -1,13 +1,16 @@
 //! Events about requests: decide, look, extend, undo.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
+use crate::cpu_pool;
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{DecisionError, Request};
 use crate::room::command::{Focus, Reopen, Undo};
 use crate::room::{RoomError, RoomHandle};
-use crate::store::Scope;
 use crate::who::Action;
 use crate::wire::client::{
     FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, ToolApprovalBatch,
@@ -28,8 +31,13 @@ pub(super) async fn respond(
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Read).await?;
     let by = connection.principal.clone();
+    let person = by.user.to_string();
     match connection.door.agents.decide_in(&room, id.clone(), decision, by).await {
-        Ok(request) => Ok(convert::decision(&request)),
+        Ok(request) => {
+            let long = request.hunks.len() > SHORT_ANSWER;
+            let written = cpu_pool::run_if(long, &person, move || convert::decision(&request));
+            written.await.map_err(|_| Refusal::internal())
+        }
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             Err(stale(&room, &id, error).await)
         }
@@ -98,8 +106,12 @@ pub(super) async fn batch(
 
 #[derive(Serialize)]
 pub(super) struct Pending {
-    requests: Vec<ToolApprovalRequest>,
+    /// A list of [`ToolApprovalRequest`].
+    requests: Box<RawValue>,
 }
+
+/// Hunks of an answer that are written down where everybody waits, some 2 µs each.
+const SHORT_ANSWER: usize = 200;
 
 pub(super) async fn list(
     connection: &mut Connection,
@@ -110,12 +122,10 @@ pub(super) async fn list(
         Some(document) => vec![document.clone()],
         None => with_open_requests(connection).await?,
     };
-    let mut requests = Vec::new();
+    let mut requests: Vec<Arc<Request>> = Vec::new();
     for document in documents {
         match connection.room(document.as_str(), Action::Read).await {
-            Ok(room) => {
-                requests.extend(room.requests().await?.iter().map(|asked| convert::request(asked)));
-            }
+            Ok(room) => requests.extend(room.requests().await?),
             Err(refusal) if named.is_some() => return Err(refusal),
             // Not this person's business, so not in their list.
             Err(_) => {}
@@ -123,18 +133,26 @@ pub(super) async fn list(
     }
     if named.is_none() && connection.principal.may(Action::Read, None) {
         let open = connection.door.rooms.desk().await?.requests().await?;
-        let mine = open.iter().filter(|request| request.concerns(&connection.principal));
-        requests.extend(mine.map(|request| convert::request(request)));
+        requests.extend(open.into_iter().filter(|asked| asked.concerns(&connection.principal)));
     }
-    Ok(Pending { requests })
+    let hunks: usize = requests.iter().map(|request| 1 + request.hunks.len()).sum();
+    let person = connection.principal.user.to_string();
+    let write = move || {
+        let written = requests.iter().map(|request| convert::request(request));
+        to_raw_value(&written.collect::<Vec<ToolApprovalRequest>>())
+    };
+    match cpu_pool::run_if(hunks > SHORT_ANSWER, &person, write).await {
+        Ok(Ok(requests)) => Ok(Pending { requests }),
+        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+    }
 }
 
+/// The documents in which something waits, as far as the person may read them.
 async fn with_open_requests(connection: &Connection) -> Result<Vec<DocumentId>, Refusal> {
-    let open = connection.door.store.open_requests(Scope::Everything).await?;
-    let mut documents: Vec<_> = open.into_iter().filter_map(|request| request.document).collect();
-    documents.sort_unstable();
-    documents.dedup();
-    Ok(documents)
+    let Some(only) = &connection.principal.document else {
+        return Ok(connection.door.store.documents_with_open_requests().await?);
+    };
+    Ok(vec![only.clone()])
 }
 
 /// The answer to what is done to a request besides deciding it.

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use crate::failpoint;
-use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId};
 
 use super::audit::AuditHead;
 use super::records::{
@@ -13,13 +13,9 @@ use super::records::{
 use super::rows::int;
 use super::script::{Must, Refused, Script};
 use super::{
-    Batch, Op, Standing, StoreError, answers, audit, live, once, provenance, undos, updates,
-    webhooks,
+    Batch, Op, Standing, StoreError, answers, audit, live, once, provenance, snapshots, undos,
+    updates, webhooks,
 };
-
-/// Newest snapshots kept beside the first one. Two would do; the others are for a reader that
-/// looks a document up at a version of a moment ago.
-const SNAPSHOTS: i64 = 4;
 
 /// What the writer knows of the database without looking.
 #[derive(Clone, Debug)]
@@ -106,8 +102,8 @@ async fn one<'a>(script: &mut Script<'a>, known: &mut Known, op: &'a Op) -> Resu
         Op::AppendUpdates { document, from, updates } => {
             updates::append(script, document, *from, updates).await?;
         }
-        Op::PutSnapshot { document, version, text } => {
-            put_snapshot(script, document, *version, text);
+        Op::PutSnapshot { document, version, text, replayed_bytes, permanent } => {
+            snapshots::put(script, document, (*version, text), *replayed_bytes, *permanent);
         }
         Op::PutPlacements { document, version, body } => {
             provenance::put_placements(script, document, *version, body);
@@ -176,7 +172,7 @@ fn create_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord, text
         .bind(record.unlisted_owner.as_ref().map(SessionId::as_str))
         .bind(record.deleted);
     script.must(Must::BeNew { kind: "document", id: record.id.as_str() });
-    put_snapshot(script, &record.id, record.version, text);
+    snapshots::put(script, &record.id, (record.version, text), 0, true);
 }
 
 fn put_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord) {
@@ -191,27 +187,6 @@ fn put_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord) {
         .bind(record.settings.to_string())
         .bind(record.deleted);
     script.must(Must::BeThere { kind: "document", id: record.id.as_str() });
-}
-
-fn put_snapshot(script: &mut Script<'_>, document: &DocumentId, version: Version, text: &str) {
-    script
-        .run(
-            "INSERT INTO snapshots (document, version, content) VALUES ($1, $2, $3)
-         ON CONFLICT (document, version) DO UPDATE SET content = excluded.content",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(text);
-    // The first one stays: with the log it gives the text at every version there ever was.
-    script
-        .run(
-            "DELETE FROM snapshots WHERE document = $1
-           AND version > (SELECT MIN(version) FROM snapshots WHERE document = $1)
-           AND version NOT IN
-             (SELECT version FROM snapshots WHERE document = $1 ORDER BY version DESC LIMIT $2)",
-        )
-        .bind(document.as_str())
-        .bind(SNAPSHOTS);
 }
 
 fn claim_client<'a>(

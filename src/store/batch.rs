@@ -38,7 +38,8 @@ pub enum Op {
         /// In order; the first makes version `from + 1`.
         updates: Vec<UpdateRecord>,
     },
-    /// The text at a version. The first snapshot and the newest few are kept.
+    /// The text at a version. The first snapshot, the newest few and the permanent ones are kept: those that are asked to be,
+    /// and one wherever much was written since the permanent one before.
     PutSnapshot {
         /// The document.
         document: DocumentId,
@@ -46,6 +47,10 @@ pub enum Op {
         version: Version,
         /// The text.
         text: String,
+        /// Bytes of the updates between the snapshot before and this one.
+        replayed_bytes: u64,
+        /// Whether it stays in any case.
+        permanent: bool,
     },
     /// What an update made by the server put into the text; once for each version.
     PutPlacements {
@@ -239,6 +244,20 @@ impl Batch {
     /// Whether somebody outside may have to be told something.
     pub(super) fn is_news(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::PutRequest(_) | Op::PutWebhook(_)))
+    }
+
+    /// Bytes of the texts it writes, as far as they can be long.
+    pub(super) fn text_bytes(&self) -> usize {
+        let of = |op: &Op| match op {
+            Op::CreateDocument { text, .. } | Op::PutSnapshot { text, .. } => text.len(),
+            Op::AppendUpdates { updates, .. } => {
+                updates.iter().map(|update| update.changes.len()).sum()
+            }
+            Op::PutRequest(record) => record.body.len(),
+            Op::PutProvenance { body, .. } => body.len(),
+            _ => 0,
+        };
+        self.ops.iter().map(of).sum()
     }
 
     /// The writes, in order.

@@ -15,7 +15,9 @@ mod batch;
 mod error;
 mod files;
 mod inspect;
+mod lists;
 mod live;
+mod log;
 mod once;
 mod provenance;
 mod read;
@@ -23,9 +25,11 @@ mod records;
 mod rows;
 mod said;
 mod script;
+mod snapshots;
 mod sqlite;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod undos;
 mod updates;
 mod webhooks;
@@ -43,13 +47,16 @@ pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{Batch, Op, Scope, Standing};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
+pub use lists::ListPlace;
+pub use log::Piece;
 pub use once::OnceRecord;
 pub use records::{
     AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
-    TokenRecord, UpdateRecord,
+    StartingText, TokenRecord, UpdateRecord,
 };
 pub use said::{MEASURED, SaidAt, Since, Size, fitting};
+pub use snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
 pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 

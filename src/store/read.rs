@@ -1,33 +1,24 @@
 //! What can be read: one function per question, each seeing everything committed before it was asked.
 
+use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Sqlite, SqliteConnection};
 
-use crate::ids::{ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
+use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
 use super::records::{
-    AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, LoadedDocument, RequestRecord,
-    RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
+    RunRecord, SessionRecord,
 };
 use super::rows::{self, int};
 use super::{Scope, Store, StoreError};
 
-type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+pub(super) type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
     /// A document without its text, deleted ones too.
     pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
         self.one(query, rows::document).await
-    }
-
-    /// The documents people can open from the list, last changed first: no private texts, no deleted ones.
-    pub async fn documents(&self) -> Result<Vec<DocumentRecord>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM documents WHERE unlisted_owner IS NULL AND deleted = FALSE
-             ORDER BY updated_ms DESC, id DESC",
-        );
-        self.all(query, rows::document).await
     }
 
     /// The private text of a session.
@@ -41,59 +32,6 @@ impl Store {
         )
         .bind(session.to_string());
         self.one(query, rows::document).await
-    }
-
-    /// A document with its text: the newest snapshot and what came after. Deleted ones are not there.
-    pub async fn load(&self, id: &DocumentId) -> Result<Option<LoadedDocument>, StoreError> {
-        self.load_at(id, Version(u64::MAX)).await
-    }
-
-    /// The same, up to `version` at most.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when the log has a gap or there is no snapshot to start from.
-    pub async fn load_at(
-        &self,
-        id: &DocumentId,
-        version: Version,
-    ) -> Result<Option<LoadedDocument>, StoreError> {
-        // One transaction, so that record, snapshot and log are of the same moment.
-        let mut moment = self.readers().begin().await?;
-        let row = sqlx::query("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
-            .bind(id.as_str())
-            .fetch_optional(&mut *moment)
-            .await?;
-        let Some(mut record) = row.map(|row| rows::document(&row)).transpose()? else {
-            return Ok(None);
-        };
-        record.version = record.version.min(version);
-        let snapshot: Option<(i64, String)> = sqlx::query_as(
-            "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
-             ORDER BY version DESC LIMIT 1",
-        )
-        .bind(id.as_str())
-        .bind(int(record.version.0))
-        .fetch_optional(&mut *moment)
-        .await?;
-        let (snapshot, text) =
-            snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
-        let snapshot = Version(snapshot.unsigned_abs());
-        let updates = log(&mut moment, id, snapshot, record.version).await?;
-        Ok(Some(LoadedDocument { record, snapshot, text, updates }))
-    }
-
-    /// The updates that lead from version `from` to version `to`, one per version.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
-    pub async fn updates(
-        &self,
-        document: &DocumentId,
-        from: Version,
-        to: Version,
-    ) -> Result<Vec<UpdateRecord>, StoreError> {
-        let mut connection = self.readers().acquire().await?;
-        log(&mut connection, document, from, to).await
     }
 
     /// The newest `limit` versions, or the newest before `before`, newest first.
@@ -111,21 +49,6 @@ impl Store {
         .bind(before.map_or(i64::MAX, |version| int(version.0)))
         .bind(i64::from(limit));
         self.all(query, rows::history).await
-    }
-
-    /// The person an editor instance belongs to, if anybody has pushed with it.
-    pub async fn client_owner(
-        &self,
-        document: &DocumentId,
-        client: &ClientId,
-    ) -> Result<Option<UserId>, StoreError> {
-        let owner: Option<String> =
-            sqlx::query_scalar("SELECT user_id FROM clients WHERE document = $1 AND client = $2")
-                .bind(document.as_str())
-                .bind(client.as_str())
-                .fetch_optional(self.readers())
-                .await?;
-        Ok(owner.map(Into::into))
     }
 
     /// One request.
@@ -308,24 +231,6 @@ impl Store {
         self.all(query, rows::run).await
     }
 
-    /// The token whose secret has this hash, expired and revoked ones too.
-    pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens WHERE hash = $1").bind(hash.to_owned());
-        self.one(query, rows::token).await
-    }
-
-    /// All tokens, oldest first.
-    pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens ORDER BY created_ms, id");
-        self.all(query, rows::token).await
-    }
-
-    /// All tokens of one person, expired and revoked ones too.
-    pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
-        self.all(query, rows::token).await
-    }
-
     /// One of the server's own values.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
@@ -354,7 +259,7 @@ impl Store {
         self.all(query, rows::audit).await
     }
 
-    async fn one<T>(
+    pub(super) async fn one<T>(
         &self,
         query: Query,
         read: fn(&SqliteRow) -> Result<T, StoreError>,
@@ -362,35 +267,11 @@ impl Store {
         query.fetch_optional(self.readers()).await?.map(|row| read(&row)).transpose()
     }
 
-    async fn all<T>(
+    pub(super) async fn all<T>(
         &self,
         query: Query,
         read: fn(&SqliteRow) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         query.fetch_all(self.readers()).await?.iter().map(read).collect()
     }
-}
-
-async fn log(
-    db: &mut SqliteConnection,
-    document: &DocumentId,
-    from: Version,
-    to: Version,
-) -> Result<Vec<UpdateRecord>, StoreError> {
-    let found = sqlx::query(
-        "SELECT client, changes, author, at_ms, origin FROM updates
-         WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
-    )
-    .bind(document.as_str())
-    .bind(int(from.0))
-    .bind(int(to.0))
-    .fetch_all(db)
-    .await?;
-    // Versions are unique, so as many rows as versions means that none is missing.
-    let expected = to.0.saturating_sub(from.0);
-    if found.len() as u64 != expected {
-        let reason = format!("{} updates between {from} and {to}", found.len());
-        return Err(StoreError::corrupt(format!("the log of {document}"), &reason));
-    }
-    found.iter().map(rows::update).collect()
 }

@@ -45,6 +45,17 @@ pub struct UpdateRecord {
     pub origin: Option<Box<str>>,
 }
 
+/// A text of a document that is kept, to start from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartingText {
+    /// The document itself; its `version` is the one that was asked for, or the newest if that is older.
+    pub record: DocumentRecord,
+    /// The version of `text`.
+    pub snapshot: Version,
+    /// The text at `snapshot`.
+    pub text: String,
+}
+
 /// A document as a room needs it: a text and the updates that lead from there to now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedDocument {

@@ -19,6 +19,10 @@ const QUEUE: usize = 1_024;
 /// them does not wait long for the last.
 const GROUP: usize = 256;
 
+/// Bytes of text in one transaction, unless a single batch has more: what is short does not wait for what is long and came
+/// after it.
+const GROUP_BYTES: usize = 1024 * 1024;
+
 type Outcome = Result<(), StoreError>;
 
 /// What the writer is asked for.
@@ -113,16 +117,19 @@ impl Writer {
                     }
                 }
             }
-            let outcomes = self.write(&batches).await;
-            failpoint::pass("store.committed");
-            self.counters.count(&outcomes);
-            let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
-            if !nobody_is_told && batches.iter().any(Batch::is_news) {
-                self.news.send_modify(|count| *count += 1);
-            }
-            for (answer, outcome) in answers.into_iter().zip(outcomes) {
-                // Whoever stopped waiting does not need the answer; the batch stands.
-                answer.send(outcome).ok();
+            let mut answers = answers.into_iter();
+            for group in groups(&batches) {
+                let outcomes = self.write(group).await;
+                failpoint::pass("store.committed");
+                self.counters.count(&outcomes);
+                let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
+                if !nobody_is_told && group.iter().any(Batch::is_news) {
+                    self.news.send_modify(|count| *count += 1);
+                }
+                for (outcome, answer) in outcomes.into_iter().zip(&mut answers) {
+                    // Whoever stopped waiting does not need the answer; the batch stands.
+                    answer.send(outcome).ok();
+                }
             }
         }
         self.finish().await;
@@ -237,6 +244,22 @@ impl Writer {
         }
         self.pool.close().await;
     }
+}
+
+/// The batches, in order, in groups of at most [`GROUP_BYTES`] or of one.
+fn groups(batches: &[Batch]) -> impl Iterator<Item = &[Batch]> {
+    let mut rest = batches;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |batch: &&Batch| {
+            bytes += batch.text_bytes();
+            bytes <= GROUP_BYTES
+        };
+        let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
+        let (group, others) = rest.split_at(count);
+        rest = others;
+        (!group.is_empty()).then_some(group)
+    })
 }
 
 // Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite

@@ -608,7 +608,7 @@ impl From<WorkspaceError> for ToolError {
 impl From<RoomError> for ToolError {
     fn from(error: RoomError) -> Self {
         match error {
-            RoomError::Resync => Self::Outdated,
+            RoomError::Resync | RoomError::TooCostly => Self::Outdated,
             other => Self::Room(other),
         }
     }

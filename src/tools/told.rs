@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::document::diff::{DiffLimits, Passage, common_ends, passages};
-use crate::document::{ChangeSet, Limits, Text, utf16_len};
+use crate::document::utf16_len;
 use crate::ids::Version;
 use crate::room::command::Reading;
 
@@ -110,15 +110,6 @@ pub fn read_alone(context: &Context, now: &Reading, (from, to): (usize, usize)) 
     };
     unread.read(from, to);
     unread
-}
-
-/// The text after `updates` (JSON, as the store keeps them); `None`: they do not fit.
-pub fn replay<'a>(text: &str, updates: impl IntoIterator<Item = &'a str>) -> Option<Text> {
-    let mut text = Text::new(text);
-    for update in updates {
-        ChangeSet::parse(update, &Limits::NONE).ok()?.apply(&mut text).ok()?;
-    }
-    Some(text)
 }
 
 /// The passages in which a document reads otherwise now, found within a moment.
@@ -286,6 +277,7 @@ impl Difference {
 /// A document at version 0, for tests.
 #[cfg(test)]
 pub fn reading(text: &str) -> Reading {
+    use crate::document::Text;
     use crate::room::settings::{Approvals, OwnSettings, PermissionMode, ServerSettings};
     let server = ServerSettings {
         approvals: Approvals::On,
@@ -328,13 +320,6 @@ mod tests {
             "The document is now at version 2, 11 UTF-16 units long. Units 4 to 7 of what you last saw are now units \
              4 to 5 and read (data):\n<document-k9 version=\"2\">\n2\n</document-k9>"
         );
-    }
-
-    #[test]
-    fn updates_lead_from_a_stored_text_to_a_later_one() {
-        let updates = [r#"[[0,"a"],1]"#, "[1,[1]]"];
-        assert_eq!(replay("b", updates).map(|text| text.to_string()).as_deref(), Some("a"));
-        assert_eq!(replay("b", ["[7]"]), None);
     }
 
     fn between(old: &str, new: &str) -> Option<(usize, usize, usize)> {

@@ -14,6 +14,7 @@ mod support;
 mod approvals;
 mod bad_input;
 mod bin;
+mod budgets;
 mod check;
 mod check_rules;
 mod claude;

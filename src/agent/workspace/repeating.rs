@@ -191,6 +191,6 @@ async fn a_new_document_is_proposed_again_and_made_once() {
     let again = reopen(&stage, &request).await.unwrap();
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
-    let made: Vec<_> = stage.store.documents().await.unwrap();
+    let made: Vec<_> = stage.store.documents(None, None, 100).await.unwrap();
     assert_eq!(made.iter().filter(|it| it.title == "Notes").count(), 1);
 }

@@ -6,9 +6,10 @@ use super::desk::{Desk, edit, push};
 use super::{member, who};
 use crate::document::Text;
 use crate::ids::Version;
-use crate::room::RoomError;
 use crate::room::command::{Command, Content, Reply};
 use crate::room::event::Caret;
+use crate::room::{RoomError, text_at};
+use crate::store::{Op, UpdateRecord};
 
 #[tokio::test]
 async fn a_late_update_is_rebased_and_everyone_is_told_the_same() {
@@ -176,10 +177,112 @@ async fn who_has_missed_too_much_for_what_they_send_catches_up_first() {
     let typed = |count: usize, what: &str| -> Vec<String> {
         (0..count).map(|at| edit(&Text::new(&"x".repeat(4 + at)), 0, 0, what)).collect()
     };
-    desk.pushes("ana", Version(0), &typed(1_001, "x")).await.unwrap();
-    let refused = desk.pushes("bo", Version(0), &typed(1_000, "y")).await;
-    assert!(matches!(refused, Err(RoomError::Resync)), "{refused:?}");
+    desk.pushes("ana", Version(0), &typed(2_000, "x")).await.unwrap();
+    let refused = desk.pushes("bo", Version(0), &typed(1_500, "y")).await;
+    assert!(matches!(refused, Err(RoomError::TooCostly)), "{refused:?}");
+    assert_eq!(desk.now().await.version, Version(2_000), "nothing was changed");
     desk.pushes("bo", Version(0), &typed(10, "y")).await.unwrap();
+}
+
+#[tokio::test]
+async fn few_updates_that_touch_many_places_cost_as_much_as_many_updates() {
+    let words = "x".repeat(20_000);
+    let desk = Desk::with(&words).await;
+    let everywhere = format!("[{}]", vec![r#"[1,"y"],1"#; 10_000].join(","));
+    for version in 0..36 {
+        desk.pushes("ana", Version(version), std::slice::from_ref(&everywhere)).await.unwrap();
+    }
+    // Four updates, thirty-six behind: millions of sections.
+    let refused = desk.pushes("bo", Version(0), &vec![everywhere; 4]).await;
+    assert!(matches!(refused, Err(RoomError::TooCostly)), "{refused:?}");
+    desk.pushes("bo", Version(0), &[r#"[20000,[0,"!"]]"#.to_owned()]).await.unwrap();
+    assert_eq!(desk.now().await.version, Version(37));
+}
+
+#[tokio::test]
+async fn a_push_names_a_few_editor_instances_and_the_newest_are_told() {
+    let desk = Desk::with("").await;
+    let many = |count: usize| {
+        let mut push = push("ana", Version(0), &vec!["[]".to_owned(); count]);
+        for (at, (client, _)) in push.updates.iter_mut().enumerate() {
+            *client = format!("c{at}").as_str().into();
+        }
+        push
+    };
+    let refused = desk.room.push(many(40)).await;
+    assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
+    desk.room.push(many(30)).await.unwrap();
+    let opened = desk.room.open(member("ana"), None).await.unwrap();
+    let clients: Vec<_> = opened.peers[0].clients.iter().map(ToString::to_string).collect();
+    assert_eq!(clients, ["c22", "c23", "c24", "c25", "c26", "c27", "c28", "c29"]);
+}
+
+#[tokio::test]
+async fn long_updates_leave_the_memory_and_come_back_from_the_store() {
+    let mut desk = Desk::with("x").await;
+    let mut len = 1;
+    // Twenty megabytes of updates, of which the log at hand keeps eight.
+    for version in 0..20 {
+        let words = char::from(b'a' + version as u8).to_string().repeat(1_000_000);
+        let replaced = format!("[[{len},\"{words}\"]]");
+        desk.pushes("ana", Version(version), &[replaced]).await.unwrap();
+        len = 1_000_000;
+    }
+    for restarted in [false, true] {
+        if restarted {
+            desk.restarts().await;
+        }
+        let opened = desk.room.open(member("bo"), Some(Version(2))).await.unwrap();
+        let Content::Since { from, updates, reading } = opened.content else {
+            panic!("the whole text, restarted: {restarted}")
+        };
+        assert_eq!((from, updates.len(), reading.version), (Version(2), 18, Version(20)));
+        assert!(updates[0].changes.contains("cc") && updates[17].changes.contains("tt"));
+    }
+    // A snapshot after each eight megabytes, not only after many updates.
+    let kept = desk.store.snapshots(desk.room.document()).await.unwrap();
+    assert!(kept.len() >= 3, "{kept:?}");
+    let loaded = desk.store.load(desk.room.document()).await.unwrap().unwrap();
+    assert!(loaded.updates.len() <= 8, "{} updates to replay", loaded.updates.len());
+}
+
+#[tokio::test]
+async fn more_than_an_answer_should_hold_is_answered_by_the_text() {
+    let desk = Desk::with("x").await;
+    let mut len = 1;
+    for version in 0..9 {
+        let words = "y".repeat(4_000_000);
+        desk.pushes("ana", Version(version), &[format!("[[{len},\"{words}\"]]")]).await.unwrap();
+        len = 4_000_000;
+    }
+    desk.writes("ana", 0, 4_000_000, "short").await;
+    let opened = desk.room.open(member("bo"), Some(Version(0))).await.unwrap();
+    let Content::Whole(reading) = opened.content else { panic!("36 megabytes of updates") };
+    assert_eq!(reading.text.to_string(), "short");
+}
+
+#[tokio::test]
+async fn an_older_text_is_worked_out_once_and_kept_where_it_is_far_from_any() {
+    let desk = Desk::with("").await;
+    let update = |at: u64| UpdateRecord {
+        client: "c1".into(),
+        changes: if at == 0 { r#"[[0,"x"]]"#.into() } else { format!(r#"[{at},[0,"x"]]"#).into() },
+        author: "ana".into(),
+        at_ms: 1,
+        origin: None,
+    };
+    // As a server wrote them that kept no snapshots in between.
+    let id = desk.room.document().clone();
+    desk.rooms.close().await;
+    let updates = (0..45_000).map(update).collect();
+    let append = Op::AppendUpdates { document: id.clone(), from: Version(0), updates };
+    desk.store.commit(append).await.unwrap();
+    let text = text_at(&desk.store, &id, Version(44_999), "ana").await.unwrap();
+    assert_eq!(text.len(), 44_999);
+    let kept = desk.store.snapshots(&id).await.unwrap();
+    assert_eq!(kept, [0, 20_000, 40_000].map(Version));
+    assert_eq!(text_at(&desk.store, &id, Version(20_001), "ana").await.unwrap().len(), 20_001);
+    assert_eq!(desk.store.snapshots(&id).await.unwrap(), kept);
 }
 
 #[tokio::test]

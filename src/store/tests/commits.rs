@@ -63,11 +63,7 @@ async fn a_database_without_space_refuses_what_does_not_fit_and_goes_on() {
     let store = memory().await;
     store.commit(create("doc_a")).await.unwrap();
     sqlx::query("PRAGMA max_page_count = 200").execute(store.readers()).await.unwrap();
-    let huge = Op::PutSnapshot {
-        document: "doc_a".into(),
-        version: Version(0),
-        text: "x".repeat(2 << 20),
-    };
+    let huge = snapshot("doc_a", 0, &"x".repeat(2 << 20), 0);
     let (good, bad) = tokio::join!(store.commit(setting("good")), store.commit(huge));
     assert!(good.is_ok(), "{good:?}");
     assert!(matches!(bad, Err(StoreError::Database(_))), "{bad:?}");

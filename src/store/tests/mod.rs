@@ -4,12 +4,14 @@ mod answers;
 mod audit;
 mod commits;
 mod durability;
+mod lists;
 mod records;
+mod snapshots;
 mod webhooks;
 
 use serde_json::json;
 
-use crate::ids::{DeliveryId, DocumentId, Version};
+use crate::ids::{ClientId, DeliveryId, DocumentId, Version};
 
 use super::*;
 
@@ -47,6 +49,16 @@ fn append(id: &str, from: u64, count: u64) -> Op {
         document: id.into(),
         from: Version(from),
         updates: (from + 1..=from + count).map(update).collect(),
+    }
+}
+
+fn snapshot(id: &str, version: u64, text: &str, replayed_bytes: u64) -> Op {
+    Op::PutSnapshot {
+        document: id.into(),
+        version: Version(version),
+        text: text.to_owned(),
+        replayed_bytes,
+        permanent: false,
     }
 }
 

@@ -6,9 +6,7 @@ use super::*;
 async fn a_document_is_its_snapshot_and_what_came_after() {
     let store = memory().await;
     store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 3))).await.unwrap();
-    let snapshot =
-        Op::PutSnapshot { document: "doc_a".into(), version: Version(2), text: "two".to_owned() };
-    store.commit(snapshot).await.unwrap();
+    store.commit(snapshot("doc_a", 2, "two", 0)).await.unwrap();
     let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
     assert_eq!((loaded.snapshot, loaded.text.as_str()), (Version(2), "two"));
     assert_eq!((loaded.record.version, loaded.record.updated_ms), (Version(3), 1_003));
@@ -25,8 +23,7 @@ async fn the_first_snapshot_and_the_newest_few_are_kept() {
     store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
     for version in 1..=9 {
         let text = version.to_string();
-        let version = Version(version);
-        store.commit(Op::PutSnapshot { document: "doc_a".into(), version, text }).await.unwrap();
+        store.commit(snapshot("doc_a", version, &text, 0)).await.unwrap();
     }
     let mut kept = Vec::new();
     for version in 0..=9 {
@@ -71,7 +68,7 @@ async fn private_and_deleted_documents_are_not_listed() {
         .unwrap();
     let gone = DocumentRecord { deleted: true, version: Version(77), ..record("doc_b") };
     store.commit(Op::PutDocument(gone.clone())).await.unwrap();
-    assert_eq!(store.documents().await.unwrap(), [record("doc_a")]);
+    assert_eq!(store.documents(None, None, 9).await.unwrap(), [record("doc_a")]);
     assert_eq!(store.load(&"doc_b".into()).await.unwrap(), None);
     let kept = store.document(&"doc_b".into()).await.unwrap().unwrap();
     assert_eq!(kept.version, Version(0), "putting a document never moves its version");
@@ -101,9 +98,10 @@ async fn an_editor_belongs_to_the_first_person_who_uses_it() {
     store.commit(claim("usr_anna")).await.unwrap();
     let stolen = store.commit(claim("usr_eve")).await;
     assert!(matches!(stolen, Err(StoreError::ClientTaken { .. })), "{stolen:?}");
-    let owner = store.client_owner(&"doc_a".into(), &"c_1".into()).await.unwrap();
-    assert_eq!(owner, Some("usr_anna".into()));
-    assert_eq!(store.client_owner(&"doc_a".into(), &"c_2".into()).await.unwrap(), None);
+    let clients: [ClientId; 2] = ["c_1".into(), "c_2".into()];
+    let owners = store.client_owners(&"doc_a".into(), &clients).await.unwrap();
+    assert_eq!(owners.get(&clients[0]), Some(&"usr_anna".into()));
+    assert_eq!(owners.len(), 1, "nobody has the other one");
 }
 
 fn request(id: &str, document: Option<&str>) -> RequestRecord {

@@ -1,6 +1,6 @@
 //! Requests, hunks and decisions, as they are said on the wire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -200,12 +200,21 @@ pub(super) fn person(of: &Person) -> server::Person {
 }
 
 fn hunk_states(request: &Request) -> Vec<server::HunkState> {
-    let state = |hunk: &review::Hunk| hunk_state(request, &hunk.id, hunk.status);
-    request.hunks.iter().map(state).collect()
+    request.hunks.iter().map(|hunk| hunk_state(hunk, hunk.status)).collect()
 }
 
-fn hunk_state(request: &Request, id: &HunkId, status: HunkStatus) -> server::HunkState {
-    let decided = request.hunk(id).and_then(|hunk| hunk.decided.as_ref()).map(self::decided);
+/// The states that some hunks of a request have come to.
+fn changed_states(request: &Request, changed: &[(HunkId, HunkStatus)]) -> Vec<server::HunkState> {
+    let statuses: HashMap<_, _> = changed.iter().map(|(id, status)| (id, *status)).collect();
+    let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
+    let hunks = request.hunks_named(&ids).into_iter();
+    hunks
+        .map(|hunk| hunk_state(hunk, statuses.get(&hunk.id).copied().unwrap_or(hunk.status)))
+        .collect()
+}
+
+fn hunk_state(hunk: &review::Hunk, status: HunkStatus) -> server::HunkState {
+    let (id, decided) = (&hunk.id, hunk.decided.as_ref().map(self::decided));
     let (by, at, text, rule) = decided.map_or((None, None, None, None), |decided| {
         let server::HunkDecided { by, at, text, rule } = decided;
         (Some(by), Some(at), text, rule)
@@ -226,7 +235,7 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         preview_hash: request.preview_hash(),
         policies: Some(policies(request.requires())),
         approvals: approvals(request),
-        hunks: changed.iter().map(|(id, status)| hunk_state(request, id, *status)).collect(),
+        hunks: changed_states(request, changed),
         by: by.as_ref().map(principal),
         text: None,
         paragraphs: None,

@@ -1,0 +1,181 @@
+//! Work that takes longer than about a millisecond, done away from the threads that serve connections.
+//!
+//! The threads of the asynchronous runtime serve everybody, so nothing on them may run long. What may ([`run`]) is given to a
+//! few threads of this pool. On Linux these have a low scheduling priority: a thread that serves connections takes the processor
+//! from them at once, and jobs share what is left. Elsewhere there is one thread fewer than processors.
+//!
+//! Each person has one job at a time in the pool; what else they cause waits outside of it. So whoever causes much work waits
+//! for their own work, and others wait for at most one job of theirs.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+
+use tokio::sync::{Mutex as Turn, oneshot};
+
+/// Scheduling priority of the pool's threads on Linux, from -20 (first) to 19 (last); connections are served at 0.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
+/// A job did not end: it panicked. Whatever it was given is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server could not finish working this out")]
+pub struct JobLost;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The threads of this process, and who has a job there.
+struct CpuPool {
+    jobs: mpsc::Sender<Job>,
+    /// Held by each person's job while it waits for a thread and runs.
+    turns: Mutex<HashMap<String, Arc<Turn<()>>>>,
+}
+
+/// Does `work` on a thread of the pool, after what the same `person` has there. `person` is a user, or a document where
+/// nobody asked.
+///
+/// # Errors
+/// [`JobLost`] if the work panicked.
+pub async fn run<T: Send + 'static>(
+    person: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JobLost> {
+    let pool = pool();
+    let turn = pool.turn(person).lock_owned().await;
+    let (sender, done) = oneshot::channel();
+    let job = move || {
+        let made = catch_unwind(AssertUnwindSafe(work));
+        // Given back by the job, not by whoever waits for it: a wait that is given up ends no job.
+        drop(turn);
+        if let Ok(made) = made {
+            sender.send(made).ok();
+        }
+    };
+    pool.jobs.send(Box::new(job)).map_err(|_| JobLost)?;
+    done.await.map_err(|_| JobLost)
+}
+
+/// As [`run`] where the work is `long`; else at once, where it is asked for.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_if<T: Send + 'static>(
+    long: bool,
+    person: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JobLost> {
+    if long { run(person, work).await } else { Ok(work()) }
+}
+
+fn pool() -> &'static CpuPool {
+    static POOL: OnceLock<CpuPool> = OnceLock::new();
+    POOL.get_or_init(CpuPool::start)
+}
+
+impl CpuPool {
+    fn start() -> Self {
+        let (jobs, waiting) = mpsc::channel::<Job>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for number in 0..threads() {
+            let waiting = Arc::clone(&waiting);
+            let thread = std::thread::Builder::new().name(format!("cpu-{number}"));
+            if let Err(error) = thread.spawn(move || serve(&waiting)) {
+                tracing::error!(%error, "a thread for long work could not be started");
+            }
+        }
+        Self { jobs, turns: Mutex::default() }
+    }
+
+    fn turn(&self, person: &str) -> Arc<Turn<()>> {
+        let mut turns = lock(&self.turns);
+        if let Some(turn) = turns.get(person) {
+            return Arc::clone(turn);
+        }
+        // Those that nobody holds or waits for any more.
+        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        Arc::clone(turns.entry(person.to_owned()).or_default())
+    }
+}
+
+fn threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    // With a low priority they leave a processor to others by themselves, so there may be more than processors: then a few
+    // long jobs do not keep shorter ones waiting.
+    let spare = processors.saturating_sub(1).max(1);
+    if cfg!(target_os = "linux") { (2 * processors).max(4) } else { spare }
+}
+
+fn serve(waiting: &Mutex<mpsc::Receiver<Job>>) {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "long work has the priority of everything else");
+    }
+    loop {
+        let job = lock(waiting).recv();
+        match job {
+            Ok(job) => job(),
+            Err(mpsc::RecvError) => return,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is inside is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_person_has_one_job_at_a_time_and_others_do_not_wait_for_the_rest() {
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let jobs: Vec<_> = (0..4)
+            .map(|_| {
+                let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+                let held = Arc::clone(&held);
+                tokio::spawn(run("mallory", move || {
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    lock(&held).recv().unwrap();
+                    running.fetch_sub(1, Ordering::SeqCst);
+                }))
+            })
+            .collect();
+        // While four jobs of one person are under way, one of somebody else is done.
+        assert_eq!(run("ana", || 7).await, Ok(7));
+        for _ in 0..4 {
+            release.send(()).unwrap();
+        }
+        for job in jobs {
+            job.await.unwrap().unwrap();
+        }
+        assert_eq!(most.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_is_lost_and_the_next_one_is_done() {
+        let lost = run("ana", || -> u8 { panic!("as this test wants it") }).await;
+        assert_eq!(lost, Err(JobLost));
+        assert_eq!(run("ana", || 1).await, Ok(1));
+    }
+
+    #[tokio::test]
+    async fn a_wait_that_is_given_up_keeps_the_turn_until_its_job_ends() {
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let job = tokio::spawn(run("ben", move || held.recv().unwrap()));
+        tokio::task::yield_now().await;
+        while lock(&pool().turns).get("ben").is_none_or(|turn| turn.try_lock().is_ok()) {
+            tokio::task::yield_now().await;
+        }
+        job.abort();
+        job.await.unwrap_err();
+        assert!(lock(&pool().turns).get("ben").unwrap().try_lock().is_err(), "the job still runs");
+        release.send(()).unwrap();
+        assert_eq!(run("ben", || 2).await, Ok(2));
+    }
+}

@@ -1,0 +1,123 @@
+//! Where positions go through one change, for many positions at once.
+
+use std::ops::Range;
+
+use super::change::{ChangeSet, KEEP};
+use super::transform::Assoc;
+
+/// Sections between two marks: a lookup walks at most so many and searches the marks by halves.
+const SPACING: usize = 32;
+
+/// A change with marks in it, so that mapping many positions does not walk all its sections for each.
+#[derive(Clone, Debug)]
+pub struct PositionIndex<'a> {
+    change: &'a ChangeSet,
+    /// In order; none for a change of few sections.
+    marks: Vec<Mark>,
+}
+
+/// Where a section begins, in the old text and in the new one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    pub section: usize,
+    pub old: usize,
+    pub new: usize,
+}
+
+impl ChangeSet {
+    /// The change, prepared for many positions.
+    pub fn index(&self) -> PositionIndex<'_> {
+        let mut marks = Vec::with_capacity(self.sections.len() / SPACING);
+        let mut here = Mark::default();
+        if self.sections.len() > SPACING {
+            for (at, section) in self.sections.iter().enumerate() {
+                if at % SPACING == 0 && at > 0 {
+                    marks.push(Mark { section: at, ..here });
+                }
+                here.old += section.len as usize;
+                here.new += section.new_len() as usize;
+            }
+        }
+        PositionIndex { change: self, marks }
+    }
+}
+
+impl<'a> PositionIndex<'a> {
+    /// The change itself.
+    pub fn change(&self) -> &'a ChangeSet {
+        self.change
+    }
+
+    /// As [`ChangeSet::map_pos`].
+    pub fn map_pos(&self, pos: usize, assoc: Assoc) -> usize {
+        self.change.map_pos_from(self.mark_before(pos), pos, assoc)
+    }
+
+    /// Where the old text changes, as [`ChangeSet::changed_sections`], without some that end before `pos`.
+    pub fn changed_sections_at(&self, pos: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+        let Mark { section, old, .. } = self.mark_before(pos);
+        let sections = self.change.sections[section..].iter().scan(old, |at, section| {
+            let from = *at;
+            *at += section.len as usize;
+            Some((section.ins != KEEP, from..*at))
+        });
+        sections.filter_map(|(changed, range)| changed.then_some(range))
+    }
+
+    /// The last mark strictly before `pos`: no section before it touches the position.
+    fn mark_before(&self, pos: usize) -> Mark {
+        let after = self.marks.partition_point(|mark| mark.old < pos);
+        after.checked_sub(1).map_or_else(Mark::default, |at| self.marks[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Edit, Limits};
+    use super::*;
+
+    /// Many sections of every kind, some of them side by side.
+    fn busy_change() -> ChangeSet {
+        let mut edits = Vec::new();
+        for at in 0..300 {
+            let from = at * 10;
+            edits.push(match at % 4 {
+                0 => Edit { from, to: from + 3, insert: String::new() },
+                1 => Edit { from, to: from, insert: "new".into() },
+                2 => Edit { from, to: from + 10, insert: "other words".into() },
+                _ => Edit { from, to: from + 9, insert: "x".into() },
+            });
+        }
+        let change = ChangeSet::of(3_050, &edits).unwrap();
+        ChangeSet::parse(&change.to_json(), &Limits::NONE).unwrap()
+    }
+
+    #[test]
+    fn every_position_goes_where_it_goes_without_the_index() {
+        for change in [busy_change(), ChangeSet::identity(3_050)] {
+            let index = change.index();
+            for pos in 0..=3_060 {
+                for assoc in [Assoc::Before, Assoc::After] {
+                    let mapped = index.map_pos(pos, assoc);
+                    assert_eq!(mapped, change.map_pos(pos, assoc), "{pos} {assoc:?}");
+                }
+                let all = change.changed_sections().filter(|range| range.end >= pos);
+                let found = index.changed_sections_at(pos).filter(|range| range.end >= pos);
+                assert!(all.eq(found), "{pos}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lookup_walks_few_sections_of_a_change_with_many() {
+        let change = busy_change();
+        assert!(change.sections.len() > 400, "{}", change.sections.len());
+        let index = change.index();
+        let total = change.sections.len();
+        for pos in (0..3_050).step_by(7) {
+            let mark = index.mark_before(pos);
+            let next = index.marks.iter().find(|it| it.old >= pos).map_or(total, |it| it.section);
+            assert!(next - mark.section <= SPACING + 1, "{pos}: {mark:?} to {next}");
+        }
+    }
+}
