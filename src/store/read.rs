@@ -320,6 +320,14 @@ impl Store {
         self.all(query, rows::token).await
     }
 
+    /// The tokens that have run out by `now_ms`, as far as that is not kept yet.
+    pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
+                .bind(int(now_ms));
+        self.all(query, rows::token).await
+    }
+
     /// All tokens of one person, expired and revoked ones too.
     pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
