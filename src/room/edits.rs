@@ -6,7 +6,7 @@ use crate::store::Store;
 use crate::who::Principal;
 
 use super::command::{Command, Push};
-use super::past::{difference, text_at};
+use super::past::{difference_in_one_update, text_at};
 use super::writing::check_length;
 use super::{RoomError, RoomHandle};
 
@@ -27,7 +27,7 @@ pub(super) async fn edit(
     check_length(new.len())?;
     let old =
         if base == now.version { now.text } else { text_at(store, room.document(), base).await? };
-    let parts = difference(&old, &new).await?;
+    let parts = difference_in_one_update(&old, &new).await?;
     if parts.is_empty() {
         return Ok(now.version);
     }
