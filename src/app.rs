@@ -1,5 +1,6 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
+mod backup;
 mod check;
 mod claude;
 mod mcp_bridge;
@@ -52,6 +53,8 @@ const SOCKET_BUFFER: usize = 8_192;
 const SWEEP: Duration = Duration::from_secs(1);
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+/// The data directory where none is named.
+const DATA: &str = "./copydesk-data";
 /// The document a newcomer finds: prose with real mistakes.
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
@@ -77,6 +80,8 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Supervise(args)) => workspace::supervise(&args)?,
         Some(Command::Check(args)) => return check::run(args).await,
+        Some(Command::Backup(args)) => backup::back_up(args).await?,
+        Some(Command::Restore(args)) => backup::restore(args).await?,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
     Ok(Ending::Fine)
@@ -295,6 +300,7 @@ impl House {
             conversations: self.conversations.clone(),
             reading: http::Reading::default(),
             files: self.files.clone(),
+            readiness: http::Readiness::default(),
             clock: self.clock.clone(),
             reach: reach(config),
             everyone: config.no_auth.then(Auth::owner),
@@ -375,7 +381,7 @@ fn announce(config: &Config, bound: SocketAddr, secret: &Secret) -> Result<()> {
 
 /// Opens the data of a server that may be running.
 async fn visit(data: Option<PathBuf>) -> Result<Store> {
-    let data = data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    let data = data.unwrap_or_else(|| PathBuf::from(DATA));
     if !Store::is_at(&data) {
         bail!("there is no copydesk data in {}; use --data", data.display());
     }

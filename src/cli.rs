@@ -57,6 +57,10 @@ pub enum Command {
     ///
     /// Ends with 0 if all is fine, 1 if something was found, 2 if the data cannot be read.
     Check(CheckArgs),
+    /// Copy everything that is kept into one file, also while the server runs
+    Backup(BackupArgs),
+    /// Make a data directory of a backup
+    Restore(RestoreArgs),
     /// MCP over standard input and output, for Claude Code and other coding agents; needs a running server
     Mcp(McpArgs),
 }
@@ -388,6 +392,43 @@ pub struct CheckArgs {
     /// The data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk backup`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "In the backup: documents with their histories, requests and decisions, conversations, rules, settings, tokens (as hashes) \
+and the audit log, all of one moment.\nNot in it: the owner's token (owner.token), so that nobody comes in with a stolen backup alone, and the \
+files of the workspace.\nNothing is overwritten. An interrupted backup leaves at most FILE.part-…, which can be deleted.\n\
+Exit code: 0 done, 1 it failed (standard error says why), 2 the command line was not understood."
+)]
+pub struct BackupArgs {
+    /// The file to make, or a folder in which one is made that is named after the time
+    #[arg(long, value_name = "FILE|DIR")]
+    pub out: PathBuf,
+    /// The data directory of the server; also while it runs [default: ./copydesk-data]
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Flags of `copydesk restore`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "The owner gets a new token at the next start, unless DIR has an owner.token or --token names one; all other tokens work as \
+they did at the time of the backup. Changes of files in the workspace made since come into their documents when those are opened. \
+`copydesk check` looks through what was restored.\nExit code: 0 done, 1 it failed (standard error says why; nothing was changed), 2 the \
+command line was not understood."
+)]
+pub struct RestoreArgs {
+    /// The backup
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// The data directory to make; no server may be running on it [default: ./copydesk-data]
+    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Also where there is data already, which is put aside in the same folder
+    #[arg(long)]
+    pub replace: bool,
 }
 
 /// Flags of `copydesk mcp`.

@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Every place, in the order in which a change walks past them.
-    pub const PLACES: [&str; 27] = [
+    pub const PLACES: [&str; 31] = [
         // The data is open; no run is taken up and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is taken up, the others not yet.
@@ -53,6 +53,12 @@ mod armed {
         // A file is about to be written, and that is kept; then it is written, and that is not.
         "files.writing",
         "files.written",
+        // A file's new content is written beside it; then both have changed places, and what was replaced has not been
+        // looked at; then it has been, and still stands beside the new one; or it was another, and is in its place again.
+        "workspace.staged",
+        "workspace.exchanged",
+        "workspace.settling",
+        "workspace.put_back",
         // A run has learnt what was decided, and has nothing of it in its transcript.
         "tools.settled",
         // The results of its calls are kept; nobody has heard of the last of them.

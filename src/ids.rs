@@ -1,9 +1,27 @@
 //! Names of things: one newtype for each kind of identifier, so that they cannot be mixed up.
 
 use std::fmt;
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
+use uuid::{ContextV7, Timestamp, Uuid};
+
+/// What orders identifiers that are made within one millisecond, or after the clock was set back.
+static ORDER: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe(ContextV7::new()));
+
+/// A UUID that sorts by time of creation (version 7).
+///
+/// Whatever the clock says: before 1970 it counts as 1970, and when it was set back, identifiers go on after the last one.
+pub fn sortable_uuid() -> Uuid {
+    uuid_at(jiff::Timestamp::now())
+}
+
+fn uuid_at(now: jiff::Timestamp) -> Uuid {
+    let now = now.max(jiff::Timestamp::UNIX_EPOCH);
+    let seconds = now.as_second().unsigned_abs();
+    Uuid::new_v7(Timestamp::from_unix(&ORDER, seconds, now.subsec_nanosecond().unsigned_abs()))
+}
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -15,7 +33,7 @@ macro_rules! id {
         impl $name {
             /// A fresh identifier that sorts by time of creation (UUID version 7, without dashes).
             pub fn generate() -> Self {
-                Self(format!(concat!($prefix, "{}"), uuid::Uuid::now_v7().simple()).into())
+                Self(format!(concat!($prefix, "{}"), sortable_uuid().simple()).into())
             }
 
             /// The identifier as text.
@@ -148,5 +166,19 @@ impl Version {
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_made_and_ordered_whatever_the_clock_says() {
+        let at = |second| uuid_at(jiff::Timestamp::from_second(second).unwrap());
+        let before_1970 = at(-86_400);
+        assert_eq!(before_1970.get_version_num(), 7);
+        let (one, set_back, three) = (at(2_000_000_000), at(1_000_000_000), at(2_000_000_000));
+        assert!(before_1970 < one && one < set_back && set_back < three);
     }
 }

@@ -59,12 +59,18 @@ impl Role {
 const LONGEST_NAME: usize = 80;
 
 /// A name as others may see it: trimmed, cut to 80 characters, without control characters, which could fake a
-/// caret's label or a line of the log. None if nothing is left.
+/// caret's label or a line of the log, and without invisible ones, which could turn round what stands beside it. None if
+/// nothing is left.
 pub fn shown_name(text: &str) -> Option<String> {
-    let name: String =
-        text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned();
+    let is_shown = |c: &char| !c.is_control() && !is_invisible(*c);
+    let name: String = text.chars().filter(is_shown).collect::<String>().trim().to_owned();
     let name: String = name.chars().take(LONGEST_NAME).collect();
     (!name.is_empty()).then_some(name)
+}
+
+/// Marks of direction and of width zero. The joiners within words and emoji stay.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// A person as the server knows them: the owner of a token.
@@ -108,6 +114,16 @@ pub enum Action {
 }
 
 impl Principal {
+    /// The same person, who says what they want to be called: the token's name leads, and what they say stands beside it,
+    /// such as `Mallory (as Ana)`.
+    #[must_use]
+    pub fn calling_themselves(mut self, name: &str) -> Self {
+        if let Some(name) = shown_name(name).filter(|name| *name != self.name) {
+            self.name = format!("{} (as {name})", self.name);
+        }
+        self
+    }
+
     /// Whether this person may do `action` to `document` (`None`: to the server as a whole).
     ///
     /// A token issued for one document reaches nothing else.
@@ -204,5 +220,14 @@ mod tests {
         assert_eq!(shown_name(" Ana\u{7}\n "), Some("Ana".to_owned()));
         assert_eq!(shown_name(&"é".repeat(200)), Some("é".repeat(80)));
         assert_eq!([shown_name(""), shown_name(" \u{7} ")], [None, None]);
+        assert_eq!(shown_name("\u{202e}anA\u{200b}"), Some("anA".to_owned()));
+        assert_eq!(shown_name("👩\u{200d}🚀"), Some("👩\u{200d}🚀".to_owned()));
+    }
+
+    #[test]
+    fn what_somebody_calls_themselves_stands_beside_the_name_of_their_token() {
+        let called = |name: &str| holder(Role::Editor, None).calling_themselves(name).name;
+        assert_eq!(called("Mallory"), "Ana (as Mallory)");
+        assert_eq!([called("Ana"), called(" Ana "), called("")], ["Ana", "Ana", "Ana"]);
     }
 }

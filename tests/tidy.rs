@@ -24,10 +24,10 @@ const ROOMS: &[(&str, &str)] = &[
     ("auth", "ids who store"),
     ("room", "ids who document review store auth failpoint cpu_pool"),
     ("processes", ""),
-    ("workspace", "processes"),
+    ("workspace", "processes failpoint"),
     ("files", "ids who document room store workspace failpoint"),
     ("check", "ids who document review store"),
-    ("llm", "processes wire::messages"),
+    ("llm", "ids processes wire::messages"),
     ("messages", "ids llm wire::messages"),
     ("tools", "ids who document review room workspace files wire::messages failpoint"),
     (

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::auth::kept_owner_secret;
 use crate::cli::McpArgs;
 use crate::client::Client;
-use crate::client::mcp::{Bridge, Lines, write_line};
+use crate::client::mcp::{Bridge, Line, Lines, write_line};
 
 use super::stop_signal;
 
@@ -32,7 +32,8 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
             }
             ended = &mut signal => break ended,
             line = lines.next() => match line {
-                Some(line) => bridge.carry(&line).await,
+                Some(Line::Text(line)) => bridge.carry(&line).await,
+                Some(Line::Unreadable(why)) => bridge.refuse(why),
                 None => break Ok(()),
             },
         }

@@ -219,6 +219,7 @@ impl Auth {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
         if let Some(ended) = pass::ended(&held, now_ms) {
+            self.keep_ended(&held).await?;
             return Err(ended.into());
         }
         self.note_use(&held, now_ms).await;
@@ -245,8 +246,20 @@ impl Auth {
         }
     }
 
-    /// Ends the passes whose tokens ran out, or were revoked by another process. To be called every second or so.
+    /// Keeps that a token has run out: it stays expired if the clock is set back later.
+    async fn keep_ended(&self, held: &TokenRecord) -> Result<(), AuthError> {
+        if let (None, Some(at_ms)) = (held.revoked_ms, held.expires_ms) {
+            self.store.commit(Op::RevokeToken { token: held.id.clone(), at_ms }).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the passes whose tokens ran out, or were revoked by another process, and keeps which tokens have run out. To be
+    /// called every second or so.
     pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
+        for token in self.store.tokens_run_out(now_ms).await? {
+            self.keep_ended(&token).await?;
+        }
         for (token, why) in self.passes.expired(now_ms) {
             self.end(&token, why);
         }

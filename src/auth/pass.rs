@@ -36,10 +36,12 @@ impl From<Ended> for AuthError {
 
 /// Why the token in this record is not good at `now_ms`; none: it is.
 pub fn ended(record: &TokenRecord, now_ms: u64) -> Option<Ended> {
-    if let Some(at_ms) = record.revoked_ms {
-        return Some(Ended::Revoked { at_ms });
+    match (record.revoked_ms, record.expires_ms) {
+        // Kept when it was seen to have run out, so that it stays so whatever the clock says later.
+        (Some(at_ms), Some(expires_ms)) if at_ms == expires_ms => Some(Ended::Expired { at_ms }),
+        (Some(at_ms), _) => Some(Ended::Revoked { at_ms }),
+        (None, expires_ms) => expired(expires_ms, now_ms),
     }
-    expired(record.expires_ms, now_ms)
 }
 
 fn expired(expires_ms: Option<u64>, now_ms: u64) -> Option<Ended> {

@@ -384,3 +384,30 @@ fn a_wish_for_a_token_is_read_strictly() {
     }
     assert!(read(&"x".repeat(10_000), "Bo", None).unwrap_err().len() < 200);
 }
+
+#[tokio::test]
+async fn a_token_that_has_run_out_stays_so_when_the_clock_is_set_back() {
+    let auth = auth().await;
+    let ends = |at_ms| Grant { expires_ms: Some(at_ms), ..grant(Role::Editor) };
+    let by = Auth::owner().user;
+    let (refused, swept, later) = (
+        auth.issue(ends(NOW + 10), &by, NOW).await.unwrap(),
+        auth.issue(ends(NOW + 10), &by, NOW).await.unwrap(),
+        auth.issue(ends(NOW + 1_000), &by, NOW).await.unwrap(),
+    );
+    auth.verify(refused.secret.expose(), NOW + 10).await.unwrap_err();
+    auth.sweep(NOW + 10).await.unwrap();
+    for issued in [refused, swept] {
+        let again = auth.verify(issued.secret.expose(), NOW).await;
+        let ended_ms = NOW + 10;
+        assert!(
+            matches!(again, Err(AuthError::Expired { at_ms }) if at_ms == ended_ms),
+            "{again:?}"
+        );
+    }
+    auth.verify(later.secret.expose(), NOW).await.unwrap();
+    let revoked = auth.revoke(&later.token, &by, NOW + 5).await;
+    revoked.unwrap();
+    let told = auth.verify(later.secret.expose(), NOW).await;
+    assert!(matches!(told, Err(AuthError::Revoked { .. })), "{told:?}");
+}

@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{Client, ClientError};
 
-pub use lines::{Lines, write_line};
+pub use lines::{Line, Lines, write_line};
 
 use sse::Events;
 
@@ -31,6 +31,8 @@ const TIMEOUT: &str = "copydesk-timeout-ms";
 const BRIDGE: &str = "copydesk-bridge";
 /// How long to wait before the server is asked again for what it has to say by itself.
 const PAUSE: Duration = Duration::from_secs(2);
+/// The code of JSON-RPC for what is no JSON.
+const PARSE_ERROR: i32 = -32700;
 /// How long saying goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -85,12 +87,17 @@ impl Bridge {
         }
     }
 
+    /// Tells the client that a line of its was no message.
+    pub fn refuse(&self, why: &str) {
+        self.say(&failure(&Value::Null, PARSE_ERROR, &format!("Parse error: {why}")));
+    }
+
     /// Carries one message of the client to the server. What is answered is written when it comes.
     pub async fn carry(self: &Arc<Self>, line: &str) {
         let message: Value = match serde_json::from_str(line) {
             Ok(message) => message,
             Err(error) => {
-                self.say(&failure(&Value::Null, -32700, &format!("Parse error: {error}")));
+                self.refuse(&error.to_string());
                 return;
             }
         };

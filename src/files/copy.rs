@@ -277,7 +277,7 @@ impl Copy {
         let written = blocking(move || workspace.write(&path, &content, &expected)).await?;
         failpoint::pass("files.written");
         match written {
-            Ok(()) => {
+            Ok(_) => {
                 state.agree_on(now.version, stamp);
                 state.text = Some(now.text);
                 self.keep(shared, state).await?;

@@ -101,7 +101,10 @@ impl From<FilesError> for Problem {
                 | WorkspaceError::Linked { .. }
                 | WorkspaceError::TooLarge { .. }
                 | WorkspaceError::NotText { .. } => unsupported(detail),
-                WorkspaceError::Changed { .. } | WorkspaceError::Unreadable { .. } => {
+                WorkspaceError::Changed { .. }
+                | WorkspaceError::Busy { .. }
+                | WorkspaceError::Kept { .. }
+                | WorkspaceError::Unreadable { .. } => {
                     Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
                 }
             },

@@ -15,6 +15,7 @@ mod openapi;
 mod page;
 mod past;
 mod principal;
+mod readiness;
 mod reading;
 mod requests;
 mod runs;
@@ -39,6 +40,7 @@ use crate::who::{Action, Principal};
 
 pub use messages::Conversations;
 use problem::Problem;
+pub use readiness::Readiness;
 pub use reading::Reading;
 use way_in::{Bodies, WayIn};
 
@@ -64,6 +66,8 @@ pub struct Door {
     pub reading: Reading,
     /// The files of the workspace that are documents.
     pub files: Option<Files>,
+    /// Whether the store was found to work, a moment ago.
+    pub readiness: Readiness,
     /// What time it is.
     pub clock: Clock,
     /// Where webhooks may lead.
@@ -85,6 +89,8 @@ pub fn router(door: Door) -> Router {
         .route("/v1/models/{*id}", get(messages::one_model).fallback(messages::no_method))
         .route("/api/hello", get(messages::hello))
         .route("/api/{*rest}", any(no_route))
+        // Reserved by the contract; until it is built, programs that ask are told so.
+        .route("/metrics", any(no_route))
         .route("/v1/{*rest}", any(messages::no_route))
         .fallback_service(assets::router())
         .method_not_allowed_fallback(no_method)
@@ -159,19 +165,11 @@ async fn alive() -> &'static str {
     "ok"
 }
 
-/// The store answers too.
+/// Changes can be stored, and what is stored can be read.
 async fn ready(State(door): State<Door>) -> Result<&'static str, Problem> {
-    match door.store.setting("schema").await {
-        Ok(_) => Ok("ok"),
-        Err(error) => {
-            tracing::error!(%error, "the store does not answer");
-            Err(Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "store_unavailable",
-                "the store does not answer",
-            ))
-        }
-    }
+    let problem =
+        |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
+    door.readiness.check(&door.store).await.map(|()| "ok").map_err(problem)
 }
 
 /// Addresses of programs never answer with the editor's page.

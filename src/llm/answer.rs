@@ -232,5 +232,5 @@ pub(super) fn input(arguments: &str) -> Value {
 
 /// An identifier for a call that no provider has named.
 pub(super) fn mint_call_id() -> String {
-    format!("toolu_{}", uuid::Uuid::now_v7().simple())
+    format!("toolu_{}", crate::ids::sortable_uuid().simple())
 }

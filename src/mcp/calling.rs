@@ -197,7 +197,8 @@ fn result(words: String, is_error: bool) -> CallToolResult {
 
 /// How the caller names the call, so that people and programs can match it with what they see on the other side.
 fn name(context: &RequestContext<RoleServer>) -> String {
-    named(context).map_or_else(|| format!("mcp_{}", uuid::Uuid::now_v7().simple()), str::to_owned)
+    named(context)
+        .map_or_else(|| format!("mcp_{}", crate::ids::sortable_uuid().simple()), str::to_owned)
 }
 
 /// What the call is known by if it is sent again after a lost connection: its name, and all there is in it, because somebody

@@ -8,6 +8,8 @@
 mod family;
 #[cfg(target_os = "linux")]
 pub mod supervisor;
+#[cfg(target_os = "linux")]
+pub mod writers;
 
 use std::time::Duration;
 

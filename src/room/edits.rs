@@ -6,7 +6,7 @@ use crate::store::Store;
 use crate::who::Principal;
 
 use super::command::{Command, Push};
-use super::past::{difference, text_at};
+use super::past::{difference_in_one_update, text_at};
 use super::writing::check_length;
 use super::{RoomError, RoomHandle};
 
@@ -25,12 +25,13 @@ pub(super) async fn edit(
     }
     let new = Text::new(wanted);
     check_length(new.len())?;
+    let person = by.user.as_str();
     let old = if base == now.version {
         now.text
     } else {
-        text_at(store, room.document(), base, by.user.as_str()).await?
+        text_at(store, room.document(), base, person).await?
     };
-    let parts = difference(&old, &new, by.user.as_str()).await?;
+    let parts = difference_in_one_update(&old, &new, person).await?;
     if parts.is_empty() {
         return Ok(now.version);
     }

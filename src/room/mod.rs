@@ -143,7 +143,7 @@ pub enum RoomError {
     #[error("{0}")]
     Input(String),
     /// The store failed; nothing was changed.
-    #[error("the change could not be stored; nothing was changed")]
+    #[error("{}", .0.in_plain_words())]
     Store(#[source] Arc<StoreError>),
     /// The room is closing.
     #[error("the server is stopping")]

@@ -17,7 +17,7 @@ use super::loading::PIECE;
 use super::long_work::{is_long_answer, is_long_log};
 use super::state::{Now, RoomState};
 use super::step::Step;
-use super::writing::{Author, HunkChanges};
+use super::writing::{Author, HunkChanges, PUSH_LIMITS};
 use super::{RoomError, RoomHandle};
 
 /// What there may be between two snapshots of a room.
@@ -129,6 +129,55 @@ pub(super) async fn difference(
     Ok(compared.await?)
 }
 
+/// The same, as no more changes than one update may hold: those closest to each other become one, with the words between.
+pub(super) async fn difference_in_one_update(
+    old: &Text,
+    new: &Text,
+    person: &str,
+) -> Result<Vec<DraftPart>, RoomError> {
+    let parts = difference(old, new, person).await?;
+    // Each change is a section, and so is what stays before it; one more stays at the end.
+    let most = (PUSH_LIMITS.max_sections - 1) / 2;
+    if parts.len() <= most {
+        return Ok(parts);
+    }
+    let old = old.clone();
+    let merged = cpu_pool::run(person, move || merge_closest(parts, &old, most)).await?;
+    merged.ok_or_else(|| RoomError::Invalid("the texts could not be compared".to_owned()))
+}
+
+/// At most `most` changes of `old` that come to the same: neighbours with the fewest units between them become one. `None`:
+/// they are not changes of `old`.
+fn merge_closest(parts: Vec<DraftPart>, old: &Text, most: usize) -> Option<Vec<DraftPart>> {
+    let mut gaps: Vec<(usize, usize)> = parts
+        .windows(2)
+        .enumerate()
+        .map(|(at, pair)| (pair[1].from - pair[0].to, at + 1))
+        .collect();
+    gaps.sort_unstable();
+    let mut is_merged = vec![false; parts.len()];
+    for (_, at) in gaps.into_iter().take(parts.len().saturating_sub(most)) {
+        is_merged[at] = true;
+    }
+    let mut merged: Vec<DraftPart> = Vec::with_capacity(most);
+    for (part, is_merged) in parts.into_iter().zip(is_merged) {
+        match merged.last_mut().filter(|_| is_merged) {
+            Some(last) => {
+                let between = old.slice(last.to..part.from).ok()?;
+                for (words, more) in
+                    [(&mut last.base, &part.base), (&mut last.insert, &part.insert)]
+                {
+                    words.push_str(&between);
+                    words.push_str(more);
+                }
+                last.to = part.to;
+            }
+            None => merged.push(part),
+        }
+    }
+    Some(merged)
+}
+
 /// Compares the old text with the newest and has the room apply what is different, unless somebody was faster.
 pub(super) async fn bring_back(
     room: &RoomHandle,
@@ -148,7 +197,7 @@ pub(super) async fn bring_back(
         }
         let person = by.user.as_str();
         let old = text_at(store, room.document(), version, person).await?;
-        let parts = difference(&now.text, &old, person).await?;
+        let parts = difference_in_one_update(&now.text, &old, person).await?;
         let edits = parts.into_iter().map(Edit::from).collect();
         let wanted = Box::new(Restore { version, base: now.version, edits });
         last = room.ask(|reply| Command::Restore(wanted, by.clone(), reply)).await;
@@ -202,4 +251,34 @@ fn placements(version: Version, edits: &[Edit]) -> Placements {
         }
     }
     Placements { act: Act::Restored(version), requester: None, unasked: false, rule: None, placed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_closest_to_each_other_become_one_and_come_to_the_same() {
+        let old = "a😀b.c.d".to_owned() + &"x".repeat(10) + "e.f";
+        let new = "A😀B.C.D".to_owned() + &"x".repeat(10) + "E.F";
+        let part = |at: usize, base: &str| {
+            let insert = base.to_uppercase();
+            DraftPart { from: at, to: at + 1, base: base.to_owned(), insert }
+        };
+        let parts: Vec<_> = [(0, "a"), (3, "b"), (5, "c"), (7, "d"), (18, "e"), (20, "f")]
+            .map(|(at, base)| part(at, base))
+            .into();
+        for most in 1..=parts.len() {
+            let text = Text::new(&old);
+            let merged = merge_closest(parts.clone(), &text, most).unwrap();
+            assert_eq!(merged.len(), most);
+            assert!(merged.iter().all(|it| text.slice(it.from..it.to).unwrap() == it.base));
+            let edits: Vec<_> = merged.into_iter().map(Edit::from).collect();
+            let mut text = text;
+            ChangeSet::of(text.len(), &edits).unwrap().apply(&mut text).unwrap();
+            assert_eq!(text.to_string(), new, "{most}");
+        }
+        let two = merge_closest(parts, &Text::new(&old), 2).unwrap();
+        assert_eq!((two[0].to, two[1].from), (8, 18), "not over the long stretch between");
+    }
 }

@@ -19,7 +19,7 @@ use super::{RoomError, frozen, requests};
 /// Longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
 /// What one push may be, all its updates together.
-const PUSH_LIMITS: Limits =
+pub(super) const PUSH_LIMITS: Limits =
     Limits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
 /// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
 const MOST_UPDATES: usize = 5_000;

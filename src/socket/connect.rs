@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::{Auth, Pass};
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
-use crate::who::{Principal, shown_name};
+use crate::who::Principal;
 use crate::wire::client::Handshake;
 use crate::wire::convert;
 use crate::wire::server::{Person, SessionRegistered};
@@ -61,10 +61,8 @@ async fn admit<E: std::fmt::Display>(
         return Err(Refusal::new("protocol", "this server speaks protocol 1"));
     }
     let pass = identify(door, &handshake).await?;
-    let mut principal = pass.principal().clone();
-    if let Some(name) = handshake.name.as_deref().and_then(shown_name) {
-        principal.name = name;
-    }
+    let name = handshake.name.as_deref().unwrap_or_default();
+    let principal = pass.principal().clone().calling_themselves(name);
     let session = session(door, &handshake, &principal).await?;
     let member = MemberId::generate();
 

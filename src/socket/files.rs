@@ -64,9 +64,10 @@ impl From<FilesError> for Refusal {
                 | WorkspaceError::Linked { .. }
                 | WorkspaceError::TooLarge { .. }
                 | WorkspaceError::NotText { .. } => Self::new("unsupported", message),
-                WorkspaceError::Changed { .. } | WorkspaceError::Unreadable { .. } => {
-                    Self::new("unavailable", message)
-                }
+                WorkspaceError::Changed { .. }
+                | WorkspaceError::Busy { .. }
+                | WorkspaceError::Kept { .. }
+                | WorkspaceError::Unreadable { .. } => Self::new("unavailable", message),
             },
             FilesError::Room(error) => error.into(),
             FilesError::Store(error) => error.into(),

@@ -81,7 +81,7 @@ impl From<RoomError> for Refusal {
             RoomError::Invalid(message) => Self::invalid(message),
             RoomError::Input(message) => Self::new("invalid_decision", message),
             RoomError::Store(error) => {
-                tracing::error!(%error, "a change could not be stored");
+                tracing::error!(%error, "the store failed");
                 Self::new("unavailable", message)
             }
             RoomError::Closed => Self::new("unavailable", message),

@@ -54,6 +54,12 @@ pub enum StoreError {
         /// The other server's process, if it left its number.
         process: Option<u32>,
     },
+    /// A directory that is to get the data of a backup has something in it.
+    #[error("{} is not empty; name another directory, or say --replace to put its data aside", path.display())]
+    Occupied {
+        /// The data directory.
+        path: PathBuf,
+    },
     /// The running server keeps its data in another shape than this program does.
     #[error(
         "the data has shape {found}, this program needs {needed}: use the same version as the running server"
@@ -86,9 +92,12 @@ pub enum StoreError {
     /// The database is newer than the program, or its migrations were edited.
     #[error("cannot bring the database up to date: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
-    /// Anything else the database says: no space left, for example.
+    /// Anything else the database says where something is read: a damaged page, for example.
     #[error("database: {0}")]
     Database(#[source] sqlx::Error),
+    /// Anything else the database says where something is written: no space left, for example.
+    #[error("database: {0}")]
+    Write(#[source] sqlx::Error),
 }
 
 impl StoreError {
@@ -98,6 +107,24 @@ impl StoreError {
 
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { path: path.to_owned(), source }
+    }
+
+    /// What people are told, who need not know the database: whether something could not be read, or not be stored.
+    pub fn in_plain_words(&self) -> &'static str {
+        match self {
+            Self::Corrupt { .. } | Self::Database(_) => {
+                "what is stored could not be read; nothing was changed"
+            }
+            _ => "the change could not be stored; nothing was changed",
+        }
+    }
+
+    /// The same error, met while something was written.
+    pub(super) fn while_writing(self) -> Self {
+        match self {
+            Self::Database(error) => Self::Write(error),
+            other => other,
+        }
     }
 
     pub(super) fn corrupt(what: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Self {

@@ -11,6 +11,7 @@
 mod answers;
 mod apply;
 mod audit;
+mod backup;
 mod batch;
 mod error;
 mod files;
@@ -44,6 +45,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use answers::AnswerRecord;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
+pub use backup::{back_up, restore};
 pub use batch::{Batch, Op, Scope, Standing};
 pub use error::StoreError;
 pub use inspect::{Accounted, AuditTold, Found, Inspection};
@@ -61,6 +63,9 @@ pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 
 use writer::{Message, Pen};
+
+/// Bytes that are stored to find out whether anything can be: more than are free on a disk that is as good as full.
+const TRIED_BYTES: usize = 16 * 1024;
 
 /// What a process wants with a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +160,21 @@ impl Store {
         let (answer, outcome) = oneshot::channel();
         let sent = self.shared.inbox.send(Message::Commit { batch, answer }).await;
         sent.map_err(|_| StoreError::Closed)?;
-        outcome.await.map_err(|_| StoreError::Closed)?
+        outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
+    }
+
+    /// Stores something that nobody needs and reads it again, to find out whether the store works.
+    ///
+    /// # Errors
+    /// Why it does not: no space left, for example.
+    pub async fn try_out(&self) -> Result<(), StoreError> {
+        // Another value each time: what stays the same is perhaps not written. Long enough to need room of its own.
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        let value = id.repeat(TRIED_BYTES / id.len());
+        let key = "readiness".to_owned();
+        self.commit(Op::PutSetting { key: key.clone(), value: value.clone() }).await?;
+        // Another server instance of the same moment may have written since.
+        self.setting(&key).await?.map(drop).ok_or_else(|| StoreError::missing("setting", &key))
     }
 
     /// How many batches and transactions were written since the store was opened.

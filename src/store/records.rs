@@ -241,7 +241,7 @@ pub struct TokenRecord {
     pub created_ms: u64,
     /// When it stops working; none: never.
     pub expires_ms: Option<u64>,
-    /// When it was revoked; none: it was not.
+    /// When it was revoked; none: it was not. The same as `expires_ms` where it was seen to have run out.
     pub revoked_ms: Option<u64>,
     /// When somebody last came in with it, to the minute; none: nobody has.
     pub used_ms: Option<u64>,

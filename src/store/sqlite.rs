@@ -68,6 +68,61 @@ pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     }
 }
 
+/// Copies a database as it is at this moment into an empty file; whoever writes to it meanwhile is not held up.
+pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
+    let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
+    let copied = match check_shape(&only).await {
+        Ok(()) => {
+            let to = to.to_string_lossy().into_owned();
+            sqlx::query("VACUUM INTO $1").bind(to).execute(&only).await.map(drop)
+        }
+        Err(error) => {
+            only.close().await;
+            return Err(error);
+        }
+    };
+    only.close().await;
+    Ok(copied?)
+}
+
+/// Looks at a copy of a database: whether it is whole, and of a version that this program can bring up to date.
+pub(super) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
+    // Opened by a reader that changes nothing, it would be made if it were missing.
+    if !copy.is_file() {
+        let source = std::io::ErrorKind::NotFound.into();
+        return Err(StoreError::File { path: copy.to_owned(), source });
+    }
+    let only = connect_onlooker(copy).await.map_err(|error| not_a_backup(copy, &error))?;
+    let looked = look_at_copy(&only).await;
+    only.close().await;
+    match looked {
+        Ok(()) => Ok(()),
+        Err(StoreError::Database(error)) => Err(not_a_backup(copy, &error)),
+        Err(error) => Err(error),
+    }
+}
+
+async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
+    let needed = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(copy).await?;
+    let found = found.unwrap_or(0);
+    // An older one is brought up to date when a server is started on it.
+    if found == 0 || found > needed {
+        return Err(StoreError::Shape { found, needed });
+    }
+    let told: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_all(copy).await?;
+    match told.as_slice() {
+        [told] if told == "ok" => Ok(()),
+        told => Err(StoreError::corrupt("the backup", &told.join("; "))),
+    }
+}
+
+fn not_a_backup(copy: &Path, error: &dyn std::fmt::Display) -> StoreError {
+    let what = format!("{} is no backup of copydesk", copy.display());
+    StoreError::Corrupt { what, reason: error.to_string() }
+}
+
 fn options() -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .foreign_keys(true)

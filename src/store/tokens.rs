@@ -38,6 +38,14 @@ impl Store {
         self.all(query, rows::token).await
     }
 
+    /// The tokens that have run out by `now_ms`, as far as that is not kept yet.
+    pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
+                .bind(int(now_ms));
+        self.all(query, rows::token).await
+    }
+
     /// Those of these tokens that there are, in no order.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
         let mut found = Vec::with_capacity(ids.len());

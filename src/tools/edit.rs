@@ -72,8 +72,8 @@ impl Tool for Edit {
     async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
         let (path, edits) = input.parts();
         changes::blocking(move |_| {
-            let count = edits::write(&errand, &path, &edits)?;
-            Ok(replaced(&path, count))
+            let (count, written) = edits::write(&errand, &path, &edits)?;
+            Ok(replaced(&path, count) + &written.note())
         })
         .await?
     }

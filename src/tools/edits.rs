@@ -10,7 +10,7 @@ use crate::document::diff::DraftPart;
 use crate::document::utf16_len;
 use crate::files::form;
 use crate::room::command::Reading;
-use crate::workspace::{File, Workspace};
+use crate::workspace::{File, Workspace, Written};
 
 use super::{Errand, ToolError};
 
@@ -54,8 +54,8 @@ impl Edited {
     }
 }
 
-/// Writes what edits make of a file, if it is still the one people were shown.
-pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolError> {
+/// Writes what edits make of a file, if it is still the one people were shown; how many occurrences were replaced.
+pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<(usize, Written), ToolError> {
     let edited = look(&errand.workspace, path, edits)?;
     let count = edited.count();
     let Edited { old, new, .. } = edited;
@@ -64,8 +64,8 @@ pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<usize, ToolE
         let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
         return Err(changed.into());
     }
-    errand.workspace.write(path, &new, expected)?;
-    Ok(count)
+    let written = errand.workspace.write(path, &new, expected)?;
+    Ok((count, written))
 }
 
 /// The text of a document after all edits, and how many occurrences were replaced.

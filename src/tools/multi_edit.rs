@@ -63,8 +63,8 @@ impl Tool for MultiEdit {
     async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
         let Input { file_path, edits } = input;
         changes::blocking(move |_| {
-            let count = edits::write(&errand, &file_path, &edits)?;
-            Ok(applied(&file_path, &edits, count))
+            let (count, written) = edits::write(&errand, &file_path, &edits)?;
+            Ok(applied(&file_path, &edits, count) + &written.note())
         })
         .await?
     }

@@ -128,9 +128,9 @@ impl Registry {
 fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(), ToolError> {
     match &change.before {
         Some(before) if stamp(before) == found => Ok(()),
-        Some(before) => workspace.write(&change.path, before, found).map_err(Into::into),
+        Some(before) => workspace.write(&change.path, before, found).map(drop).map_err(Into::into),
         None if found == ABSENT => Ok(()),
-        None => workspace.remove(&change.path, found).map_err(Into::into),
+        None => workspace.remove(&change.path, found).map(drop).map_err(Into::into),
     }
 }
 

@@ -81,10 +81,10 @@ impl Tool for Write {
                 return Err(WorkspaceError::Changed { path: file_path }.into());
             }
             let new = succeeding(old.as_ref(), &content);
-            workspace.write(&file_path, &new, &expected)?;
+            let note = workspace.write(&file_path, &new, &expected)?.note();
             let told = written(&file_path, &content);
             let kept = ", in the form the file has (its line ends or byte order mark)";
-            Ok(if new == content { told } else { told + kept })
+            Ok(if new == content { told } else { told + kept } + &note)
         })
         .await?
     }

@@ -19,7 +19,8 @@ use super::rules::{Remember, ToolPolicy};
 pub struct Handshake {
     /// The secret of a token; may be missing only under `--no-auth`.
     pub token: Option<String>,
-    /// The name others see; 1 to 80 characters after trimming, else the token's name is used.
+    /// What the person wants to be called, 1 to 80 characters after trimming. Others see the name of the token, and this beside
+    /// it where it differs: `Mallory (as Ana)`.
     pub name: Option<String>,
     /// The protocol the client speaks; only 1 exists.
     pub protocol: Option<u32>,

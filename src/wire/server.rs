@@ -70,7 +70,7 @@ pub struct SessionRegistered {
 pub struct Person {
     /// The principal; the same for all of a person's connections.
     pub id: String,
-    /// The name others see.
+    /// The name others see: the token's, and beside it what the person said at the handshake, where that differs.
     pub name: String,
 }
 

@@ -2,7 +2,7 @@
 //! when the power goes in between.
 
 use std::ffi::OsStr;
-use std::io::{Error, ErrorKind, Result, Write as _};
+use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::time::{Duration, Instant, SystemTime};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
@@ -13,6 +13,10 @@ use super::path::{Spot, check_guarded};
 
 /// Beginning of the names of files on their way; what follows is a random UUID.
 const PREFIX: &str = ".copydesk-";
+/// Hexadecimal digits of a hash in a name: enough that nobody meets two contents with the same.
+const HASH_DIGITS: usize = 32;
+/// Bytes of a file's name within the name of what was set aside: a name has 255 bytes at most.
+const LONGEST_LABEL: usize = 120;
 /// A file on its way is there for moments, also that of another server in the same folder.
 const IS_LEFT: Duration = Duration::from_secs(10);
 /// Files and folders that are looked through for what was left.
@@ -21,22 +25,82 @@ const MOST_ENTRIES: usize = 1_000_000;
 const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Writes beside the file, then puts that in its place. `old`: the file before, whose owner and permissions stay.
-pub(super) fn put(spot: &Spot, content: &str, old: Option<&Metadata>) -> Result<()> {
+/// Makes a new file; fails with [`ErrorKind::AlreadyExists`] if there is one of that name.
+pub(super) fn create(spot: &Spot, content: &str) -> Result<()> {
     let Spot { folder, name } = spot;
-    let beside = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
-    let put = write(folder, &beside, content, old).and_then(|()| match old {
-        Some(_) => folder.rename(&beside, folder, name),
-        None => place(folder, &beside, name),
-    });
-    if put.is_err() {
+    let beside = temporary_name();
+    let made = write(folder, &beside, content, None).and_then(|()| place(folder, &beside, name));
+    if made.is_err() {
         // The name beside is no longer needed; if it is not there, so much the better.
         folder.remove_file(&beside).ok();
     }
-    put?;
-    // The file is in its place; its name survives a power cut as soon as the file system lets it.
-    folder.open(".").and_then(|folder| folder.sync_all()).ok();
+    made?;
+    sync(folder);
     Ok(())
+}
+
+/// Writes the content that is to replace a file beside it, durably, under a name that says what of both may be removed after
+/// a crash. `old`: the file before, whose owner and permissions stay.
+pub(super) fn stage(spot: &Spot, content: &str, old: (&super::File, &Metadata)) -> Result<String> {
+    let beside = temporary_name();
+    let set_aside = set_aside_name(&spot.name, &super::stamp(content), &old.0.stamp);
+    let staged = write(&spot.folder, &beside, content, Some(old.1))
+        .and_then(|()| spot.folder.rename(&beside, &spot.folder, &set_aside));
+    if staged.is_err() {
+        spot.folder.remove_file(&beside).ok();
+    }
+    staged.map(|()| set_aside)
+}
+
+/// A name for a file on its way.
+fn temporary_name() -> String {
+    format!("{PREFIX}{}", uuid::Uuid::new_v4().simple())
+}
+
+/// The name of a file that changes places with the one called `name`: which contents nobody needs any more (those with one of
+/// the stamps), and what to call it if it has another.
+pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
+    let hash = |stamp: &str| -> String {
+        let digits = stamp.strip_prefix("sha256:").unwrap_or(stamp);
+        digits.chars().take(HASH_DIGITS).collect()
+    };
+    let name = name.to_string_lossy();
+    let mut end = name.len().min(LONGEST_LABEL);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}-{}-{}-{}", temporary_name(), hash(new), hash(old), &name[..end])
+}
+
+/// Makes changes of names in a folder durable, as soon as the file system lets it.
+pub(super) fn sync(folder: &Dir) {
+    folder.open(".").and_then(|folder| folder.sync_all()).ok();
+}
+
+/// Lets two files, folders or links change places in one step. Fails with [`ErrorKind::NotFound`] if one of them is missing.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn exchange(folder: &Dir, one: &str, other: &OsStr) -> Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    Ok(renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Other systems have no such step.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn exchange(_: &Dir, _: &str, _: &OsStr) -> Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Gives what stands beside a file a name that people find; the name. It replaces nothing.
+pub(super) fn keep(folder: &Dir, beside: &str, label: &str) -> Result<String> {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let kept = format!("{label}.kept-by-copydesk-{}", &id[..8]);
+    match place(folder, beside, OsStr::new(&kept)) {
+        // A folder has no second name, and cannot be renamed without replacing everywhere; the name is a new one.
+        Err(error) if is_unknown(&error) => folder.rename(beside, folder, &kept)?,
+        placed => placed?,
+    }
+    sync(folder);
+    Ok(kept)
 }
 
 fn write(folder: &Dir, name: &str, content: &str, old: Option<&Metadata>) -> Result<()> {
@@ -83,8 +147,8 @@ type Way = fn(&Dir, &str, &OsStr) -> Result<()>;
 /// The best first; a file system may know only the last.
 const WAYS: [Way; 3] = [by_rename, by_link, by_claim];
 
-/// Puts a new file in its place.
-fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
+/// Puts a file in its place under a name that nothing has.
+pub(super) fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     let (last, ways) = (WAYS[WAYS.len() - 1], &WAYS[..WAYS.len() - 1]);
     for way in ways {
         match way(folder, beside, name) {
@@ -96,7 +160,7 @@ fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
 }
 
 /// Whether a file system says that it cannot do such a thing at all.
-fn is_unknown(error: &Error) -> bool {
+pub(super) fn is_unknown(error: &Error) -> bool {
     use ErrorKind::{InvalidInput, PermissionDenied, TooManyLinks, Unsupported};
     // What is really not permitted, the last way is not permitted either.
     matches!(error.kind(), Unsupported | InvalidInput | PermissionDenied | TooManyLinks)
@@ -134,12 +198,44 @@ fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     placed
 }
 
-/// Whether a name is one that [`put`] gives and nobody else: the prefix and a random UUID.
+/// Whether a name is one that files on their way have and nobody else gives: the prefix and a random UUID, and for a file that
+/// was set aside the stamps.
 pub(super) fn is_ours(name: &str) -> bool {
-    let id = name.strip_prefix(PREFIX).filter(|id| id.len() == 32);
-    id.and_then(|id| uuid::Uuid::try_parse(id).ok()).is_some_and(|id| {
-        id.get_version() == Some(uuid::Version::Random) && name.ends_with(&id.simple().to_string())
-    })
+    let Some((id, rest)) = name.strip_prefix(PREFIX).and_then(|id| id.split_at_checked(32)) else {
+        return false;
+    };
+    let is_random = uuid::Uuid::try_parse(id).is_ok_and(|parsed| {
+        parsed.get_version() == Some(uuid::Version::Random) && id == parsed.simple().to_string()
+    });
+    is_random && (rest.is_empty() || SetAside::read(name).is_some())
+}
+
+/// What the name of a file says that was set aside.
+#[derive(Debug, PartialEq, Eq)]
+struct SetAside<'a> {
+    /// Beginnings of the hashes of the contents that nobody needs any more.
+    hashes: [&'a str; 2],
+    /// The name of the file it stands beside, perhaps cut.
+    label: &'a str,
+}
+
+impl<'a> SetAside<'a> {
+    fn read(name: &'a str) -> Option<Self> {
+        let (_, rest) = name.strip_prefix(PREFIX)?.split_at_checked(32)?;
+        let mut parts = rest.strip_prefix('-')?.splitn(3, '-');
+        let (new, old, label) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_hash =
+            |it: &str| it.len() == HASH_DIGITS && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_one = is_hash(new) && is_hash(old) && !label.is_empty();
+        is_one.then_some(Self { hashes: [new, old], label })
+    }
+
+    /// Whether a content is one that nobody needs any more.
+    fn is_needless(&self, content: &[u8]) -> bool {
+        let stamp = super::files::stamp_of_bytes(content);
+        let digits = stamp.strip_prefix("sha256:").unwrap_or_default();
+        self.hashes.iter().any(|hash| digits.starts_with(hash))
+    }
 }
 
 /// Removes the second name of a file with two, if it has that from us, in the same folder; whether it did.
@@ -188,6 +284,7 @@ impl Search<'_> {
             }
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let name_text = name.to_string_lossy();
+            // What is called like a file on its way is guarded, and never entered.
             if kind.is_dir() && depth < DEEPEST && check_guarded(&name_text).is_ok() {
                 let inner = folder.open_dir_nofollow(&name);
                 let is_open = |it: &Metadata| !self.workspace.is_closed(it);
@@ -196,20 +293,68 @@ impl Search<'_> {
                 {
                     removed += self.below(&inner, depth + 1);
                 }
-            } else if kind.is_file() && is_ours(&name_text) && is_left(folder, &name) {
-                removed += usize::from(folder.remove_file(&name).is_ok());
+            } else if is_ours(&name_text) && is_left(folder, &name) {
+                removed += usize::from(settle(folder, &name_text));
             }
         }
         removed
     }
 }
 
-/// Whether nobody is writing it any more.
+/// Removes what a crash left, or gives it a name that people find if it may have words that are nowhere else; whether it did.
+fn settle(folder: &Dir, name: &str) -> bool {
+    let Some(set_aside) = SetAside::read(name) else {
+        // It was never complete.
+        let is_file = folder.symlink_metadata(name).is_ok_and(|it| it.is_file());
+        return is_file && folder.remove_file(name).is_ok();
+    };
+    let content = read_whole(folder, name);
+    if content.is_ok_and(|content| set_aside.is_needless(&content)) {
+        return folder.remove_file(name).is_ok();
+    }
+    let kept = keep(folder, name, set_aside.label);
+    if let Ok(kept) = &kept {
+        tracing::warn!(
+            file = set_aside.label,
+            kept,
+            "a file changed while it was replaced and the server stopped; the other version is kept"
+        );
+    }
+    kept.is_ok()
+}
+
+fn read_whole(folder: &Dir, name: &str) -> Result<Vec<u8>> {
+    if !folder.symlink_metadata(name)?.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    let mut content = Vec::new();
+    let file = super::files::open(folder, OsStr::new(name))?;
+    // No tool writes a longer one.
+    file.take(super::LARGEST_FILE + 1).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Whether nobody is writing it any more. A file that was set aside has the dates of its words; when it was renamed, its
+/// status changed.
 fn is_left(folder: &Dir, name: &OsStr) -> bool {
-    let modified = folder.symlink_metadata(name).and_then(|it| it.modified());
-    modified.is_ok_and(|it| {
-        SystemTime::now().duration_since(it.into_std()).is_ok_and(|age| age >= IS_LEFT)
-    })
+    let Ok(it) = folder.symlink_metadata(name) else { return false };
+    let Ok(modified) = it.modified() else { return false };
+    let is_set_aside = name.to_str().is_some_and(|name| SetAside::read(name).is_some());
+    let renamed = status_changed(&it).filter(|_| is_set_aside);
+    let touched = renamed.map_or(modified.into_std(), |at| at.max(modified.into_std()));
+    SystemTime::now().duration_since(touched).is_ok_and(|age| age >= IS_LEFT)
+}
+
+#[cfg(unix)]
+fn status_changed(it: &Metadata) -> Option<SystemTime> {
+    use cap_std::fs::MetadataExt as _;
+    let seconds = Duration::from_secs(u64::try_from(it.ctime()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(seconds)
+}
+
+#[cfg(not(unix))]
+fn status_changed(_: &Metadata) -> Option<SystemTime> {
+    None
 }
 
 #[cfg(test)]
@@ -300,6 +445,29 @@ mod tests {
         // A name that somebody else gave it is left, and the file with it.
         fs::hard_link(home.path().join("a.txt"), home.path().join("b.txt")).unwrap();
         assert!(workspace.look("a.txt").is_err());
+    }
+
+    #[test]
+    fn of_a_file_that_was_set_aside_only_what_nobody_needs_is_removed() {
+        let (home, workspace) = ground();
+        let (new, old) = (super::super::stamp("new"), super::super::stamp("old"));
+        let name = || set_aside_name(OsStr::new("a.txt"), &new, &old);
+        let names: Vec<_> = ["new", "old", "old and more"]
+            .map(|text| {
+                let name = name();
+                assert!(is_ours(&name), "{name}");
+                fs::write(home.path().join(&name), text).unwrap();
+                name
+            })
+            .into();
+        let folder = workspace.folder("").unwrap();
+        assert!(names.iter().all(|name| !is_left(&folder, OsStr::new(name))), "they are young");
+        assert!(names.iter().all(|name| settle(&folder, name)));
+        let left: Vec<_> =
+            fs::read_dir(home.path()).unwrap().flatten().map(|it| it.path()).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].to_str().unwrap().contains("a.txt.kept-by-copydesk-"), "{left:?}");
+        assert_eq!(fs::read_to_string(&left[0]).unwrap(), "old and more");
     }
 
     #[test]

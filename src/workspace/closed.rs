@@ -9,12 +9,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use cap_fs_ext::MetadataExt as _;
+use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
 
 use super::path::plain;
 
+/// Files and folders inside the closed folders that are looked at for another name of a file; with more, none is read that has
+/// another name.
+const MOST_INSIDE: usize = 10_000;
 /// Files and folders that are remembered of those that stood there, the newest.
 const MOST_REMEMBERED: usize = 32;
 
@@ -82,10 +85,35 @@ impl Closed {
         closed
     }
 
-    /// Whether a folder or file is one of them, or was.
+    /// Whether a folder or file is one of them, or was, or is another name of a file inside one of them.
     pub(super) fn has(&self, it: &Metadata) -> bool {
-        let it = Identity::of(it);
-        self.look().contains(&it) || self.remembers(it)
+        let identity = Identity::of(it);
+        self.look().contains(&identity)
+            || self.remembers(identity)
+            // A file with one name cannot stand in two places.
+            || (it.is_file() && it.nlink() > 1 && self.has_inside(identity))
+    }
+
+    /// Whether a file stands somewhere inside a closed folder, or nobody can tell.
+    fn has_inside(&self, it: Identity) -> bool {
+        let mut seen = 0;
+        let mut folders: Vec<_> = self.places.iter().filter_map(Place::open_folder).collect();
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = folder.entries() else { return true };
+            for entry in entries.flatten() {
+                seen += 1;
+                let Ok(metadata) = entry.metadata() else { continue };
+                if seen > MOST_INSIDE || Identity::of(&metadata) == it {
+                    return true;
+                }
+                if metadata.is_dir()
+                    && let Ok(inner) = folder.open_dir_nofollow(entry.file_name())
+                {
+                    folders.push(inner);
+                }
+            }
+        }
+        false
     }
 
     /// Whether a name in a folder is one of the places, whatever stands there.
@@ -152,5 +180,10 @@ impl Place {
         let name: OsString = path.file_name()?.to_owned();
         let folder = path.parent()?.to_owned();
         Some(Self { path, folder, name: plain(&name.to_string_lossy()) })
+    }
+
+    /// What stands there, if it is a folder.
+    fn open_folder(&self) -> Option<Dir> {
+        Dir::open_ambient_dir(&self.path, ambient_authority()).ok()
     }
 }

@@ -13,6 +13,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 
 use super::path::{Missing, Spot, check_guarded};
+use super::replace::{Change, Written};
 use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// Bytes of the largest file that tools read or write.
@@ -49,9 +50,14 @@ impl Glance {
 
 /// What tells a content from every other: `sha256:` and its hash.
 pub fn stamp(content: &str) -> String {
+    stamp_of_bytes(content.as_bytes())
+}
+
+/// The same of a content that need not be text.
+pub(super) fn stamp_of_bytes(content: &[u8]) -> String {
     let mut stamp = String::with_capacity(71);
     stamp.push_str("sha256:");
-    for byte in Sha256::digest(content.as_bytes()) {
+    for byte in Sha256::digest(content) {
         // Writing to a string cannot fail.
         let _ = write!(stamp, "{byte:02x}");
     }
@@ -108,51 +114,66 @@ impl Workspace {
     }
 
     /// Replaces the content of a file, or makes it, folders included: completely or not at all, durably, and only if its
-    /// stamp is still `expected`.
+    /// stamp is still `expected`. What another program writes into the file meanwhile is never lost ([`replace`]).
     ///
     /// # Errors
-    /// [`WorkspaceError::Changed`] if it is not, or why the file cannot be written; nothing has changed then.
-    pub fn write(&self, path: &str, content: &str, expected: &str) -> Result<(), WorkspaceError> {
+    /// [`WorkspaceError::Changed`] if it is not, [`WorkspaceError::Busy`] if another program is writing it,
+    /// [`WorkspaceError::Kept`] if two versions are there now, or why the file cannot be written; in all other cases the file
+    /// is as it was.
+    ///
+    /// [`replace`]: super::replace
+    pub fn write(
+        &self,
+        path: &str,
+        content: &str,
+        expected: &str,
+    ) -> Result<Written, WorkspaceError> {
         self.check(path, content)?;
-        let _replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = if expected == ABSENT { Missing::Make } else { Missing::Refuse };
         let spot = self.spot(path, missing)?;
-        let old = match self.writable(&spot, path) {
-            Ok((file, metadata)) if file.stamp == expected => Some(metadata),
-            Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => None,
-            Ok(_) | Err(WorkspaceError::NotFound { .. }) => {
-                return Err(WorkspaceError::Changed { path: path.to_owned() });
+        let (old, metadata) = match self.writable(&spot, path) {
+            Ok(found) if found.0.stamp == expected => found,
+            Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => {
+                return beside::create(&spot, content).map(|()| Written::default()).map_err(
+                    |error| match error.kind() {
+                        // Somebody made the file a moment ago.
+                        ErrorKind::AlreadyExists => changed(path),
+                        _ => unreadable(path, error),
+                    },
+                );
             }
+            Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed(path)),
             Err(error) => return Err(error),
         };
-        beside::put(&spot, content, old.as_ref()).map_err(|error| match error.kind() {
-            // Somebody made the file a moment ago.
-            ErrorKind::AlreadyExists => WorkspaceError::Changed { path: path.to_owned() },
-            _ => unreadable(path, error),
-        })
+        let change =
+            Change { workspace: self, spot: &spot, path, old: &old, content: Some(content) };
+        let set_aside = change.replace(&metadata)?;
+        // Other files need not wait until nobody writes into what was replaced.
+        drop(replacing);
+        set_aside.map_or_else(|| Ok(Written::default()), |set_aside| change.settle(&set_aside))
     }
 
     /// Removes a file, durably, and only if its stamp is still `expected`. Folders stay.
     ///
     /// # Errors
-    /// [`WorkspaceError::Changed`] if it is not, or why the file cannot be removed; nothing has changed then.
-    pub fn remove(&self, path: &str, expected: &str) -> Result<(), WorkspaceError> {
+    /// As [`Self::write`].
+    pub fn remove(&self, path: &str, expected: &str) -> Result<Written, WorkspaceError> {
         check_guarded(path)?;
-        let _replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = || WorkspaceError::Changed { path: path.to_owned() };
+        let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let spot = self.spot(path, Missing::Refuse).map_err(|error| match error {
-            WorkspaceError::NotFound { .. } => changed(),
+            WorkspaceError::NotFound { .. } => changed(path),
             error => error,
         })?;
-        match self.writable(&spot, path) {
-            Ok((file, _)) if file.stamp == expected => {}
-            Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed()),
+        let (old, metadata) = match self.writable(&spot, path) {
+            Ok(found) if found.0.stamp == expected => found,
+            Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed(path)),
             Err(error) => return Err(error),
-        }
-        let Spot { folder, name } = &spot;
-        folder.remove_file(name).map_err(|error| unreadable(path, error))?;
-        folder.open(".").and_then(|folder| folder.sync_all()).ok();
-        Ok(())
+        };
+        let change = Change { workspace: self, spot: &spot, path, old: &old, content: None };
+        let set_aside = change.take_away(&metadata)?;
+        drop(replacing);
+        change.settle(&set_aside)
     }
 
     /// Reads a file that could be replaced without touching another name of it.
@@ -165,7 +186,11 @@ impl Workspace {
         Ok((file, metadata))
     }
 
-    fn read_at(&self, spot: &Spot, path: &str) -> Result<(File, Metadata), WorkspaceError> {
+    pub(super) fn read_at(
+        &self,
+        spot: &Spot,
+        path: &str,
+    ) -> Result<(File, Metadata), WorkspaceError> {
         let failed = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
             _ => unreadable(path, error),
@@ -194,6 +219,10 @@ impl Workspace {
         let stamp = stamp(&text);
         Ok((File { text, stamp }, metadata))
     }
+}
+
+pub(super) fn changed(path: &str) -> WorkspaceError {
+    WorkspaceError::Changed { path: path.to_owned() }
 }
 
 /// Refuses a content that no tool would read again.

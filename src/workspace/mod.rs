@@ -14,6 +14,7 @@ mod files;
 mod glob;
 mod grep;
 mod path;
+mod replace;
 mod shell;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
 pub use glob::Globbed;
 pub use grep::{Grep, Grepped, SEARCHED_BYTES, Told};
 pub use path::plain_path;
+pub use replace::Written;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
@@ -119,7 +121,8 @@ impl Workspace {
 
     /// Whether nothing of this name in a folder may be read, whatever it is.
     fn is_closed_name(&self, folder: &Dir, name: &OsStr) -> bool {
-        path::is_unread(name) || self.0.closed.has_name(folder, name)
+        let is_on_its_way = name.to_str().is_some_and(beside::is_ours);
+        is_on_its_way || path::is_unread(name) || self.0.closed.has_name(folder, name)
     }
 }
 
@@ -191,6 +194,24 @@ pub enum WorkspaceError {
     Changed {
         /// As it was given.
         path: String,
+    },
+    /// Another program holds it open and may still write into it.
+    #[error(
+        "{path} is being written by another program, which holds it open; nothing was written. Try again when it is done"
+    )]
+    Busy {
+        /// As it was given.
+        path: String,
+    },
+    /// It was changed more than once while it was written, so that nobody can tell which version is the right one.
+    #[error(
+        "{path} changed while it was written. Nobody's words were overwritten: {path} has one version, {kept} the other. Read both"
+    )]
+    Kept {
+        /// As it was given.
+        path: String,
+        /// Where the other version is, from the workspace's top.
+        kept: String,
     },
     /// A pattern that cannot be read.
     #[error("the pattern cannot be read: {reason}")]

@@ -46,7 +46,7 @@ impl Ground {
     fn writes(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
         let found = self.workspace.look(path)?;
         let expected = found.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
-        self.workspace.write(path, content, &expected)
+        self.workspace.write(path, content, &expected).map(drop)
     }
 
     /// Neither reading nor looking nor writing works, and nothing outside has changed.
@@ -609,4 +609,28 @@ fn lines_end_as_they_do_on_any_system() {
     assert_eq!(grep("^foo"), ["crlf.txt:3:foo b", "lf.txt:3:foo b"]);
     assert_eq!(grep("^$"), ["crlf.txt:4:", "lf.txt:4:"]);
     assert_eq!(grep(r"foo\s*bar"), [""; 0], "a match never leaves its line");
+}
+
+#[test]
+fn another_name_of_the_servers_own_data_is_not_read_either() {
+    let ground = Ground::new();
+    fs::create_dir_all(ground.inside("data/deep")).unwrap();
+    fs::write(ground.inside("data/owner.token"), "needle").unwrap();
+    fs::write(ground.inside("data/deep/copydesk.sqlite"), "needle").unwrap();
+    for (data, name) in [("data/owner.token", "hl"), ("data/deep/copydesk.sqlite", "notes/hl.txt")]
+    {
+        fs::hard_link(ground.inside(data), ground.inside(name)).unwrap();
+        let refused = ground.workspace.read(name).unwrap_err();
+        assert!(matches!(refused, WorkspaceError::Guarded { .. }), "{name}: {refused}");
+        ground.refuses_to_write(name);
+    }
+    // A file with two names that is nobody's data is read as before.
+    ground.has("notes/one.txt", "needle");
+    fs::hard_link(ground.inside("notes/one.txt"), ground.inside("notes/two.txt")).unwrap();
+    assert_eq!(ground.workspace.read("notes/two.txt").unwrap().text, "needle");
+    let wanted = Grep { pattern: "needle".to_owned(), ..Grep::default() };
+    let found = ground.workspace.grep(&wanted, shown).unwrap();
+    assert!(!format!("{found:?}").contains("hl"), "{found:?}");
+    let texts = ground.workspace.texts("hl", None, 10).unwrap();
+    assert!(texts.paths.is_empty(), "{texts:?}");
 }

@@ -379,3 +379,67 @@ fn shells_complete_every_command() {
         }
     }
 }
+
+#[test]
+fn a_backup_of_a_running_server_becomes_another_server() {
+    let (desk, token, document) = desk(&[]);
+    let home = tempfile::tempdir().unwrap();
+    let program =
+        |words: &[&str]| copydesk().args(words).current_dir(home.path()).output().unwrap();
+    let data = desk.data().display().to_string();
+    let made = said(&program(&["backup", "--data", &data, "--out", "."]), 0);
+    let file = made.split_whitespace().next().unwrap();
+    assert!(file.starts_with("./copydesk-backup-") && file.ends_with(".sqlite"), "{made}");
+    let again = program(&["backup", "--data", &data, "--out", file]);
+    said(&again, 1);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("cannot back up into"), "{again:?}");
+    let none = program(&["backup", "--data", "nowhere", "--out", "x.sqlite"]);
+    said(&none, 1);
+    // Not over a server that runs.
+    let running = program(&["restore", "--from", file, "--data", &data, "--replace"]);
+    said(&running, 1);
+    assert!(String::from_utf8_lossy(&running.stderr).contains("in use"), "{running:?}");
+    let told = said(&program(&["restore", "--from", file, "--data", "copy"]), 0);
+    assert!(told.contains("restored into copy") && told.contains("new token"), "{told}");
+    let checked = said(&program(&["check", "--data", "copy"]), 0);
+    assert!(checked.contains("nothing wrong"), "{checked}");
+    let flags = ["--model", "harper", "--token", OWNER].map(str::to_owned);
+    let server = crate::support::Server::start(&home.path().join("copy"), &flags, &[]);
+    let ana = Person::arrive(&server.url, &token, "Ana");
+    ana.opens(&document);
+    assert_eq!(ana.text(), TEXT, "her token and her document are there");
+}
+
+#[test]
+fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_name() {
+    let (desk, _, _) = desk(&[]);
+    let home = tempfile::tempdir().unwrap();
+    // Files may have 16 blocks at most; who writes more is ended, or told so if it does not listen to that signal.
+    let limited = |first: &str| {
+        let script = format!("{first} ulimit -f 16; exec \"$0\" \"$@\"");
+        Command::new("sh")
+            .args(["-c", &script])
+            .arg(copydesk().get_program())
+            .args(["backup", "--out", "backup.sqlite", "--data"])
+            .arg(desk.data())
+            .current_dir(home.path())
+            .output()
+            .unwrap()
+    };
+    let names = || {
+        let entries = std::fs::read_dir(home.path()).unwrap().flatten();
+        entries.map(|it| it.file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let told = limited("trap '' XFSZ;");
+    said(&told, 1);
+    let complaint = String::from_utf8_lossy(&told.stderr);
+    assert!(complaint.contains("cannot back up into backup.sqlite"), "{complaint}");
+    assert!(names().is_empty(), "{:?}", names());
+    let ended = limited("");
+    assert_eq!(ended.status.code(), None, "a signal ended it");
+    assert!(names().iter().all(|name| name.starts_with("backup.sqlite.part-")), "{:?}", names());
+    let data = desk.data().display().to_string();
+    let words = ["backup", "--out", "backup.sqlite", "--data", &data];
+    said(&copydesk().args(words).current_dir(home.path()).output().unwrap(), 0);
+    desk.owner().is_fine();
+}

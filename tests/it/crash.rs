@@ -393,6 +393,12 @@ fn every_failpoint_is_in_a_story() {
         // Other stories walk these (`tests/it/files.rs`, …).
         .chain(["store.grouped", "tools.begun", "tools.acted", "files.writing", "files.written"])
         .chain(["tools.undoing", "tools.undone"])
+        .chain([
+            "workspace.staged",
+            "workspace.exchanged",
+            "workspace.settling",
+            "workspace.put_back",
+        ])
         .collect();
     assert!(PLACES.iter().all(|place| walked.contains(place)), "{walked:?}");
 }

@@ -1,9 +1,11 @@
 //! Who comes in: tokens, sessions, hosts and origins, on every door.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::support::http::{ask, get};
-use crate::support::{Desk, OWNER, Person, Role, Server};
+use crate::support::{Desk, OWNER, Person, Role, Script, Server};
 
 #[test]
 fn a_wrong_token_is_refused_with_a_code() {
@@ -63,7 +65,7 @@ fn a_person_is_their_token_and_not_their_name() {
     let liar = Person::arrive(desk.url(), &token, "Owner");
     assert_eq!(
         (&liar.registered()["role"], &liar.registered()["user"]["name"]),
-        (&json!("viewer"), &json!("Owner"))
+        (&json!("viewer"), &json!("Ana (as Owner)"))
     );
     assert_ne!(liar.user()["id"], desk.owner().user()["id"]);
     liar.emit("document:create", &json!({"title": "x"})).refused_with("not_allowed");
@@ -78,9 +80,9 @@ fn a_name_is_shortened_and_cleaned() {
             .unwrap()
             .to_owned()
     };
-    assert_eq!(named("  Ana\u{7}\n "), "Ana");
-    assert_eq!(named(&"é".repeat(200)).chars().count(), 80);
-    assert!(!named("   ").is_empty());
+    assert_eq!(named("  Ana\u{7}\n "), "Owner (as Ana)");
+    assert_eq!(named(&"é".repeat(200)), format!("Owner (as {})", "é".repeat(80)));
+    assert_eq!(named("   "), "Owner");
 }
 
 #[test]
@@ -280,6 +282,53 @@ fn health_and_readiness_are_told() {
     assert_eq!(get(desk.address(), "/readyz").status, 200);
 }
 
+#[tokio::test]
+async fn a_server_that_cannot_store_anything_is_not_ready() {
+    let desk = Desk::quiet();
+    assert_eq!(get(desk.address(), "/readyz").status, 200);
+    // Another program keeps the database to itself: nothing can be written, as on a full disk, and everything be read.
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(desk.data().join("copydesk.sqlite"));
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let mut held = pool.acquire().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *held).await.unwrap();
+    let answer = loop {
+        // What was found a moment ago still holds.
+        let answer = get(desk.address(), "/readyz");
+        if answer.status != 200 {
+            break answer;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert_eq!(answer.status, 503);
+    assert!(answer.body.contains("store_unavailable"), "{}", answer.body);
+    assert_eq!(get(desk.address(), "/healthz").status, 200);
+    sqlx::query("ROLLBACK").execute(&mut *held).await.unwrap();
+    while get(desk.address(), "/readyz").status != 200 {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn the_name_of_the_token_leads_and_what_somebody_calls_themselves_stands_beside_it() {
+    let desk = Desk::scripted(Script::rewriting("The end.\n"));
+    let mallory = desk.token("Mallory", Role::Editor, &[]);
+    let (mallory, ben) = (Person::arrive(desk.url(), &mallory, "Ana"), desk.editor("Ben"));
+    let shown = "Mallory (as Ana)";
+    assert_eq!(mallory.user()["name"], shown);
+    let peers = ben.opens(&mallory.creates("Teh end.\n"))["peers"].clone();
+    let peers: Vec<_> = peers.as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert!(peers.contains(&json!(shown)) && !peers.contains(&json!("Ana")), "{peers:?}");
+    ben.asks("Fix it");
+    let request = ben.sees_request();
+    mallory.sees_request();
+    mallory.accepts_all(&request);
+    assert_eq!(ben.sees_resolved(&request)["by"]["name"], shown);
+    let named = json!({"documentId": ben.document()});
+    let history = ben.emit("document:history", &named).ok()["versions"].clone();
+    assert_eq!(history[0]["author"]["name"], "Mallory");
+}
+
 #[test]
 fn the_editor_is_served_and_programs_addresses_never_answer_with_it() {
     let desk = Desk::quiet();
@@ -287,9 +336,11 @@ fn the_editor_is_served_and_programs_addresses_never_answer_with_it() {
     assert_eq!(page.status, 200);
     assert!(page.head.contains("content-type: text/html"), "{}", page.head);
     assert!(page.head.contains("content-security-policy"), "{}", page.head);
-    for (path, kind) in
-        [("/api/v1/nothing", "application/problem+json"), ("/v1/nothing", "application/json")]
-    {
+    for (path, kind) in [
+        ("/api/v1/nothing", "application/problem+json"),
+        ("/metrics", "application/problem+json"),
+        ("/v1/nothing", "application/json"),
+    ] {
         let answer = get(desk.address(), path);
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.head.contains(&format!("content-type: {kind}")), "{path}: {}", answer.head);

@@ -75,8 +75,47 @@ fn where_both_changed_the_same_words_peoples_stay_and_they_are_told() {
 }
 
 #[test]
+fn no_line_is_lost_while_people_type_and_programs_write_the_file() {
+    let desk = desk(&[("notes.md", "Log:\n")]);
+    let ana = desk.editor("Ana");
+    ana.opens_file("notes.md");
+    // Another program adds lines, as a shell does.
+    let script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"appended $i.\" >> notes.md; sleep 0.09; done";
+    let mut program = std::process::Command::new("sh");
+    let mut program = program.args(["-c", script]).current_dir(desk.folder()).spawn().unwrap();
+    let mut typed = 0;
+    while program.try_wait().unwrap().is_none() {
+        ana.types(0, "x");
+        typed += 1;
+        std::thread::sleep(std::time::Duration::from_millis(40));
+    }
+    let expected = |text: &str| {
+        (1..=60).all(|line| text.contains(&format!("appended {line}.\n")))
+            && text.starts_with(&"x".repeat(typed))
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    loop {
+        let (file, document) = (desk.file("notes.md").unwrap(), ana.text());
+        if file == document && expected(&file) {
+            break;
+        }
+        assert!(std::time::Instant::now() < until, "file {file:?}, document {document:?}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let names: Vec<_> = std::fs::read_dir(desk.folder()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "nothing is left beside it: {names:?}");
+}
+
+#[test]
 fn what_a_power_cut_left_unwritten_is_caught_up_with() {
-    for walk in ["room.pushed>room.told", "files.writing", "files.written"] {
+    for walk in [
+        "room.pushed>room.told",
+        "files.writing",
+        "workspace.staged",
+        "workspace.exchanged",
+        "workspace.settling",
+        "files.written",
+    ] {
         let mut desk = desk(&[("notes.md", NOTES)]);
         desk.stops();
         desk.starts_to_die_at(walk).expect("it serves before it dies");

@@ -876,6 +876,20 @@ fn the_bridge_carries_calls_and_takes_them_back_when_its_client_is_done() {
 }
 
 #[test]
+fn a_line_that_is_no_message_does_not_end_the_conversation() {
+    let desk = desk();
+    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    bridge.begins();
+    for line in [&b"caf\xe9\n"[..], b"\xff\xfe\n", b"no JSON\n"] {
+        bridge.input.as_mut().unwrap().write_all(line).unwrap();
+        let refused = bridge.lines.recv_timeout(Duration::from_secs(30)).expect("an answer");
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32700)));
+    }
+    bridge.sends(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    assert!(bridge.answer(1)["result"]["tools"].to_string().contains("atlas_write"));
+}
+
+#[test]
 fn a_bridge_that_was_killed_leaves_no_request_behind() {
     let desk = desk();
     let owner = owner_of(&desk);

@@ -93,6 +93,25 @@ fn an_edit_leaves_alone_what_others_wrote_since() {
 }
 
 #[test]
+fn a_large_reordering_is_taken_however_many_places_change() {
+    let desk = Desk::quiet();
+    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+    let mut sentences: Vec<_> =
+        (0..60_000).map(|at| format!("Sentence {at} has words such as {}.\n", at * 7919)).collect();
+    let ordered = sentences.concat();
+    fastrand::Rng::with_seed(1).shuffle(&mut sentences);
+    let shuffled = sentences.concat();
+    let made = ana.posts("documents", &json!({"title": "Sentences", "text": ordered})).ok();
+    let here = format!("documents/{}", made["id"].as_str().unwrap());
+    let edit = json!({"version": 0, "text": shuffled});
+    assert_eq!(ana.posts(&format!("{here}/edits"), &edit).ok()["version"], 1);
+    assert!(ana.gets(&here).ok()["text"] == shuffled);
+    let restored = ana.posts(&format!("{here}/restore"), &json!({"version": 0})).ok();
+    assert_eq!(restored["version"], 2);
+    assert!(ana.gets(&here).ok()["text"] == ordered);
+}
+
+#[test]
 fn older_texts_are_read_compared_and_brought_back() {
     let (_desk, ana, document) = with_document();
     let here = |rest: &str| format!("documents/{document}/{rest}");

@@ -148,6 +148,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/webhooks/{id}", "DELETE /api/v1/webhooks/none", "", "o"),
     // There is nothing there, for anybody.
     ("/api/{*rest}", "GET /api/v1/nothing", "", "oervs-"),
+    ("/metrics", "GET /metrics", "", "oervs-"),
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
@@ -166,6 +167,8 @@ const COMMANDS: &[&str] = &[
     "watch",
     "completions",
     "check",
+    "backup",
+    "restore",
     "mcp",
     "help",
 ];

@@ -1,27 +1,38 @@
 //! Standard input and output, line by line.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::{BufRead, Read as _, Write as _};
 
 use tokio::sync::mpsc;
 
 /// Lines that may wait to be carried.
 const WAITING: usize = 64;
+/// Bytes of the longest line that is carried: what the server takes at most, and some more.
+const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+
+/// A line of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Text; whether it is JSON is not looked at here.
+    Text(String),
+    /// No message can be in it, and why.
+    Unreadable(&'static str),
+}
 
 /// Lines of standard input.
 ///
 /// Read by a thread of its own: one that waits for input must not keep the process from ending.
 #[derive(Debug)]
-pub struct Lines(mpsc::Receiver<String>);
+pub struct Lines(mpsc::Receiver<Line>);
 
 impl Lines {
     /// Begins to read.
     pub fn of_input() -> Self {
         let (sender, lines) = mpsc::channel(WAITING);
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines() {
-                // What is not UTF-8 is no JSON, and ends the conversation.
-                let Ok(line) = line else { return };
-                if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
+            let mut input = std::io::stdin().lock();
+            while let Some(line) = read_line(&mut input, LONGEST_LINE) {
+                let is_blank = matches!(&line, Line::Text(text) if text.trim().is_empty());
+                if !is_blank && sender.blocking_send(line).is_err() {
                     return;
                 }
             }
@@ -30,8 +41,43 @@ impl Lines {
     }
 
     /// The next line; `None`: the client is done.
-    pub async fn next(&mut self) -> Option<String> {
+    pub async fn next(&mut self) -> Option<Line> {
         self.0.recv().await
+    }
+}
+
+/// Reads the next line, of at most `longest` bytes; `None`: there is no more. Whatever a line holds, the one after it is
+/// read as if nothing had happened.
+fn read_line(input: &mut impl BufRead, longest: u64) -> Option<Line> {
+    let mut line = Vec::new();
+    match input.by_ref().take(longest).read_until(b'\n', &mut line) {
+        Ok(0) | Err(_) => return None,
+        Ok(_) => {}
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() as u64 == longest && !skip_line(input)? {
+        return Some(Line::Unreadable("the line is too long"));
+    }
+    let text = String::from_utf8(line);
+    Some(text.map_or(Line::Unreadable("the line is not UTF-8"), Line::Text))
+}
+
+/// Passes over the rest of a line; whether there was none. `None`: nothing can be read any more.
+fn skip_line(input: &mut impl BufRead) -> Option<bool> {
+    let mut is_first = true;
+    loop {
+        let piece = input.fill_buf().ok()?;
+        if piece.is_empty() {
+            return Some(is_first);
+        }
+        if let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
+            input.consume(end + 1);
+            return Some(is_first && end == 0);
+        }
+        let bytes = piece.len();
+        input.consume(bytes);
+        is_first = false;
     }
 }
 
@@ -41,4 +87,29 @@ pub fn write_line(message: &str) -> std::io::Result<()> {
     out.write_all(message.as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(input: &[u8]) -> Vec<Line> {
+        // A small buffer, so that long lines come in pieces.
+        let mut input = std::io::BufReader::with_capacity(3, input);
+        std::iter::from_fn(|| read_line(&mut input, 8)).collect()
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_does_not_stop_the_next_ones() {
+        let text = |text: &str| Line::Text(text.to_owned());
+        let long = Line::Unreadable("the line is too long");
+        let latin = Line::Unreadable("the line is not UTF-8");
+        assert_eq!(read(b"one\ntwo"), [text("one"), text("two")]);
+        assert_eq!(read(b"caf\xe9\n{}\n"), [latin, text("{}")]);
+        assert_eq!(read(b"123456789\n{}\n"), [long.clone(), text("{}")]);
+        assert_eq!(read(b"12345678\n{}\n"), [text("12345678"), text("{}")]);
+        assert_eq!(read(b"12345678901234567890"), [long]);
+        assert_eq!(read(b"\n\n"), [text(""), text("")]);
+        assert!(read(b"").is_empty());
+    }
 }

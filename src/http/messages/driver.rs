@@ -131,7 +131,7 @@ impl Work {
         mut self,
         told: Option<mpsc::Sender<StreamEvent>>,
     ) -> Result<Value, Failure> {
-        let id = format!("msg_{}", uuid::Uuid::now_v7().simple());
+        let id = format!("msg_{}", crate::ids::sortable_uuid().simple());
         let mut telling = Telling::new(id, self.asked.model.clone());
         tell(told.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {

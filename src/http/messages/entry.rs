@@ -184,7 +184,7 @@ pub(super) struct RequestName(String);
 
 impl RequestName {
     pub(super) fn generate() -> Self {
-        Self(format!("req_{}", uuid::Uuid::now_v7().simple()))
+        Self(format!("req_{}", crate::ids::sortable_uuid().simple()))
     }
 
     /// The answer, or the error in the API's shape, with the request's name.

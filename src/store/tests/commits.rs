@@ -52,7 +52,7 @@ async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others() {
         store.commit(setting("late")),
     );
     assert!(good.is_ok() && late.is_ok(), "{good:?} {late:?}");
-    assert!(matches!(bad, Err(StoreError::Database(_))), "{bad:?}");
+    assert!(matches!(bad, Err(StoreError::Write(_))), "{bad:?}");
     assert_eq!(store.setting("good").await.unwrap().as_deref(), Some("1"));
     assert_eq!(store.setting("poison").await.unwrap(), None);
     store.commit(setting("afterwards")).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_database_without_space_refuses_what_does_not_fit_and_goes_on() {
     let huge = snapshot("doc_a", 0, &"x".repeat(2 << 20), 0);
     let (good, bad) = tokio::join!(store.commit(setting("good")), store.commit(huge));
     assert!(good.is_ok(), "{good:?}");
-    assert!(matches!(bad, Err(StoreError::Database(_))), "{bad:?}");
+    assert!(matches!(bad, Err(StoreError::Write(_))), "{bad:?}");
     store.commit(append("doc_a", 0, 1)).await.unwrap();
     assert_eq!(version(&store, "doc_a").await, 1);
 }

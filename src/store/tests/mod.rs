@@ -2,6 +2,7 @@
 
 mod answers;
 mod audit;
+mod backup;
 mod commits;
 mod durability;
 mod lists;

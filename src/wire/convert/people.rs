@@ -64,7 +64,7 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
         created_at: time(created_ms),
         expires_at: expires_ms.map(time),
         last_used_at: used_ms.map(time),
-        revoked_at: revoked_ms.map(time),
+        revoked_at: revoked_ms.filter(|_| status == "revoked").map(time),
     }
 }
 

@@ -6,7 +6,8 @@ export type Handshake = {
  */
 token?: string, 
 /**
- * The name others see; 1 to 80 characters after trimming, else the token's name is used.
+ * What the person wants to be called, 1 to 80 characters after trimming. Others see the name of the token, and this beside
+ * it where it differs: `Mallory (as Ana)`.
  */
 name?: string, 
 /**
@@ -778,7 +779,7 @@ export type Person = {
  */
 id: string, 
 /**
- * The name others see.
+ * The name others see: the token's, and beside it what the person said at the handshake, where that differs.
  */
 name: string, };
 

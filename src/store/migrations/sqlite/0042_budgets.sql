@@ -18,3 +18,5 @@ CREATE INDEX requests_open_by_document ON requests (document, id) WHERE is_open;
 CREATE INDEX requests_open_by_run ON requests (session, run, id) WHERE is_open;
 -- Who may come in is looked up without those whose tokens ended long ago.
 CREATE INDEX tokens_not_revoked ON tokens (created_ms, id) WHERE revoked_ms IS NULL;
+-- Which tokens have run out since the last look, asked each second.
+CREATE INDEX tokens_running_out ON tokens (expires_ms) WHERE revoked_ms IS NULL AND expires_ms IS NOT NULL;

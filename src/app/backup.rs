@@ -1,0 +1,51 @@
+//! `copydesk backup` and `copydesk restore`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::{BackupArgs, RestoreArgs};
+use crate::store::{self, Store};
+
+/// Copies everything that is kept into one file; prints where it is.
+pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
+    let data = args.data.unwrap_or_else(|| PathBuf::from(super::DATA));
+    if !Store::is_at(&data) {
+        bail!("there is no copydesk data in {}; use --data", data.display());
+    }
+    let target = if args.out.is_dir() { args.out.join(file_name()) } else { args.out };
+    let copied = store::back_up(&data, &target).await;
+    let bytes = copied.with_context(|| format!("cannot back up into {}", target.display()))?;
+    say(&format!("{}  {bytes} bytes\n", target.display()))
+}
+
+/// Makes a data directory of a backup; prints what was done.
+pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
+    let data = args.data.unwrap_or_else(|| PathBuf::from(super::DATA));
+    let restored = store::restore(&args.from, &data, args.replace).await;
+    let aside = restored.with_context(|| {
+        format!("cannot restore {} into {}", args.from.display(), data.display())
+    })?;
+    let aside = aside.map(|aside| format!("what was there before is in {}\n", aside.display()));
+    let owner =
+        "the owner gets a new token when the server starts, or the one that --token names\n";
+    let owner = if has_owner_token(&data) { "" } else { owner };
+    say(&format!("restored into {}\n{}{owner}", data.display(), aside.unwrap_or_default()))
+}
+
+fn has_owner_token(data: &Path) -> bool {
+    crate::auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
+}
+
+/// `copydesk-backup-20261120T140502Z.sqlite`.
+fn file_name() -> String {
+    let now = jiff::Timestamp::now();
+    format!("copydesk-backup-{}.sqlite", now.strftime("%Y%m%dT%H%M%SZ"))
+}
+
+fn say(told: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(told.as_bytes())?;
+    Ok(out.flush()?)
+}

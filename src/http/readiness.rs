@@ -1,0 +1,50 @@
+//! Whether the server can do its work: store a change and read what is stored.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+
+use crate::store::Store;
+
+/// How long an answer holds: however often the route is asked, the store is tried this often at most.
+const HOLDS: Duration = Duration::from_secs(2);
+/// How long the store may take before it counts as one that does not answer.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The last answer. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Readiness(Arc<Mutex<Option<Tried>>>);
+
+#[derive(Debug)]
+struct Tried {
+    at: Instant,
+    outcome: Result<(), &'static str>,
+}
+
+impl Readiness {
+    /// Stores something and reads it again, unless that was tried a moment ago.
+    ///
+    /// # Errors
+    /// What does not work, in words that tell nothing of the machine.
+    pub async fn check(&self, store: &Store) -> Result<(), &'static str> {
+        // Whoever asks meanwhile waits for the same answer.
+        let mut last = self.0.lock().await;
+        if let Some(tried) = last.as_ref().filter(|tried| tried.at.elapsed() < HOLDS) {
+            return tried.outcome;
+        }
+        let outcome = match tokio::time::timeout(LONGEST, store.try_out()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the store does not work");
+                Err("changes cannot be stored")
+            }
+            Err(_) => {
+                tracing::error!("the store does not answer");
+                Err("the store does not answer")
+            }
+        };
+        *last = Some(Tried { at: Instant::now(), outcome });
+        outcome
+    }
+}

@@ -1,0 +1,140 @@
+//! A copy of everything that is kept, made while a server runs, and a data directory made of such a copy.
+//!
+//! A backup is one database file: documents with their histories, requests and decisions, sessions and transcripts, rules,
+//! settings, tokens (as hashes) and the audit log, as they were at one moment. The owner's secret (`owner.token`) is not in
+//! it, and neither are files of the workspace.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{StoreError, files, sqlite};
+
+/// Copies the database of the data directory `data` into the file `target`, which must not be there yet. A server may be
+/// running: its work goes on, and the copy is of one moment.
+///
+/// # Errors
+/// [`StoreError::File`] if `target` is there, [`StoreError::Write`] if there is no room for it. Nothing is left then; of a
+/// process that is killed a file `TARGET.part-…` is.
+pub async fn back_up(data: &Path, target: &Path) -> Result<u64, StoreError> {
+    let failed = |source| StoreError::File { path: target.to_owned(), source };
+    if target.try_exists().map_err(failed)? {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let part = beside(target);
+    // Readable by its owner only, from the first byte on; SQLite fills an empty file.
+    files::create_private(&part)?;
+    let copied = match sqlite::copy(&data.join(files::DATABASE), &part).await {
+        Ok(()) => settle(&part, target),
+        Err(error) => Err(error.while_writing()),
+    };
+    if copied.is_err() {
+        fs::remove_file(&part).ok();
+    }
+    copied
+}
+
+/// Makes a data directory of the backup `from`, for a server of this version to be started on. `replace`: also where there is
+/// data already, which is put aside; where it then is.
+///
+/// # Errors
+/// [`StoreError::Occupied`] if there is data and `replace` does not say so, [`StoreError::InUse`] while a server runs on it,
+/// [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed then.
+pub async fn restore(
+    from: &Path,
+    data: &Path,
+    replace: bool,
+) -> Result<Option<PathBuf>, StoreError> {
+    sqlite::check_copy(from).await?;
+    let is_new = !data.try_exists().map_err(StoreError::file(data))?;
+    files::create_directory(data)?;
+    if !is_new && !replace && !is_empty(data)? {
+        return Err(StoreError::Occupied { path: data.to_owned() });
+    }
+    // No server runs on it, and none starts, until this is done.
+    let lock = files::lock(data).await?;
+    let database = data.join(files::DATABASE);
+    let part = beside(&database);
+    let restored = copy_file(from, &part).and_then(|()| {
+        let aside = put_aside(&database)?;
+        settle(&part, &database)?;
+        Ok(aside)
+    });
+    if restored.is_err() {
+        fs::remove_file(&part).ok();
+    }
+    drop(lock);
+    restored
+}
+
+/// A name of our own beside a file.
+fn beside(target: &Path) -> PathBuf {
+    with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+/// Makes the complete file `part` durable and puts it at `target`, replacing nothing; its bytes.
+fn settle(part: &Path, target: &Path) -> Result<u64, StoreError> {
+    let settled = || {
+        let file = OpenOptions::new().read(true).write(true).open(part)?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        // A second name replaces nothing; a file system may not know such.
+        match fs::hard_link(part, target) {
+            Ok(()) => fs::remove_file(part)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if target.try_exists()? => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(part, target)?,
+        }
+        sync_folder(target);
+        Ok(bytes)
+    };
+    settled().map_err(StoreError::file(target))
+}
+
+/// The names in the folder of a file survive a loss of power, as soon as the file system lets them.
+fn sync_folder(file: &Path) {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).ok();
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
+    files::create_private(to)?;
+    let copied = fs::File::open(from).and_then(|mut source| {
+        let mut copy = OpenOptions::new().write(true).open(to)?;
+        io::copy(&mut source, &mut copy)
+    });
+    copied.map(drop).map_err(StoreError::file(to))
+}
+
+/// Gives a database and the files that belong to it other names; the new name of the database.
+fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
+    if !database.try_exists().map_err(StoreError::file(database))? {
+        return Ok(None);
+    }
+    let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());
+    let aside = with_suffix(database, &suffix);
+    // What is not yet folded into the database goes with it: beside another one it would damage that.
+    for journal in ["-wal", "-shm", "-journal"] {
+        let (old, new) = (with_suffix(database, journal), with_suffix(&aside, journal));
+        match fs::rename(&old, &new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::file(&old)(error));
+            }
+            _ => {}
+        }
+    }
+    fs::rename(database, &aside).map_err(StoreError::file(database))?;
+    Ok(Some(aside))
+}
+
+fn is_empty(folder: &Path) -> Result<bool, StoreError> {
+    let mut entries = fs::read_dir(folder).map_err(StoreError::file(folder))?;
+    Ok(entries.next().is_none())
+}

@@ -1,0 +1,179 @@
+//! A backup is of one moment, whatever is written meanwhile, and a data directory comes of it.
+
+use std::fs;
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+async fn serving(data: &Path) -> Store {
+    Store::open(data, Access::Serve).await.unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_backup_under_load_is_of_one_moment() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, target) = (home.path().join("data"), home.path().join("backup.sqlite"));
+    let store = serving(&data).await;
+    store.commit(create("doc_a")).await.unwrap();
+    let (writing, stop) = (store.clone(), CancellationToken::new());
+    let stopped = stop.clone();
+    let writer = tokio::spawn(async move {
+        let mut version = 0;
+        while !stopped.is_cancelled() {
+            // One batch: in no copy is there one without the other.
+            let batch = Batch::from(append("doc_a", version, 1)).with(line("edited"));
+            writing.commit(batch).await.unwrap();
+            version += 1;
+        }
+        version
+    });
+    while store.counts().batches < 50 {
+        tokio::task::yield_now().await;
+    }
+    back_up(&data, &target).await.unwrap();
+    stop.cancel();
+    let written = writer.await.unwrap();
+    assert_eq!(names(home.path()), ["backup.sqlite", "data"], "nothing is left beside it");
+
+    let restored = home.path().join("restored");
+    assert_eq!(restore(&target, &restored, false).await.unwrap(), None);
+    assert_eq!(names(&restored), ["copydesk.lock", "copydesk.sqlite"]);
+    let copy = serving(&restored).await;
+    let version = version(&copy, "doc_a").await;
+    assert!((50..=written).contains(&version), "{version} of {written}");
+    let lines = copy.audit(Some(&"doc_a".into()), None, u32::MAX).await.unwrap();
+    assert_eq!(lines.len() as u64, version);
+    copy.verify_audit().await.unwrap();
+    copy.commit(append("doc_a", version, 1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_overwritten_by_a_backup_or_a_restore() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, target) = (home.path().join("data"), home.path().join("backup.sqlite"));
+    let store = serving(&data).await;
+    store.commit(create("doc_a")).await.unwrap();
+    fs::write(&target, "mine").unwrap();
+    let refused = back_up(&data, &target).await.unwrap_err();
+    assert!(refused.to_string().contains("exists"), "{refused}");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    fs::remove_file(&target).unwrap();
+    back_up(&data, &target).await.unwrap();
+
+    let other = home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("letter.txt"), "mine").unwrap();
+    let refused = restore(&target, &other, false).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Occupied { .. }), "{refused}");
+    assert_eq!(names(&other), ["letter.txt"]);
+    // Not while a server runs, whatever is said.
+    for replace in [false, true] {
+        let refused = restore(&target, &data, replace).await.unwrap_err();
+        let expected = if replace { "in use" } else { "not empty" };
+        assert!(refused.to_string().contains(expected), "{refused}");
+    }
+    store.commit(append("doc_a", 0, 3)).await.unwrap();
+    drop(store);
+}
+
+#[tokio::test]
+async fn what_was_there_is_put_aside_with_what_is_not_yet_in_the_database() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, target) = (home.path().join("data"), home.path().join("backup.sqlite"));
+    let store = serving(&data).await;
+    store.commit(create("doc_a")).await.unwrap();
+    back_up(&data, &target).await.unwrap();
+    store.commit(append("doc_a", 0, 3)).await.unwrap();
+    store.close().await;
+    // As a crash leaves it.
+    let wal = data.join("copydesk.sqlite-wal");
+    fs::write(&wal, "not folded in").unwrap();
+    let aside = restore(&target, &data, true).await.unwrap().unwrap();
+    assert!(!wal.exists());
+    let mut moved = aside.as_os_str().to_owned();
+    moved.push("-wal");
+    assert_eq!(fs::read_to_string(moved).unwrap(), "not folded in");
+    let store = serving(&data).await;
+    assert_eq!(version(&store, "doc_a").await, 0);
+}
+
+#[tokio::test]
+async fn what_is_no_intact_backup_is_not_restored() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, target) = (home.path().join("data"), home.path().join("backup.sqlite"));
+    let store = serving(&data).await;
+    for number in 0..40 {
+        store.commit(create(&format!("doc_{number}"))).await.unwrap();
+    }
+    back_up(&data, &target).await.unwrap();
+    let whole = fs::read(&target).unwrap();
+    let mut damaged = whole.clone();
+    let middle = whole.len() / 2;
+    damaged[middle..middle + 8_192].fill(0xa5);
+    let into = home.path().join("into");
+    let cases = [
+        ("missing", None),
+        ("cut off", Some(whole[..middle].to_vec())),
+        ("damaged", Some(damaged)),
+        ("something else", Some(b"Dear reader".repeat(1_000))),
+        ("empty", Some(Vec::new())),
+    ];
+    for (case, content) in cases {
+        let file = home.path().join("case.sqlite");
+        fs::remove_file(&file).ok();
+        if let Some(content) = content {
+            fs::write(&file, content).unwrap();
+        }
+        assert!(restore(&file, &into, false).await.is_err(), "{case}");
+        assert!(!into.exists(), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn a_backup_for_which_there_is_no_room_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("data");
+    let store = serving(&data).await;
+    store.commit(create("doc_a")).await.unwrap();
+    let nowhere = home.path().join("gone/backup.sqlite");
+    let refused = back_up(&data, &nowhere).await.unwrap_err();
+    assert!(refused.to_string().contains("backup.sqlite"), "{refused}");
+    assert_eq!(names(home.path()), ["data"]);
+}
+
+#[tokio::test]
+async fn a_damaged_page_is_told_as_what_it_is_and_so_is_a_change_that_cannot_be_stored() {
+    let home = tempfile::tempdir().unwrap();
+    let store = serving(home.path()).await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.close().await;
+    let refused = store.documents(None, None, 10).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Closed), "{refused}");
+    let unreadable = StoreError::Database(sqlx::Error::RowNotFound);
+    assert!(unreadable.in_plain_words().contains("could not be read"));
+    assert!(unreadable.while_writing().in_plain_words().contains("could not be stored"));
+    let database = home.path().join("copydesk.sqlite");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&database);
+    let pool = SqlitePool::connect_with(options).await.unwrap();
+    let query = "SELECT rootpage FROM sqlite_master WHERE name = 'documents'";
+    let page: i64 = sqlx::query_scalar(query).fetch_one(&pool).await.unwrap();
+    let bytes: i64 = sqlx::query_scalar("PRAGMA page_size").fetch_one(&pool).await.unwrap();
+    pool.close().await;
+    let (page, bytes) = (usize::try_from(page).unwrap(), usize::try_from(bytes).unwrap());
+    let mut damaged = fs::read(&database).unwrap();
+    damaged[(page - 1) * bytes..page * bytes].fill(0xa5);
+    fs::write(&database, damaged).unwrap();
+    let store = Store::open(home.path(), Access::Inspect).await.unwrap();
+    let refused = store.documents(None, None, 10).await.unwrap_err();
+    assert!(refused.in_plain_words().contains("could not be read"), "{refused}");
+}
