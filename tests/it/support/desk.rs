@@ -172,6 +172,11 @@ impl Desk {
         &self.server.link
     }
 
+    /// The memory the server has now, in bytes.
+    pub fn memory(&self) -> usize {
+        self.server.memory()
+    }
+
     /// What the server wrote to stderr.
     pub fn complaints(&self) -> String {
         self.server.complaints()

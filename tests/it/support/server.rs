@@ -111,6 +111,15 @@ impl Server {
         }
     }
 
+    /// The memory it has now, in bytes.
+    pub fn memory(&self) -> usize {
+        let path = format!("/proc/{}/status", self.process.id());
+        let status = std::fs::read_to_string(path).expect("the server runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+        kilobytes.map_or(0, |kilobytes: usize| kilobytes * 1024)
+    }
+
     /// What it wrote to stderr so far.
     pub fn complaints(&self) -> String {
         self.complaints.lock().unwrap().clone()
