@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
 use crate::ids::UserId;
 use crate::who::{Action, Principal};
 
@@ -11,9 +13,9 @@ use super::session::ClientSession;
 use super::transport::Transport;
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message among them.
-pub(super) const OUTGOING_BYTES: usize = 24 * 1024 * 1024;
+pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
 /// Bytes waiting to be sent to one person above which nothing large is prepared for them.
-const BUSY_BYTES: usize = 16 * 1024 * 1024;
+const BUSY_BYTES: usize = 14 * 1024 * 1024;
 /// Bytes of messages of one person that are not complete: two of the largest.
 const ARRIVING_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of messages of one person that wait to be worked on: two of the largest.
@@ -22,8 +24,14 @@ const WAITING_BYTES: usize = 64 * 1024 * 1024;
 const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Each of these three for a person who may only read.
 const READER_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of buffers that connections of one person keep after their largest messages.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// The same for a person who may only read.
+const READER_KEPT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes that arrive from everybody who has not shown a token.
 const UNKNOWN_BYTES: usize = 16 * 1024 * 1024;
+/// Long answers over HTTP that are prepared for one person at once.
+const LONG_ANSWERS: usize = 4;
 /// People that are remembered before those for whom nothing is held are forgotten.
 const MANY_PEOPLE: usize = 1_024;
 
@@ -50,9 +58,13 @@ pub struct PersonAccount {
     waiting: AtomicUsize,
     bodies: AtomicUsize,
     outgoing: AtomicUsize,
+    /// Buffers that stay as large as their largest message was, until their connection ends.
+    kept: AtomicUsize,
     /// The largest message since nothing waited to be sent.
     largest: AtomicUsize,
     sessions: Mutex<Vec<Weak<ClientSession>>>,
+    /// For answers over HTTP that may be long.
+    turns: Arc<Semaphore>,
 }
 
 /// What bytes are held for.
@@ -153,8 +165,10 @@ impl PersonAccount {
             waiting: AtomicUsize::new(0),
             bodies: AtomicUsize::new(0),
             outgoing: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
             sessions: Mutex::default(),
+            turns: Arc::new(Semaphore::new(LONG_ANSWERS)),
         }
     }
 
@@ -182,6 +196,12 @@ impl PersonAccount {
     pub fn is_busy(&self) -> bool {
         let largest = self.largest.load(Ordering::Relaxed);
         self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) >= BUSY_BYTES
+    }
+
+    /// Waits until one more long answer may be prepared for this person.
+    pub async fn turn_to_read(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 
     /// Whether the person may only read.
@@ -260,6 +280,29 @@ impl PersonAccount {
         self.shared.remove(bytes);
     }
 
+    /// A connection keeps so many bytes more than before; whether that is more than this person's may keep, beyond
+    /// those of one connection.
+    pub(super) fn keep(&self, more: usize, of_one: usize) -> bool {
+        let kept = self.kept.fetch_add(more, Ordering::Relaxed) + more;
+        self.shared.held.fetch_add(more, Ordering::Relaxed);
+        let limit = if self.only_reads() { READER_KEPT_BYTES } else { KEPT_BYTES };
+        kept.saturating_sub(of_one) > limit
+    }
+
+    /// A connection that kept so much ends.
+    pub(super) fn keep_no_more(&self, bytes: usize) {
+        self.kept.fetch_sub(bytes, Ordering::Relaxed);
+        self.shared.remove(bytes);
+    }
+
+    /// The other client of this person whose connection keeps the most, of those that nothing is sent to.
+    pub(super) fn idle_session(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
+        let live = self.live_sessions();
+        let others = live.into_iter().filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
+        let idle = others.filter(|it| it.waiting_bytes() == 0 && it.kept_bytes() > 0);
+        idle.max_by_key(|session| session.kept_bytes())
+    }
+
     /// Remembers a client of this person; how many there are now.
     pub(super) fn join(&self, session: &Arc<ClientSession>) -> usize {
         let mut sessions = lock(&self.sessions);
@@ -270,9 +313,12 @@ impl PersonAccount {
 
     /// The client of this person that leaves the most unread.
     pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
-        let sessions = lock(&self.sessions);
-        let live = sessions.iter().filter_map(Weak::upgrade).filter(|it| !it.is_ended());
-        live.max_by_key(|session| session.waiting_bytes())
+        self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
+    }
+
+    fn live_sessions(&self) -> Vec<Arc<ClientSession>> {
+        let live = |it: &Weak<ClientSession>| it.upgrade().filter(|it| !it.is_ended());
+        lock(&self.sessions).iter().filter_map(live).collect()
     }
 }
 
@@ -387,9 +433,9 @@ mod tests {
         assert!(ana.is_busy());
         assert_eq!(ana.send(1).map(drop), Err(NoRoom::Person));
         drop((largest, rest));
-        let parts: Vec<_> = (0..24).map(|_| ana.send(OUTGOING_BYTES / 24).unwrap()).collect();
-        assert_eq!(ana.send(OUTGOING_BYTES / 12).map(drop), Ok(()), "the largest is not counted");
-        assert_eq!(parts.len(), 24);
+        let parts: Vec<_> = (0..18).map(|_| ana.send(OUTGOING_BYTES / 18).unwrap()).collect();
+        assert_eq!(ana.send(OUTGOING_BYTES / 9).map(drop), Ok(()), "the largest is not counted");
+        assert_eq!(parts.len(), 18);
     }
 
     #[test]

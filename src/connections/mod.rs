@@ -34,6 +34,8 @@ pub enum EndReason {
     Closed,
     /// More waits to be sent than one connection or one person may leave unread.
     TooSlow,
+    /// This person's connections keep too much memory after large messages, and nothing is sent over this one.
+    KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,
     /// Nothing was heard for longer than the heartbeat allows.

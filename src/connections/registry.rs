@@ -21,6 +21,8 @@ const UNKNOWN_CONNECTIONS: usize = 1_024;
 const UNKNOWN_OF_ADDRESS: usize = 256;
 /// Clients that have not shown a token and poll, all together.
 const UNKNOWN_SESSIONS: usize = 1_024;
+/// Clients of one person.
+const CLIENTS_OF_PERSON: usize = 1_024;
 /// Connections where the system sets no limit.
 const MOST_CONNECTIONS: usize = 65_536;
 /// How often connections are looked at that may be overdue.
@@ -168,7 +170,7 @@ impl Connections {
     ) -> Result<(), TooManySessions> {
         let person = self.0.accounts.of(principal);
         // Half of the connections there may be, so that one person keeps nobody else out.
-        if person.join(session) > self.0.most / 2 {
+        if person.join(session) > CLIENTS_OF_PERSON.min(self.0.most / 2) {
             return Err(TooManySessions);
         }
         self.name(session, name);

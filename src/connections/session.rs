@@ -13,7 +13,7 @@ use super::transport::Transport;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
-const SESSION_BYTES: usize = 20 * 1024 * 1024;
+const SESSION_BYTES: usize = 18 * 1024 * 1024;
 /// Bytes waiting to be sent to one client above which nothing large is prepared for it.
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
 /// Bytes that a waiting message takes beside its text.
@@ -39,6 +39,8 @@ pub struct ClientSession {
     ended: CancellationToken,
     /// Fires when the server ended it against its will.
     cut: CancellationToken,
+    /// Bytes of buffers that its connections keep after their largest messages; `None` once it is over.
+    kept: Mutex<Option<usize>>,
     /// The connections that carry it now.
     transports: Mutex<Vec<Weak<Transport>>>,
     /// Where it is known by its name.
@@ -90,6 +92,7 @@ impl ClientSession {
             early: Mutex::default(),
             ended: CancellationToken::new(),
             cut: CancellationToken::new(),
+            kept: Mutex::new(Some(0)),
             transports: Mutex::default(),
             place: Mutex::default(),
             unknown: Mutex::new(unknown),
@@ -216,6 +219,25 @@ impl ClientSession {
             || self.person().is_some_and(|person| person.is_busy())
     }
 
+    /// A buffer of its connection keeps so many bytes more. Where this person's keep too many, another connection that
+    /// nothing is sent to ends: its client comes back to what it missed, with small buffers.
+    pub(super) fn keep(&self, more: usize) {
+        let Some(person) = self.person() else { return };
+        let mut kept = lock(&self.kept);
+        let Some(bytes) = &mut *kept else { return };
+        *bytes += more;
+        let is_too_much = person.keep(more, *bytes);
+        drop(kept);
+        if is_too_much && let Some(idle) = person.idle_session(self) {
+            idle.end(EndReason::KeepsTooMuch);
+        }
+    }
+
+    /// Bytes of buffers that its connections keep.
+    pub(super) fn kept_bytes(&self) -> usize {
+        lock(&self.kept).unwrap_or_default()
+    }
+
     /// The client to end so that this one may be sent `length` bytes more: the same person's that leaves much more
     /// unread, if there is one.
     pub fn slower_sibling(&self, length: usize) -> Option<Arc<Self>> {
@@ -240,6 +262,12 @@ impl ClientSession {
                 self.cut.cancel();
             }
         }
+        let kept = lock(&self.kept).take();
+        if let (Some(bytes), Some(person)) = (kept, self.person()) {
+            person.keep_no_more(bytes);
+        }
+        // Counted no more, so that what makes room by this finds it.
+        lock(&self.early).held = None;
         for transport in self.transports() {
             transport.end(reason);
         }
@@ -304,6 +332,8 @@ impl Drop for ClientSession {
     fn drop(&mut self) {
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(person) = self.person.get() else { return };
+        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+        person.keep_no_more(kept.take().unwrap_or_default());
         match queue.given_up {
             Some(bytes) => person.freed(bytes),
             None => person.sent(queue.bytes),

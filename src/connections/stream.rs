@@ -16,6 +16,8 @@ use super::transport::Transport;
 
 /// Messages up to this many bytes are not counted while they arrive: the buffers of the connection hold them.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
+/// Buffers up to this many bytes are not counted as kept.
+const SMALL_BUFFER_BYTES: u64 = 64 * 1024;
 
 /// A stream that can be ended by its [`Transport`], and tells it what passes.
 ///
@@ -31,6 +33,23 @@ pub struct ObservedStream<S> {
     kept: BytesMut,
 }
 
+/// A buffer of the WebSocket, which stays as large as its largest frame was.
+#[derive(Debug, Default)]
+struct Buffer {
+    bytes: usize,
+}
+
+impl Buffer {
+    /// A frame of this length passes.
+    fn grow(&mut self, session: &ClientSession, length: u64) {
+        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > SMALL_BUFFER_BYTES && bytes > self.bytes {
+            session.keep(bytes - self.bytes);
+            self.bytes = bytes;
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Incoming {
     Http(HeadEnd),
@@ -42,7 +61,7 @@ enum Outgoing {
     Http,
     /// The answer that switches the protocol.
     Switching(HeadEnd),
-    Frames(FrameObserver),
+    Frames(FrameObserver, Buffer),
 }
 
 /// Looks for the empty line at the end of a head. A line may end with a line feed alone; empty lines before a head are
@@ -78,6 +97,7 @@ impl HeadEnd {
 struct IncomingFrames {
     observer: FrameObserver,
     message: IncomingMessage,
+    buffer: Buffer,
 }
 
 /// The message that is arriving.
@@ -93,14 +113,23 @@ struct IncomingMessage {
 
 impl IncomingFrames {
     fn new() -> Self {
-        Self { observer: FrameObserver::new(), message: IncomingMessage::new() }
+        Self {
+            observer: FrameObserver::new(),
+            message: IncomingMessage::new(),
+            buffer: Buffer::default(),
+        }
     }
 
     fn pass(&mut self, transport: &Transport, bytes: &[u8]) -> Result<(), EndReason> {
-        let (message, mut result) = (&mut self.message, Ok(()));
+        let (message, buffer, mut result) = (&mut self.message, &mut self.buffer, Ok(()));
         self.observer.observe(bytes, |it| {
             if result.is_ok() {
                 result = message.follow(transport, it);
+            }
+            if let (Observed::Begun(frame), Ok(()), Some(session)) =
+                (it, result, transport.session())
+            {
+                buffer.grow(session, frame.length);
             }
         });
         result
@@ -222,21 +251,21 @@ impl<S> ObservedStream<S> {
         if let Outgoing::Switching(head) = &mut self.outgoing {
             let Some(end) = head.find(bytes) else { return };
             bytes = &bytes[end..];
-            self.outgoing = Outgoing::Frames(FrameObserver::new());
+            self.outgoing = Outgoing::Frames(FrameObserver::new(), Buffer::default());
         }
-        if let (Outgoing::Frames(observer), Some(session)) =
+        if let (Outgoing::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())
         {
-            observer.observe(bytes, |it| sent(session, it));
+            observer.observe(bytes, |it| sent(session, buffer, it));
         }
     }
 }
 
-fn sent(session: &ClientSession, observed: Observed) {
-    if let Observed::Ended(frame) = observed
-        && is_counted(frame)
-    {
-        session.message_sent();
+fn sent(session: &ClientSession, buffer: &mut Buffer, observed: Observed) {
+    match observed {
+        Observed::Begun(frame) => buffer.grow(session, frame.length),
+        Observed::Ended(frame) if is_counted(frame) => session.message_sent(),
+        Observed::Recognised(_) | Observed::Ended(_) => {}
     }
 }
 

@@ -90,6 +90,8 @@ impl Transport {
         if !matches!(reason, EndReason::Closed | EndReason::Idle) {
             tracing::debug!(?reason, peer = %self.peer(), "a connection is ended");
         }
+        // Counted no more, so that what makes room by this finds it.
+        self.take_head();
         self.reader.wake();
         self.writer.wake();
         if let Some(session) = self.session.get() {
@@ -106,7 +108,7 @@ impl Transport {
     pub fn become_known(&self) {
         if !self.is_known.swap(true, Ordering::Relaxed) {
             self.place.become_known();
-            self.forget_head();
+            self.take_head();
         }
     }
 
@@ -117,7 +119,7 @@ impl Transport {
 
     /// A request begins; called before anything after its head is read.
     pub fn begin_request(self: &Arc<Self>) -> RequestTurn {
-        self.forget_head();
+        self.take_head();
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.turn_ms.store(self.place.now_ms(), Ordering::Relaxed);
         RequestTurn(Arc::clone(self))
@@ -177,18 +179,15 @@ impl Transport {
         if self.is_known() || self.is_answering() {
             return Ok(());
         }
-        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *head {
-            Some(held) => held.grow(bytes),
-            None => {
-                *head = Some(self.hold_unknown(bytes)?);
-                Ok(())
-            }
-        }
+        // Taken out of the lock: to make room, other connections may be ended, this one too.
+        let before = self.take_head().map_or(0, |held| held.bytes());
+        let held = self.hold_unknown(before + bytes)?;
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        Ok(())
     }
 
-    fn forget_head(&self) {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn take_head(&self) -> Option<HeldBytes> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Remembers who is to be woken when it ends while a read waits.

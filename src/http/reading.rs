@@ -32,6 +32,11 @@ impl Reading {
         Self(accounts)
     }
 
+    /// What is held for this person.
+    pub(super) fn account(&self, user: &UserId) -> Arc<PersonAccount> {
+        self.0.of_user(user)
+    }
+
     /// Nothing yet, for this person.
     pub(super) fn begin(&self, user: &UserId) -> Held {
         let account = self.0.of_user(user);

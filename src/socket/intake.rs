@@ -85,7 +85,8 @@ impl Intake {
     fn take(&self, value: &Value, sender: Option<AckSender>) {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
-        let mut ack = Ack { sender, link, unanswered, is_given: false, held: None };
+        let mut ack =
+            Ack { sender, link, unanswered, is_given: false, only_reads: false, held: None };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
             return ack.refuse(&Refusal::rate_limited());
         }
@@ -93,13 +94,13 @@ impl Intake {
             Ok(held) => ack.held = held,
             Err(refusal) => return ack.refuse(&refusal),
         }
-        let event = parse(value).and_then(|(name, payload)| {
-            let is_long = payload.get().len() > READING_PAYLOAD_BYTES && only_reads(&name);
-            if is_long {
-                Err(Refusal::too_large(READING_PAYLOAD_BYTES))
-            } else {
-                Ok((name, payload))
+        let event = parse(value);
+        ack.only_reads = event.as_ref().is_ok_and(|(name, _)| only_reads(name));
+        let event = event.and_then(|(name, payload)| {
+            if ack.only_reads && payload.get().len() > READING_PAYLOAD_BYTES {
+                return Err(Refusal::too_large(READING_PAYLOAD_BYTES));
             }
+            Ok((name, payload))
         });
         if let Err(full) = self.queue.try_send(Incoming { event, ack }) {
             full.into_inner().ack.refuse(&Refusal::rate_limited());
@@ -175,6 +176,8 @@ pub(super) struct Ack {
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
+    /// Whether the event only reads, so that its answer may be left out.
+    only_reads: bool,
     /// The event's bytes.
     held: Option<HeldBytes>,
 }
@@ -182,6 +185,9 @@ pub(super) struct Ack {
 impl Ack {
     /// `{ok: true, …fields}`
     pub(super) fn accept<T: Serialize>(mut self, fields: &T) {
+        if self.only_reads && self.link.session().is_busy() {
+            return self.refuse(&Refusal::unread());
+        }
         self.give(&Accepted { ok: true, fields });
     }
 
