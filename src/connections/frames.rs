@@ -150,6 +150,7 @@ fn header_length(begun: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::FrameKind::{Close, Continuation, Other, Text};
     use super::*;
 
     /// A frame as it stands on the wire.
@@ -157,13 +158,13 @@ mod tests {
         let masked = if mask.is_some() { 0x80 } else { 0 };
         let mut bytes = vec![first];
         match payload.len() {
-            length @ 0..126 => bytes.push(masked | length as u8),
+            length @ 0..126 => bytes.push(masked + length as u8),
             length @ 126..65_536 => {
-                bytes.push(masked | 126);
+                bytes.push(masked + 126);
                 bytes.extend((length as u16).to_be_bytes());
             }
             length => {
-                bytes.push(masked | 127);
+                bytes.push(masked + 127);
                 bytes.extend((length as u64).to_be_bytes());
             }
         }
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_header_is_told_before_its_payload_comes() {
-        let bytes = frame(0x82, Some(MASK), &[7; 70_000]);
+        let bytes = frame(0x82, Some(MASK), &vec![7; 70_000]);
         let told = observed(&[&bytes[..14]]);
         let [Observed::Begun(begun)] = told.as_slice() else { panic!("{told:?}") };
         assert_eq!((begun.kind, begun.length), (FrameKind::Binary, 70_000));
@@ -229,7 +230,6 @@ mod tests {
         .concat();
         let whole = observed(&[&bytes]);
         let kinds: Vec<_> = ended(&whole).iter().map(|it| (it.0, it.1, it.2)).collect();
-        use FrameKind::{Close, Continuation, Other, Text};
         let expected = [
             (Text, false, 1),
             (Continuation, false, 300),

@@ -141,7 +141,7 @@ impl ClientSession {
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that were sent before a token was shown. `hold` holds them for everybody unknown.
+    /// Counts bytes that were sent before a token was shown. `count` holds them for everybody unknown.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl ClientSession {
     pub fn hold_early(
         &self,
         bytes: usize,
-        hold: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
+        count: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
     ) -> Result<(), NoRoom> {
         // Taken out of the lock: to make room, other clients may be ended, this one too.
         let held = lock(&self.early).held.take();
@@ -158,7 +158,7 @@ impl ClientSession {
             return Err(NoRoom::Person);
         }
         drop(held);
-        let held = hold(before + bytes)?;
+        let held = count(before + bytes)?;
         lock(&self.early).held = Some(held);
         Ok(())
     }
@@ -176,7 +176,7 @@ impl ClientSession {
             return Err(Overflow::Ended);
         }
         let largest = queue.largest.max(bytes);
-        if queue.bytes + bytes - largest > SESSION_BYTES {
+        if (queue.bytes + bytes).saturating_sub(largest) > SESSION_BYTES {
             return Err(Overflow::Session);
         }
         person.queue(bytes).map_err(|full| match full {
@@ -215,7 +215,7 @@ impl ClientSession {
     /// Whether so much waits to be sent that nothing large should be prepared for this client.
     pub fn is_busy(&self) -> bool {
         let queue = lock(&self.queue);
-        queue.bytes - queue.largest >= BUSY_BYTES
+        queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
             || self.person().is_some_and(|person| person.is_busy())
     }
 
@@ -344,4 +344,73 @@ impl Drop for ClientSession {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is inside is whole between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connections::{Connections, Limits};
+    use crate::who::{Principal, Role};
+
+    fn client(connections: &Connections, name: &str) -> Arc<ClientSession> {
+        let (user, role) = ("ana".into(), Role::Viewer);
+        let person = Principal { user, name: "Ana".to_owned(), role, document: None };
+        let session = connections.websocket_client();
+        connections.admit(&session, name.to_owned(), &person).unwrap();
+        session
+    }
+
+    fn connections() -> Connections {
+        Connections::new(Limits { memory: 1 << 30, open_files: None })
+    }
+
+    #[test]
+    fn a_client_may_leave_so_much_unread_beyond_the_largest_message() {
+        let connections = connections();
+        let session = client(&connections, "a");
+        session.queue(4 * SESSION_BYTES).unwrap();
+        assert!(!session.is_busy());
+        session.queue(BUSY_BYTES).unwrap();
+        assert!(session.is_busy());
+        assert_eq!(session.queue(SESSION_BYTES), Err(Overflow::Session));
+        // The largest is sent, what is left is less than it was.
+        session.message_sent();
+        assert!(!session.is_busy());
+        session.message_sent();
+        assert_eq!((session.waiting_bytes(), connections.accounts().held()), (0, 0));
+    }
+
+    #[test]
+    fn the_slower_of_a_persons_clients_makes_room() {
+        let connections = connections();
+        let clients = [client(&connections, "a"), client(&connections, "b")];
+        let healthy = client(&connections, "c");
+        for slow in &clients {
+            slow.queue(1).unwrap();
+            slow.queue(SESSION_BYTES / 2).unwrap();
+            slow.queue(SESSION_BYTES / 2 - 1_000).unwrap();
+        }
+        assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(Overflow::Person));
+        let slower = healthy.slower_sibling(100).expect("there is one");
+        slower.end(EndReason::TooSlow);
+        assert_eq!(healthy.queue(100), Ok(()));
+        assert_eq!(slower.queue(1), Err(Overflow::Ended));
+        let held = connections.accounts().held();
+        assert!(held > SESSION_BYTES, "still in memory: {held}");
+        drop((slower, clients));
+        healthy.message_sent();
+        assert_eq!(connections.accounts().held(), 0);
+    }
+
+    #[test]
+    fn whoever_is_unknown_says_little() {
+        let connections = connections();
+        let session = connections.websocket_client();
+        let count = |bytes| connections.hold_unknown(bytes);
+        assert_eq!(session.hold_early(UNKNOWN_MESSAGE_BYTES, count), Ok(()));
+        assert_eq!(session.hold_early(1, count), Err(NoRoom::Person));
+        assert_eq!(session.queue(1), Err(Overflow::Ended));
+        let allowed = (0..100).filter(|_| session.may_send_early()).count();
+        assert_eq!(allowed, MESSAGES_BEFORE_TOKEN as usize);
+    }
 }

@@ -402,3 +402,115 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ObservedStream<S> {
         Pin::new(&mut self.inner).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+
+    use super::*;
+    use crate::connections::{Arrival, Connections, Limits};
+    use crate::who::{Principal, Role};
+
+    const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    /// A connection, and the client's end of it.
+    fn connection() -> (Connections, Arc<Transport>, ObservedStream<DuplexStream>, DuplexStream) {
+        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+        let transport = connections.accept([127, 0, 0, 1].into());
+        let (server, client) = tokio::io::duplex(1 << 20);
+        let stream = ObservedStream::new(server, Arc::clone(&transport));
+        (connections, transport, stream, client)
+    }
+
+    fn person(role: Role) -> Principal {
+        Principal { user: "ana".into(), name: "Ana".to_owned(), role, document: None }
+    }
+
+    /// A text frame with a mask of zeroes.
+    fn message(text: &str) -> Vec<u8> {
+        let length = u8::try_from(text.len()).unwrap();
+        [&[0x81, 0x80 + length, 0, 0, 0, 0], text.as_bytes()].concat()
+    }
+
+    #[tokio::test]
+    async fn a_read_never_goes_beyond_the_head_and_the_rest_is_followed_as_frames() {
+        let (connections, transport, mut stream, mut client) = connection();
+        let sent = [HEAD, &message("40{}"), &message("2")].concat();
+        client.write_all(&sent).await.unwrap();
+        let mut buffer = [0; 1024];
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert_eq!(&buffer[..read], HEAD);
+        transport.expect_frames();
+        transport.carry(&connections.websocket_client());
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert_eq!(buffer[..read], sent[HEAD.len()..]);
+        assert!(!transport.is_ended());
+    }
+
+    #[tokio::test]
+    async fn a_switch_is_refused_where_something_was_read_behind_its_request() {
+        let (_, transport, mut stream, mut client) = connection();
+        let mut buffer = [0; 1024];
+        client.write_all(HEAD).await.unwrap();
+        assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
+        // While this one is being answered, the next comes with what is to be frames.
+        let answering = Arrival::begin(&transport);
+        client.write_all(&[HEAD, &message("40{}")].concat()).await.unwrap();
+        assert!(stream.read(&mut buffer).await.unwrap() > HEAD.len());
+        drop(answering);
+        transport.expect_frames();
+        assert!(transport.is_ended());
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_the_peer_ends_when_the_connection_is_ended() {
+        let (_, transport, mut stream, client) = connection();
+        let filling = async { stream.write_all(&vec![0; 2 << 20]).await };
+        let ending = async {
+            tokio::task::yield_now().await;
+            transport.end(EndReason::TooSlow);
+        };
+        let (filled, ()) = tokio::join!(filling, ending);
+        assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        drop(client);
+    }
+
+    #[tokio::test]
+    async fn messages_count_until_their_last_byte_is_written() {
+        let (connections, transport, mut stream, mut client) = connection();
+        let mut buffer = [0; 1024];
+        client.write_all(HEAD).await.unwrap();
+        assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
+        transport.expect_frames();
+        let session = connections.websocket_client();
+        transport.carry(&session);
+        connections.admit(&session, "name".to_owned(), &person(Role::Viewer)).unwrap();
+        session.queue(100).unwrap();
+        session.queue(200).unwrap();
+        let waiting = session.waiting_bytes();
+        stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n\r\n").await.unwrap();
+        // Not counted: the library's own packets.
+        stream.write_all(&[0x81, 3, b'4', b'0', b'{']).await.unwrap();
+        assert_eq!(session.waiting_bytes(), waiting);
+        stream.write_all(&[0x81, 3, b'4', b'2']).await.unwrap();
+        assert_eq!(session.waiting_bytes(), waiting);
+        stream.write_all(b"[").await.unwrap();
+        assert!(session.waiting_bytes() < waiting);
+        stream.write_all(&[0x81, 2, b'4', b'3']).await.unwrap();
+        assert_eq!((session.waiting_bytes(), connections.accounts().held()), (0, 0));
+        drop(stream);
+        assert!(session.is_ended());
+    }
+
+    #[tokio::test]
+    async fn a_viewers_connections_keep_few_large_buffers() {
+        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+        let sessions: Vec<_> = (0..12).map(|_| connections.websocket_client()).collect();
+        for (number, session) in sessions.iter().enumerate() {
+            connections.admit(session, number.to_string(), &person(Role::Viewer)).unwrap();
+            session.keep(1 << 20);
+        }
+        let ended = sessions.iter().filter(|session| session.is_ended()).count();
+        assert_eq!((ended, sessions[11].is_ended()), (3, false));
+    }
+}

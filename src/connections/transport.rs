@@ -18,7 +18,7 @@ const UNKNOWN_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a request may take of somebody who has not shown a token.
 const UNKNOWN_REQUEST: Duration = Duration::from_secs(30);
 /// How long a connection that has shown a token may wait for its next request.
-const IDLE: Duration = Duration::from_secs(120);
+const IDLE: Duration = Duration::from_mins(2);
 /// How long a WebSocket may be silent: the heartbeat asks every 25 seconds and waits 20 for the answer.
 const SILENCE: Duration = Duration::from_secs(46);
 /// How long a peer may take nothing of what is to be sent.

@@ -55,7 +55,7 @@ impl Refusal {
     /// The payload is longer than `limit` bytes.
     pub(super) fn too_large(limit: usize) -> Self {
         let message = format!("the payload of an event that only reads has at most {limit} bytes");
-        Self::new("too_large", message).with(json!({ "limit": limit }))
+        Self::invalid(message).with(json!({ "limit": limit }))
     }
 
     pub(super) fn internal() -> Self {

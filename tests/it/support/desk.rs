@@ -177,6 +177,11 @@ impl Desk {
         self.server.memory()
     }
 
+    /// The sockets the server has open.
+    pub fn open_sockets(&self) -> usize {
+        self.server.open_sockets()
+    }
+
     /// What the server wrote to stderr.
     pub fn complaints(&self) -> String {
         self.server.complaints()

@@ -58,13 +58,13 @@ impl RawClient {
     pub fn begins_message(&mut self, length: usize) -> bool {
         let mut header = vec![0x81];
         match length {
-            0..126 => header.push(0x80 | u8::try_from(length).expect("it is small")),
+            0..126 => header.push(0x80 + u8::try_from(length).expect("it is small")),
             126..65_536 => {
-                header.push(0x80 | 126);
+                header.push(0x80 + 126);
                 header.extend(u16::try_from(length).expect("it is small").to_be_bytes());
             }
             _ => {
-                header.push(0x80 | 127);
+                header.push(0x80 + 127);
                 header.extend(u64::try_from(length).expect("it is a length").to_be_bytes());
             }
         }
@@ -126,7 +126,7 @@ impl RawClient {
     /// Whether the server ends the connection in this time; what it still sends is thrown away.
     pub fn ends_within(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
-        let mut piece = [0; 65_536];
+        let mut piece = vec![0; 65_536];
         while let Some(left) =
             until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())
         {
