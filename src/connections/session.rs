@@ -388,10 +388,11 @@ mod tests {
         for slow in &clients {
             slow.queue(1).unwrap();
             slow.queue(SESSION_BYTES / 2).unwrap();
-            slow.queue(SESSION_BYTES / 2 - 1_000).unwrap();
         }
+        clients[0].queue(SESSION_BYTES / 2 - 1_000).unwrap();
         assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(Overflow::Person));
         let slower = healthy.slower_sibling(100).expect("there is one");
+        assert!(Arc::ptr_eq(&slower, &clients[0]));
         slower.end(EndReason::TooSlow);
         assert_eq!(healthy.queue(100), Ok(()));
         assert_eq!(slower.queue(1), Err(Overflow::Ended));

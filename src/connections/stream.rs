@@ -280,7 +280,7 @@ impl<S> Drop for ObservedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> ObservedStream<S> {
-    fn read(
+    fn poll_observed_read(
         &mut self,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
@@ -326,7 +326,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
             return Poll::Ready(Err(ended()));
         }
         self.transport.wake_reader(context.waker());
-        let polled = self.read(context, buffer);
+        let polled = self.poll_observed_read(context, buffer);
         // Ended between the two: nobody would be woken.
         if polled.is_pending() && self.transport.is_ended() {
             return Poll::Ready(Err(ended()));
@@ -336,7 +336,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> ObservedStream<S> {
-    fn write(
+    fn poll_observed_write(
         &mut self,
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
@@ -376,7 +376,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ObservedStream<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let pieces = [IoSlice::new(bytes)];
-        self.write(context, &pieces, |inner, context| inner.poll_write(context, bytes))
+        self.poll_observed_write(context, &pieces, |inner, context| {
+            inner.poll_write(context, bytes)
+        })
     }
 
     fn poll_write_vectored(
@@ -384,7 +386,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ObservedStream<S> {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.write(context, pieces, |inner, context| inner.poll_write_vectored(context, pieces))
+        self.poll_observed_write(context, pieces, |inner, context| {
+            inner.poll_write_vectored(context, pieces)
+        })
     }
 
     fn is_write_vectored(&self) -> bool {

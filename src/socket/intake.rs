@@ -188,7 +188,14 @@ impl Ack {
         if self.only_reads && self.link.session().is_busy() {
             return self.refuse(&Refusal::unread());
         }
-        self.give(&Accepted { ok: true, fields });
+        if !self.only_reads {
+            return self.give(&Accepted { ok: true, fields });
+        }
+        if let Some(sender) = self.settle() {
+            let unread = Refusal::unread();
+            let refused = Refused { ok: false, error: unread.error() };
+            self.link.answer_or(sender, &Accepted { ok: true, fields }, &refused);
+        }
     }
 
     /// `{ok: false, error}`
@@ -205,12 +212,17 @@ impl Ack {
     }
 
     fn give<T: Serialize>(&mut self, body: &T) {
+        if let Some(sender) = self.settle() {
+            self.link.answer(sender, body);
+        }
+    }
+
+    /// The event waits no more; the way to answer it, if the client waits for that.
+    fn settle(&mut self) -> Option<AckSender> {
         self.is_given = true;
         self.unanswered.fetch_sub(1, Ordering::Relaxed);
         self.held = None;
-        if let Some(sender) = self.sender.take() {
-            self.link.answer(sender, body);
-        }
+        self.sender.take()
     }
 }
 

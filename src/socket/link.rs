@@ -58,12 +58,37 @@ impl ClientLink {
 
     /// Answers an event.
     pub(super) fn answer<T: Serialize>(&self, sender: AckSender, body: &T) {
-        let Some(body) = encoded(body) else { return };
-        if self.socket.connected()
-            && self.queue(body.get().len())
-            && sender.send(&body).is_err()
+        if let Some(body) = encoded(body)
             && self.socket.connected()
+            && self.queue(body.get().len())
         {
+            self.send(sender, &body);
+        }
+    }
+
+    /// Answers an event if there is room for the answer, else with something shorter.
+    pub(super) fn answer_or<T, S>(&self, sender: AckSender, body: &T, shorter: &S)
+    where
+        T: Serialize,
+        S: Serialize,
+    {
+        let Some(body) = encoded(body) else { return };
+        if !self.socket.connected() {
+            return;
+        }
+        match self.session.queue(body.get().len() + AROUND_PAYLOAD) {
+            Ok(()) => self.send(sender, &body),
+            Err(Overflow::Ended) => {}
+            Err(Overflow::Session | Overflow::Person | Overflow::Server) => {
+                drop(body);
+                self.answer(sender, shorter);
+            }
+        }
+    }
+
+    /// Sends an answer that was counted.
+    fn send(&self, sender: AckSender, body: &RawValue) {
+        if sender.send(body).is_err() && self.socket.connected() {
             self.session.end(EndReason::TooSlow);
         }
     }
