@@ -7,6 +7,7 @@ mod models;
 mod remote;
 mod serving;
 mod settings;
+mod sockets;
 mod tokens;
 mod workspace;
 
@@ -17,22 +18,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use axum::body::Body;
-use axum::http::Request;
 use axum::{Router, middleware};
-use futures_util::FutureExt as _;
-use socketioxide::{ParserConfig, SocketIo};
+use socketioxide::SocketIo;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt as _;
 
 use crate::agent::{Agents, Bypass};
 use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::Config;
-use crate::connections::{Connections, Limits, MESSAGE_BYTES};
+use crate::connections::{Connections, Limits};
 use crate::export::{Format, Manuscript};
 use crate::files::Files;
 use crate::http::guard::AllowedHosts;
@@ -42,7 +39,7 @@ use crate::room::clock::Clock;
 use crate::room::event::{Announcement, Event};
 use crate::room::{Draft, NewDocument, Rooms, credits};
 use crate::room::{Outlet, Ready};
-use crate::socket::{ClosePolling, Door, Sockets};
+use crate::socket::{Door, Sockets};
 use crate::store::{Access, Op, Store};
 use crate::webhook::{Courier, Reach};
 use crate::{failpoint, http, mcp, socket};
@@ -53,18 +50,8 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 const CLOSING_LIMIT: Duration = Duration::from_secs(8);
 /// How long answers that are on their way may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Packets a socket may have waiting before it is cut off and has to resync.
-const SOCKET_BUFFER: usize = 8_192;
 /// How often tokens are looked at that ran out, or that another process revoked.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How long a client may take to show its token.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
-/// Binary packets are refused; what of them is kept until they are complete, in bytes.
-const BINARY_BYTES: usize = 64 * 1024;
-/// Binary parts that one packet may have before it is refused.
-const BINARY_PARTS: usize = 16;
-/// How long they may take.
-const BINARY_PATIENCE: Duration = Duration::from_secs(5);
 /// The document a newcomer finds: prose with real mistakes.
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
@@ -272,20 +259,7 @@ impl House {
 
     fn doors(&self, config: &Config, bound: SocketAddr) -> (Router, SocketIo) {
         let inside = http::router(self.http_door(config)).merge(mcp::router(self.mcp_door(config)));
-        let (service, io) = SocketIo::builder()
-            .max_buffer_size(SOCKET_BUFFER)
-            .max_payload(MESSAGE_BYTES as u64)
-            .ws_max_message_size(MESSAGE_BYTES)
-            .ws_max_frame_size(MESSAGE_BYTES)
-            .connect_timeout(HANDSHAKE_PATIENCE)
-            .with_parser(
-                ParserConfig::common()
-                    .max_incoming_binary_buf_size(BINARY_BYTES)
-                    .max_incoming_binaries(BINARY_PARTS)
-                    .packet_completion_timeout(BINARY_PATIENCE),
-            )
-            .build_with_inner_svc(inside);
-        let outside = Router::new().fallback_service(service);
+        let (outside, io) = sockets::around(inside);
         socket::register(
             &io,
             Door {
@@ -298,7 +272,7 @@ impl House {
                 clock: self.clock.clone(),
                 everyone: config.no_auth.then(Auth::owner),
                 connections: self.connections.clone(),
-                close_polling: close_polling(outside.clone()),
+                close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
             },
         );
@@ -359,22 +333,6 @@ impl House {
         // Last: whoever waited for a decision has been told by now that the server stops.
         self.no_sessions.cancel();
     }
-}
-
-/// Ends sessions of long polling, which have no connection to end, as their clients would: by a packet.
-fn close_polling(service: Router) -> ClosePolling {
-    Arc::new(move |name| {
-        let uri = format!("/socket.io/?EIO=4&transport=polling&sid={name}");
-        let request = Request::post(uri).body(Body::from("1"));
-        let service = service.clone();
-        let closing = async move {
-            match request {
-                Ok(request) => drop(service.oneshot(request).await),
-                Err(error) => tracing::error!(%error, "a session could not be closed"),
-            }
-        };
-        closing.boxed()
-    })
 }
 
 /// Where webhooks may lead.

@@ -84,7 +84,7 @@ const WALLS: &[(&str, &str)] = &[
     ("rustix", "processes workspace/beside.rs app/serving.rs"),
     ("schemars", "http tools wire"),
     ("similar", "document/diff review/preview.rs"),
-    ("socketioxide", "socket app.rs"),
+    ("socketioxide", "socket app"),
     ("sqlx", "store"),
     ("toml", "config.rs"),
     ("tower", "http app"),

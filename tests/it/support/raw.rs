@@ -85,6 +85,16 @@ impl RawClient {
         Some(answers[0].clone())
     }
 
+    /// The next answers, so many, in the order they come; fewer if the connection ends before.
+    pub fn answers(&mut self, count: usize) -> Vec<Value> {
+        let answer = |text: String| {
+            let body = &text[text.find('[')?..];
+            serde_json::from_str::<Value>(body).ok().map(|answers| answers[0].clone())
+        };
+        let next = |_| self.reads_until(|text| text.starts_with("43")).and_then(answer);
+        (0..count).map_while(next).collect()
+    }
+
     /// Reads on until such a message; nothing if the connection ends before.
     pub fn reads_until(&mut self, fits: impl Fn(&str) -> bool) -> Option<String> {
         loop {
