@@ -6,7 +6,9 @@ mod claude;
 mod mcp_bridge;
 mod models;
 mod remote;
+mod serving;
 mod settings;
+mod sockets;
 mod tokens;
 mod workspace;
 
@@ -17,7 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use socketioxide::SocketIo;
 use tokio::net::TcpListener;
@@ -29,6 +30,7 @@ use crate::agent::{Agents, Bypass};
 use crate::auth::{Auth, Secret, owner_secret};
 use crate::cli::{Cli, Command, ExportArgs};
 use crate::config::Config;
+use crate::connections::{Connections, Limits};
 use crate::export::{Format, Manuscript};
 use crate::files::Files;
 use crate::http::guard::AllowedHosts;
@@ -45,14 +47,12 @@ use crate::{failpoint, http, mcp, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
+/// How much of it everything before the store is closed may take.
+const CLOSING_LIMIT: Duration = Duration::from_secs(8);
 /// How long answers that are on their way may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Packets a socket may have waiting before it is cut off and has to resync.
-const SOCKET_BUFFER: usize = 8_192;
 /// How often tokens are looked at that ran out, or that another process revoked.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Largest message of a client, in bytes: the longest document as JSON, and some more.
-const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 /// The data directory where none is named.
 const DATA: &str = "./copydesk-data";
 /// The document a newcomer finds: prose with real mistakes.
@@ -135,16 +135,9 @@ async fn serve(config: Config) -> Result<()> {
     announce(&config, bound, &house.secret)?;
 
     let stop = CancellationToken::new();
-    let accepting = {
-        let stop = stop.clone();
-        let listener = listener.tap_io(|connection| {
-            // Without it, small frames wait for the acknowledgement of the ones before.
-            connection.set_nodelay(true).ok();
-        });
-        tokio::spawn(async move {
-            axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
-        })
-    };
+    let accepting = serving::serve(listener, router, house.connections.clone(), stop.clone());
+    let accepting = tokio::spawn(accepting);
+    let supervision = tokio::spawn(house.connections.clone().supervise());
     let watch =
         tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
     let courier = Courier::new(house.store.clone(), house.clock.clone(), reach(&config));
@@ -161,6 +154,7 @@ async fn serve(config: Config) -> Result<()> {
     let abort = accepting.abort_handle();
     drop(tokio::time::timeout(LAST_WORDS, accepting).await);
     abort.abort();
+    supervision.abort();
     Ok(())
 }
 
@@ -177,6 +171,7 @@ struct House {
     conversations: http::Conversations,
     files: Option<Files>,
     clock: Clock,
+    connections: Connections,
     workers: TaskTracker,
     /// Ends MCP sessions.
     no_sessions: CancellationToken,
@@ -231,6 +226,10 @@ impl House {
         let (conversations, workers) =
             (http::Conversations::open(store.clone()).await?, TaskTracker::new());
         let no_sessions = CancellationToken::new();
+        let connections = Connections::new(Limits {
+            memory: config.connection_memory,
+            open_files: serving::open_files(),
+        });
         Ok(Self {
             store,
             auth,
@@ -242,6 +241,7 @@ impl House {
             conversations,
             files,
             clock,
+            connections,
             workers,
             no_sessions,
         })
@@ -263,12 +263,8 @@ impl House {
     }
 
     fn doors(&self, config: &Config, bound: SocketAddr) -> (Router, SocketIo) {
-        let (layer, io) = SocketIo::builder()
-            .max_buffer_size(SOCKET_BUFFER)
-            .max_payload(MESSAGE_BYTES as u64)
-            .ws_max_message_size(MESSAGE_BYTES)
-            .ws_max_frame_size(MESSAGE_BYTES)
-            .build_layer();
+        let inside = http::router(self.http_door(config)).merge(mcp::router(self.mcp_door(config)));
+        let (outside, io) = sockets::around(inside);
         socket::register(
             &io,
             Door {
@@ -280,14 +276,16 @@ impl House {
                 sockets: self.sockets.clone(),
                 clock: self.clock.clone(),
                 everyone: config.no_auth.then(Auth::owner),
+                connections: self.connections.clone(),
+                close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
-        let router = http::router(self.http_door(config))
-            .merge(mcp::router(self.mcp_door(config)))
-            .layer(layer)
-            .layer(middleware::from_fn_with_state(hosts, http::guard::check));
+        let connections = self.connections.clone();
+        let router = outside
+            .layer(middleware::from_fn_with_state(hosts, http::guard::check))
+            .layer(middleware::from_fn_with_state(connections, http::transfer::count));
         (router, io)
     }
 
@@ -298,7 +296,7 @@ impl House {
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             conversations: self.conversations.clone(),
-            reading: http::Reading::default(),
+            reading: http::Reading::new(self.connections.accounts().clone()),
             files: self.files.clone(),
             readiness: http::Readiness::default(),
             clock: self.clock.clone(),
@@ -322,14 +320,21 @@ impl House {
     }
 
     /// Nothing new comes in any more: runs are parked, rooms finish what they were asked, sockets are told, the store
-    /// writes its last page.
+    /// writes its last page, however long the others took.
     async fn close(&self, io: &SocketIo) {
-        self.agents.shutdown().await;
-        self.rooms.close().await;
-        if let Some(files) = &self.files {
-            files.close().await;
+        let closing = async {
+            self.agents.shutdown().await;
+            self.rooms.close().await;
+            if let Some(files) = &self.files {
+                files.close().await;
+            }
+        };
+        if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
+            tracing::warn!("what was asked last took too long; what was acknowledged is durable");
         }
-        io.close().await;
+        // Somebody who does not read would keep it for ever.
+        drop(tokio::time::timeout(LAST_WORDS, io.close()).await);
+        self.connections.end_all();
         self.store.close().await;
         // Last: whoever waited for a decision has been told by now that the server stops.
         self.no_sessions.cancel();

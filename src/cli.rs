@@ -106,6 +106,9 @@ pub struct ServeArgs {
     /// A further host name the server may be reached by, such as desk.example.org; may be repeated
     #[arg(long, env = "COPYDESK_ALLOWED_HOST", value_name = "HOST", value_delimiter = ',')]
     pub allowed_host: Vec<String>,
+    /// Megabytes held in memory at most for what all connections send and are to be sent; past it new work is refused [default: 1024]
+    #[arg(long, env = "COPYDESK_CONNECTION_MEMORY", value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(64..))]
+    pub connection_memory: Option<u32>,
     /// Open the editor in a browser
     #[arg(long, env = "COPYDESK_OPEN")]
     pub open: bool,

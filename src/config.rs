@@ -11,6 +11,8 @@ use serde::Deserialize;
 
 use crate::cli::ServeArgs;
 
+/// Megabytes that connections need at least: one message of the largest document, both ways.
+const LEAST_MEGABYTES: u32 = 64;
 /// The file that is read when none is named.
 const DEFAULT_FILE: &str = "copydesk.toml";
 
@@ -44,6 +46,8 @@ pub struct Config {
     pub file: PathBuf,
     /// Host names besides the loopback ones.
     pub allowed_hosts: Vec<String>,
+    /// Bytes held at most for what all connections send and are to be sent.
+    pub connection_memory: usize,
     /// Open the editor in a browser.
     pub open: bool,
     /// How to reach the Messages API.
@@ -191,6 +195,9 @@ pub enum ConfigError {
         "--model claude-cli needs the Claude CLI, which is not there: install it, or say where it is with --claude-binary"
     )]
     NoCli,
+    /// Too little memory for one document to be opened.
+    #[error("connection-memory must be at least {LEAST_MEGABYTES} megabytes, not {0}")]
+    TooLittleMemory(u32),
     /// A variable is not what it should be.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
@@ -218,6 +225,7 @@ struct File {
     claude_binary: Option<PathBuf>,
     #[serde(alias = "allowed-host")]
     allowed_hosts: Option<Vec<String>>,
+    connection_memory: Option<u32>,
     open: Option<bool>,
 }
 
@@ -253,6 +261,9 @@ impl Config {
             enable_bash: args.enable_bash || file.enable_bash.unwrap_or(false),
             file: args.config.unwrap_or_else(|| DEFAULT_FILE.into()),
             allowed_hosts,
+            connection_memory: megabytes(
+                args.connection_memory.or(file.connection_memory).unwrap_or(1024),
+            )?,
             open: args.open || file.open.unwrap_or(false),
             anthropic,
             openai,
@@ -287,6 +298,14 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// Bytes of the memory for connections.
+fn megabytes(count: u32) -> Result<usize, ConfigError> {
+    if count < LEAST_MEGABYTES {
+        return Err(ConfigError::TooLittleMemory(count));
+    }
+    Ok((count as usize).saturating_mul(1024 * 1024))
 }
 
 impl ModelChoice {

@@ -9,6 +9,7 @@
 //! 5. [`check`]: what must hold of everything that is kept, looked up.
 //!    `processes`: other programs, and how nothing of them is left behind.
 //!    [`files`]: files of the [`workspace`] that are documents too.
+//!    [`connections`]: what is held in memory for connections, and how they end.
 //! 6. [`llm`]: talk to a model. [`messages`]: be one to other programs (pure). [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
 //! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
 //!    [`webhook`]: tells addresses outside what waits and what was resolved.
@@ -31,6 +32,8 @@ pub mod files;
 pub mod processes;
 pub mod room;
 pub mod workspace;
+
+pub mod connections;
 
 pub mod agent;
 pub mod llm;

@@ -3,6 +3,7 @@
 pub mod assets;
 pub mod guard;
 pub mod problem;
+pub mod transfer;
 
 mod body;
 mod documents;

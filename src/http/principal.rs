@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, header};
 use super::Door;
 use super::problem::Problem;
 use crate::auth::{Auth, Pass};
+use crate::connections::RequestOwner;
 use crate::ids::{DocumentId, TokenId};
 use crate::room::{DESK, RoomHandle};
 use crate::who::{Action, Principal};
@@ -30,13 +31,11 @@ impl FromRequestParts<Door> for Caller {
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
         }
-        if let Some(everyone) = &door.everyone {
-            let pass = Auth::everyone(everyone.clone());
-            return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
+        let caller = Self::identify(&parts.headers, door).await?;
+        if let Some(owner) = parts.extensions.get::<RequestOwner>() {
+            owner.is(&caller.principal);
         }
-        let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
-        let verified = door.auth.verify(secret, door.clock.now_ms()).await?;
-        Ok(Self { principal: verified.principal, token: verified.token })
+        Ok(caller)
     }
 }
 
@@ -64,6 +63,16 @@ impl FromRequestParts<Door> for Stay {
 }
 
 impl Caller {
+    async fn identify(headers: &HeaderMap, door: &Door) -> Result<Self, Problem> {
+        if let Some(everyone) = &door.everyone {
+            let pass = Auth::everyone(everyone.clone());
+            return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
+        }
+        let secret = token(headers).ok_or_else(Problem::token_needed)?;
+        let verified = door.auth.verify(secret, door.clock.now_ms()).await?;
+        Ok(Self { principal: verified.principal, token: verified.token })
+    }
+
     /// Refuses whoever may not do `action` to the server as a whole.
     pub(super) fn must(&self, action: Action) -> Result<(), Problem> {
         if self.principal.may(action, None) { Ok(()) } else { Err(Problem::not_allowed()) }

@@ -93,6 +93,11 @@ impl Problem {
         }
     }
 
+    /// The server has no room for this now.
+    pub(super) fn overloaded(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
+    }
+
     /// What is said of it beside the detail, for programs.
     pub(super) fn with(mut self, details: Option<Value>) -> Self {
         self.details = details.map(Box::new);

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::HttpBody as _;
 use axum::extract::{DefaultBodyLimit, FromRequestParts as _, Request, State};
+use axum::http::Method;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::Door;
 use super::once::{UnderWay, once};
@@ -26,6 +28,8 @@ const BURST: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
 /// Bytes that are read for a key from somebody who could do nothing with more.
 const SHORT_BODY_BYTES: usize = 16 * 1024;
+/// Where answers may be as long as a document.
+const LONG_ANSWERS: &str = "/api/v1/documents/";
 /// Seconds after which somebody may come again of whom too much is being read.
 const BUSY_S: u64 = 1;
 
@@ -76,11 +80,24 @@ impl WayIn {
         parts.extensions.insert(caller.clone());
         let held = self.door.reading.begin(&caller.principal.user);
         let body = if body.is_end_stream() { body } else { held.of(body) };
+        let has_long_answer =
+            parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
         let request = Request::from_parts(parts, body);
+        let _turn = if has_long_answer { self.turn_to_read(&caller).await? } else { None };
         let limit = bodies.limit_for(&caller.principal);
         let answer = once(&self.door, &self.under_way, &caller, request, next, limit).await;
         // Whoever read it found it broken off, and so did nothing.
         if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
+    }
+}
+
+impl WayIn {
+    /// Answers about documents may be as long as those: few of one person are prepared at once, and none for whom too
+    /// much waits to be sent already.
+    async fn turn_to_read(&self, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        let account = self.door.reading.account(&caller.principal.user);
+        let turn = account.turn_to_read().await;
+        if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
     }
 }
 

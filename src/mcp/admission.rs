@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::{Auth, AuthError, Pass};
+use crate::connections::{HeldBytes, RequestOwner};
 
 use super::early::{self, is_stream};
 use super::reads::Reader;
@@ -148,6 +149,10 @@ pub(super) async fn admit(
         Ok(pass) => pass,
         Err(error) => return refusal(&error),
     };
+    if let Some(owner) = request.extensions().get::<RequestOwner>().cloned() {
+        owner.is(pass.principal());
+        request = request.map(|body| counted(&owner, body));
+    }
     let session = named(request.headers(), SESSION).map(str::to_owned);
     let sessions = &gate.desk.sessions;
     let owner = session.as_deref().and_then(|session| sessions.owner(session));
@@ -188,6 +193,22 @@ pub(super) async fn admit(
         return crowded(full);
     }
     held(response, holding, line)
+}
+
+/// The body, which breaks off where its person has no room for more.
+fn counted(owner: &RequestOwner, body: Body) -> Body {
+    let (Some(account), false) = (owner.account().cloned(), body.is_end_stream()) else {
+        return body;
+    };
+    let mut held: Option<HeldBytes> = None;
+    Body::from_stream(body.into_data_stream().map(move |piece| {
+        let piece = piece.map_err(axum::BoxError::from)?;
+        match &mut held {
+            Some(held) => held.grow(piece.len())?,
+            None => held = Some(account.body(piece.len())?),
+        }
+        Ok::<_, axum::BoxError>(piece)
+    }))
 }
 
 /// Which program asks, if that can be known.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
-use socketioxide::SocketIo;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
+use socketioxide::{SocketIo, TransportType};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Auth, Pass};
+use crate::connections::ClientSession;
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
 use crate::who::Principal;
@@ -19,6 +20,7 @@ use crate::wire::convert;
 use crate::wire::server::{Person, SessionRegistered};
 
 use super::intake::{Enqueued, Intake};
+use super::link::ClientLink;
 use super::outbound::Seat;
 use super::refusal::Refusal;
 use super::{Connection, Door};
@@ -66,28 +68,26 @@ async fn admit<E: std::fmt::Display>(
     let session = session(door, &handshake, &principal).await?;
     let member = MemberId::generate();
 
-    let (intake, events) = Intake::new();
+    let client = client(door, &socket, pass.principal())?;
+    let link = ClientLink::new(socket.clone(), Arc::clone(&client), door.connections.clone());
+    let (intake, events) = Intake::new(link.clone());
     socket.extensions.insert(intake);
     socket.on_fallback(async |_: Enqueued| {});
-    let seat = Seat::new(socket.clone(), principal.clone(), session.id.clone());
+    let seat = Seat::new(link.clone(), principal.clone(), session.id.clone());
     door.sockets.insert(member.clone(), seat);
     let left = CancellationToken::new();
-    let gone = (Arc::clone(door), member.clone(), left.clone());
-    socket.on_disconnect(async move |socket: SocketRef| {
-        let (door, member, left) = gone;
-        left.cancel();
-        door.sockets.remove(&member);
-        // Dropping the queue ends the worker, which leaves the rooms.
-        socket.extensions.remove::<Intake>();
-    });
+    let gone = left.clone();
+    socket.on_disconnect(async move |_: SocketRef| gone.cancel());
     let (greeted, greeting) = oneshot::channel();
     let greeted = Arc::new(Mutex::new(Some(greeted)));
-    socket.extensions.insert(Greeting(registered(door, &session, &principal), greeted));
-    let watch = see_out(Arc::clone(door), member.clone(), socket.clone(), pass.clone(), left);
+    let registered = registered(door, &session, &principal);
+    socket.extensions.insert(Greeting(registered, link.clone(), greeted));
+    let watch = see_out(Arc::clone(door), member.clone(), link, pass.clone(), left);
     door.tasks.spawn(watch);
     let connection = Connection {
         door: Arc::clone(door),
         member,
+        client,
         reached_at: reached_at(&socket),
         pass,
         principal,
@@ -109,15 +109,13 @@ fn reached_at(socket: &SocketRef) -> String {
 
 /// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered, Arc<Mutex<Option<oneshot::Sender<()>>>>);
+struct Greeting(SessionRegistered, ClientLink, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    let Some(Greeting(registered, greeted)) = socket.extensions.remove::<Greeting>() else {
+    let Some(Greeting(registered, link, greeted)) = socket.extensions.remove::<Greeting>() else {
         return;
     };
-    if socket.emit("sessionRegistered", &registered).is_err() {
-        super::outbound::cut_off(&socket);
-    }
+    link.emit_value("sessionRegistered", &registered);
     let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
     // A worker that is gone needs to know nothing.
     greeted.map(|greeted| greeted.send(()));
@@ -131,24 +129,51 @@ async fn identify(door: &Door, handshake: &Handshake) -> Result<Pass, Refusal> {
     }
 }
 
-/// Shows a socket the door when its token ends: it is told why, and hears nothing more. What it asked before stays
-/// asked; what it sends from now on is refused ([`Connection::handle`]).
+/// The client behind a socket, which has shown this person's token.
+fn client(
+    door: &Door,
+    socket: &SocketRef,
+    person: &Principal,
+) -> Result<Arc<ClientSession>, Refusal> {
+    let client = socket.req_parts().extensions.get::<Arc<ClientSession>>();
+    let client = client.ok_or_else(Refusal::internal)?;
+    door.connections
+        .admit(client, socket.id.to_string(), person)
+        .map_err(|full| Refusal::new("rate_limited", full.to_string()))?;
+    Ok(Arc::clone(client))
+}
+
+/// Waits for a client's end, whoever brings it about, and takes the client out of everything: it is told and heard no
+/// more, its worker leaves its rooms, and its connection ends.
+///
+/// When its token ends, it is told why first. What it asked before stays asked; what it sends from then on is refused
+/// ([`Connection::handle`]).
 async fn see_out(
     door: Arc<Door>,
     member: MemberId,
-    socket: SocketRef,
+    link: ClientLink,
     pass: Pass,
-    gone: CancellationToken,
+    left: CancellationToken,
 ) {
+    let (socket, client) = (link.socket(), link.session());
     let ended = tokio::select! {
-        () = gone.cancelled() => return,
-        ended = pass.ended() => ended,
+        () = left.cancelled() => None,
+        () = client.ended() => None,
+        ended = pass.ended() => Some(ended),
     };
     // First of all, so that no event of a room follows.
     door.sockets.remove(&member);
-    // A buffer that is full ends in the same disconnect.
-    socket.emit("sessionEnded", &convert::session_ended(ended)).ok();
-    super::outbound::disconnect(&socket);
+    if let Some(ended) = ended {
+        link.emit_value("sessionEnded", &convert::session_ended(ended));
+        // Where there is no room for the packet, the connection ends without it.
+        socket.clone().disconnect().ok();
+    }
+    // Dropping the queue ends the worker, which leaves the rooms.
+    socket.extensions.remove::<Intake>();
+    client.end_when_sent().await;
+    if socket.transport_type() == TransportType::Polling {
+        (door.close_polling)(socket.id.to_string()).await;
+    }
 }
 
 /// Goes on with the person's session, or begins one. Somebody else's session is refused, not taken over.

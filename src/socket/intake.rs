@@ -13,13 +13,14 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use socketioxide::extract::{AckSender, SocketRef};
+use socketioxide::extract::AckSender;
 use socketioxide::handler::{FromMessageParts, Value};
 use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
-use super::outbound;
+use super::link::ClientLink;
 use super::refusal::Refusal;
+use crate::connections::HeldBytes;
 
 /// Events of one socket that may wait for their answer.
 pub(super) const UNANSWERED_EVENTS: usize = 256;
@@ -27,6 +28,32 @@ pub(super) const UNANSWERED_EVENTS: usize = 256;
 const BURST_EVENTS: u32 = 2_000;
 /// Events of one socket that are let through in the long run, each second.
 const EVENTS_PER_SECOND: u32 = 2_000;
+/// Largest payload of an event that only reads, in bytes.
+const READING_PAYLOAD_BYTES: usize = 64 * 1024;
+/// Events that only read: nothing they say is long, and what they are answered may be.
+const READING_EVENTS: [&str; 16] = [
+    "document:list",
+    "document:open",
+    "document:resync",
+    "document:history",
+    "document:at",
+    "document:provenance",
+    "document:compare",
+    "workspace:files",
+    "transcript:get",
+    "list_pending_approvals",
+    "approval:list",
+    "approval:told",
+    "rules:list",
+    "settings:get",
+    "token:list",
+    "presence:update",
+];
+
+/// Whether an event of this name only reads.
+pub(super) fn only_reads(event: &str) -> bool {
+    READING_EVENTS.contains(&event)
+}
 
 /// An event as it came, with the way to answer it.
 pub(super) struct Incoming {
@@ -40,28 +67,54 @@ pub(super) struct Incoming {
 #[derive(Clone)]
 pub(super) struct Intake {
     queue: mpsc::Sender<Incoming>,
+    link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
 }
 
 impl Intake {
-    /// A queue and its receiving half.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Incoming>) {
+    /// A queue of what this client sends, and its receiving half.
+    pub(super) fn new(link: ClientLink) -> (Self, mpsc::Receiver<Incoming>) {
         let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
         let quota = Quota::per_second(rate(EVENTS_PER_SECOND)).allow_burst(rate(BURST_EVENTS));
         let limiter = Arc::new(RateLimiter::direct(quota));
-        (Self { queue, unanswered: Arc::default(), limiter }, events)
+        (Self { queue, link, unanswered: Arc::default(), limiter }, events)
     }
 
-    fn take(&self, value: &Value, sender: AckSender, socket: SocketRef) {
+    /// Takes an event; `sender` is missing where the client waits for no answer.
+    fn take(&self, value: &Value, sender: Option<AckSender>) {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
-        let ack = Ack { sender: Some(sender), socket, unanswered: Arc::clone(&self.unanswered) };
+        let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
+        let mut ack =
+            Ack { sender, link, unanswered, is_given: false, only_reads: false, held: None };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
             return ack.refuse(&Refusal::rate_limited());
         }
-        if let Err(full) = self.queue.try_send(Incoming { event: parse(value), ack }) {
+        match self.hold(value) {
+            Ok(held) => ack.held = held,
+            Err(refusal) => return ack.refuse(&refusal),
+        }
+        let event = parse(value);
+        ack.only_reads = event.as_ref().is_ok_and(|(name, _)| only_reads(name));
+        let event = event.and_then(|(name, payload)| {
+            if ack.only_reads && payload.get().len() > READING_PAYLOAD_BYTES {
+                return Err(Refusal::too_large(READING_PAYLOAD_BYTES));
+            }
+            Ok((name, payload))
+        });
+        if let Err(full) = self.queue.try_send(Incoming { event, ack }) {
             full.into_inner().ack.refuse(&Refusal::rate_limited());
         }
+    }
+}
+
+impl Intake {
+    /// Holds the bytes of an event until it is answered.
+    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, Refusal> {
+        let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
+            return Ok(None);
+        };
+        person.wait(text.len()).map(Some).map_err(Refusal::from)
     }
 }
 
@@ -85,8 +138,7 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for Enqueued {
     ) -> Result<Self, Infallible> {
         if let Some(intake) = socket.extensions.get::<Intake>() {
             let sender = AckSender::from_message_parts(socket, value, ack_id)?;
-            let socket = SocketRef::from_message_parts(socket, value, ack_id)?;
-            intake.take(value, sender, socket);
+            intake.take(value, ack_id.is_some().then_some(sender));
         }
         Ok(Self)
     }
@@ -119,15 +171,31 @@ fn parse(value: &Value) -> Result<(String, Box<RawValue>), Refusal> {
 
 /// The answer to one event. Dropped unanswered, it says so, so that no client waits for ever.
 pub(super) struct Ack {
+    /// Missing where the client waits for no answer.
     sender: Option<AckSender>,
-    socket: SocketRef,
+    link: ClientLink,
     unanswered: Arc<AtomicUsize>,
+    is_given: bool,
+    /// Whether the event only reads, so that its answer may be left out.
+    only_reads: bool,
+    /// The event's bytes.
+    held: Option<HeldBytes>,
 }
 
 impl Ack {
     /// `{ok: true, …fields}`
     pub(super) fn accept<T: Serialize>(mut self, fields: &T) {
-        self.give(&Accepted { ok: true, fields });
+        if self.only_reads && self.link.session().is_busy() {
+            return self.refuse(&Refusal::unread());
+        }
+        if !self.only_reads {
+            return self.give(&Accepted { ok: true, fields });
+        }
+        if let Some(sender) = self.settle() {
+            let unread = Refusal::unread();
+            let refused = Refused { ok: false, error: unread.error() };
+            self.link.answer_or(sender, &Accepted { ok: true, fields }, &refused);
+        }
     }
 
     /// `{ok: false, error}`
@@ -144,17 +212,23 @@ impl Ack {
     }
 
     fn give<T: Serialize>(&mut self, body: &T) {
-        let Some(sender) = self.sender.take() else { return };
-        self.unanswered.fetch_sub(1, Ordering::Relaxed);
-        if sender.send(body).is_err() {
-            outbound::cut_off(&self.socket);
+        if let Some(sender) = self.settle() {
+            self.link.answer(sender, body);
         }
+    }
+
+    /// The event waits no more; the way to answer it, if the client waits for that.
+    fn settle(&mut self) -> Option<AckSender> {
+        self.is_given = true;
+        self.unanswered.fetch_sub(1, Ordering::Relaxed);
+        self.held = None;
+        self.sender.take()
     }
 }
 
 impl Drop for Ack {
     fn drop(&mut self) {
-        if self.sender.is_some() {
+        if !self.is_given {
             let error = Refusal::internal();
             self.give(&Refused { ok: false, error: error.error() });
         }

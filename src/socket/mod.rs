@@ -6,6 +6,7 @@ mod documents;
 mod ended;
 mod files;
 mod intake;
+mod link;
 mod outbound;
 mod past;
 mod refusal;
@@ -17,8 +18,10 @@ mod tokens;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -28,6 +31,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::Agents;
 use crate::auth::{Auth, Pass};
+use crate::connections::{ClientSession, Connections};
 use crate::files::Files;
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::room::clock::Clock;
@@ -78,9 +82,16 @@ pub struct Door {
     pub clock: Clock,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
+    /// The connections, and what is held for them.
+    pub connections: Connections,
+    /// Ends a session of long polling, by its name.
+    pub close_polling: ClosePolling,
     /// The workers of the sockets.
     pub tasks: TaskTracker,
 }
+
+/// Ends a session of long polling, by its name.
+pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Lets sockets in.
 pub fn register(io: &SocketIo, door: Door) {
@@ -91,6 +102,8 @@ pub fn register(io: &SocketIo, door: Door) {
 struct Connection {
     door: Arc<Door>,
     member: MemberId,
+    /// What waits to be sent to it, and its end.
+    client: Arc<ClientSession>,
     /// Ends with the token.
     pass: Pass,
     /// The person, under the name this connection gave.
@@ -106,8 +119,11 @@ struct Connection {
     pushes: Vec<oneshot::Receiver<()>>,
 }
 
+/// How long an event that is being handled may go on after the server has disconnected its client.
+const LAST_EVENT: Duration = Duration::from_millis(500);
+
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
-/// client was `greeted`.
+/// client was `greeted`. What a client sent before it left is still done, unless the server has disconnected it.
 async fn work(
     mut connection: Connection,
     mut events: mpsc::Receiver<Incoming>,
@@ -118,18 +134,18 @@ async fn work(
         connection.go_on_listening().await;
         connection.hear_what_ended().await;
     }
-    while let Some(Incoming { event, ack }) = events.recv().await {
-        match event {
-            Ok((name, payload)) => {
-                let handled = AssertUnwindSafe(connection.handle(&name, &payload, ack));
-                // The event is answered by its `Ack` being dropped; the socket's next event is handled as usual.
-                if handled.catch_unwind().await.is_err() {
-                    tracing::error!(event.name = shown(&name), "a handler panicked");
-                }
-            }
-            Err(refusal) => ack.refuse(&refusal),
+    let client = Arc::clone(&connection.client);
+    let handled = async {
+        while let Some(incoming) = events.recv().await {
+            connection.take(incoming).await;
         }
+    };
+    tokio::select! {
+        () = handled => {}
+        () = async { client.cut().await; tokio::time::sleep(LAST_EVENT).await } => {}
     }
+    // What waits is given up with its memory.
+    drop(events);
     let rooms = std::mem::take(&mut connection.rooms).into_values();
     for room in rooms.chain(connection.desk.take()) {
         room.leave(connection.member.clone()).await;
@@ -138,6 +154,24 @@ async fn work(
 }
 
 impl Connection {
+    async fn take(&mut self, Incoming { event, ack }: Incoming) {
+        match event {
+            // Nobody is there to be answered.
+            Ok((name, _)) if self.client.is_ended() && intake::only_reads(&name) => {}
+            Ok((name, _)) if self.client.is_busy() && intake::only_reads(&name) => {
+                ack.refuse(&Refusal::unread());
+            }
+            Ok((name, payload)) => {
+                let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
+                // The event is answered by its `Ack` being dropped; the socket's next event is handled as usual.
+                if handled.catch_unwind().await.is_err() {
+                    tracing::error!(event.name = shown(&name), "a handler panicked");
+                }
+            }
+            Err(refusal) => ack.refuse(&refusal),
+        }
+    }
+
     /// THE list of events.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: Ack) {
         // Also what was sent before the token ended and has not been looked at: from then on nothing counts.

@@ -3,9 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::time::Duration;
-
-use socketioxide::extract::SocketRef;
 
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
 use crate::room::clock::Clock;
@@ -14,6 +11,8 @@ use crate::room::{Outlet, Ready};
 use crate::store::{Op, Store};
 use crate::who::{Action, Principal};
 use crate::wire::convert::{self, Message};
+
+use super::link::ClientLink;
 
 /// The sockets that are connected.
 #[derive(Clone)]
@@ -28,7 +27,7 @@ pub struct Sockets {
 
 /// A connected socket.
 pub(super) struct Seat {
-    socket: SocketRef,
+    link: ClientLink,
     principal: Principal,
     session: SessionId,
     /// Which ends of its session's runs it was handed, and what of them: so that none comes twice.
@@ -36,14 +35,12 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new(socket: SocketRef, principal: Principal, session: SessionId) -> Self {
-        Self { socket, principal, session, heard: Mutex::default() }
+    pub(super) fn new(link: ClientLink, principal: Principal, session: SessionId) -> Self {
+        Self { link, principal, session, heard: Mutex::default() }
     }
 
     fn emit(&self, message: &Message) {
-        if self.socket.emit(message.name, &message.payload).is_err() {
-            cut_off(&self.socket);
-        }
+        self.link.emit(message.name, &message.payload);
     }
 
     /// Hands over something about the end of one of its own session's runs, unless it has it already.
@@ -194,40 +191,3 @@ fn is_end(said: &Said) -> bool {
         Saying::StreamStart | Saying::StreamChunk(_) | Saying::StreamEnd => false,
     }
 }
-
-/// Disconnects a socket whose outgoing buffer is full: it has missed something, so it must come back and resync.
-pub(super) fn cut_off(socket: &SocketRef) {
-    if disconnect(socket) == Ending::Begun {
-        tracing::warn!(socket.id = %socket.id, "a socket cannot keep up and is cut off");
-    }
-}
-
-/// Whether a socket's end began just now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// By this call.
-    Begun,
-    /// Before, or the socket was gone.
-    Earlier,
-}
-
-/// Disconnects a socket.
-///
-/// The disconnect packet itself needs room in the outgoing buffer; until the reader makes some, or the heartbeat gives up
-/// on it, nothing else is sent, for a client must never see an event after a gap.
-pub(super) fn disconnect(socket: &SocketRef) -> Ending {
-    if socket.extensions.insert(CutOff).is_some() || !socket.connected() {
-        return Ending::Earlier;
-    }
-    let socket = socket.clone();
-    tokio::spawn(async move {
-        while socket.connected() && socket.clone().disconnect().is_err() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    Ending::Begun
-}
-
-/// Marks a socket that is being disconnected.
-#[derive(Clone)]
-struct CutOff;

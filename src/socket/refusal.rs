@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::agent::AskError;
 use crate::auth::{AuthError, Ended};
+use crate::connections::NoRoom;
 use crate::review::DecisionError;
 use crate::room::RoomError;
 use crate::store::StoreError;
@@ -44,6 +45,17 @@ impl Refusal {
 
     pub(super) fn rate_limited() -> Self {
         Self::new("rate_limited", "too many events at once; wait for answers before sending more")
+    }
+
+    /// So much waits to be sent that a large answer would not fit.
+    pub(super) fn unread() -> Self {
+        Self::new("rate_limited", "too much waits to be read; read it before asking for more")
+    }
+
+    /// The payload is longer than `limit` bytes.
+    pub(super) fn too_large(limit: usize) -> Self {
+        let message = format!("the payload of an event that only reads has at most {limit} bytes");
+        Self::invalid(message).with(json!({ "limit": limit }))
     }
 
     pub(super) fn internal() -> Self {
@@ -134,6 +146,12 @@ impl From<Ended> for Refusal {
     fn from(ended: Ended) -> Self {
         let SessionEnded { code, message, at } = convert::session_ended(ended);
         Self::new("unauthorized", message).with(json!({ "reason": code, "at": at }))
+    }
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(full: NoRoom) -> Self {
+        Self::new("rate_limited", format!("{full}; wait for answers before sending more"))
     }
 }
 

@@ -22,6 +22,7 @@ mod claude_cli;
 mod cli;
 mod clients;
 mod collab;
+mod connections;
 mod converge;
 mod crash;
 mod desk_rules;

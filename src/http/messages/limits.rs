@@ -109,6 +109,7 @@ const fn rate(count: u32) -> NonZeroU32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::Accounts;
     use crate::http::Reading;
 
     #[test]
@@ -123,7 +124,8 @@ mod tests {
     #[test]
     fn an_answer_that_is_over_makes_room_for_another() {
         let (limits, ana) = (Limits::new(), UserId::from("ana"));
-        let begin = |user: &UserId| limits.begin(user, Reading::default().begin(user));
+        let begin =
+            |user: &UserId| limits.begin(user, Reading::new(Accounts::new(usize::MAX)).begin(user));
         let mut permits: Vec<_> =
             (0..ANSWERS_AT_ONCE).map(|_| begin(&ana).expect("room")).collect();
         assert_eq!(begin(&ana).expect_err("too many").retry_after_s, Some(BUSY_S));

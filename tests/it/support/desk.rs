@@ -172,6 +172,16 @@ impl Desk {
         &self.server.link
     }
 
+    /// The memory the server has now, in bytes.
+    pub fn memory(&self) -> usize {
+        self.server.memory()
+    }
+
+    /// The sockets the server has open.
+    pub fn open_sockets(&self) -> usize {
+        self.server.open_sockets()
+    }
+
     /// What the server wrote to stderr.
     pub fn complaints(&self) -> String {
         self.server.complaints()

@@ -12,6 +12,7 @@ pub mod mcp;
 mod mirror;
 mod person;
 mod provider;
+pub mod raw;
 mod receiver;
 mod request;
 pub mod script;

@@ -111,6 +111,25 @@ impl Server {
         }
     }
 
+    /// The sockets it has open.
+    pub fn open_sockets(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.process.id()));
+        let links = files.expect("the server runs").filter_map(|file| {
+            let link = std::fs::read_link(file.ok()?.path()).ok()?;
+            link.to_string_lossy().starts_with("socket:").then_some(())
+        });
+        links.count()
+    }
+
+    /// The memory it has now, in bytes.
+    pub fn memory(&self) -> usize {
+        let path = format!("/proc/{}/status", self.process.id());
+        let status = std::fs::read_to_string(path).expect("the server runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+        kilobytes.map_or(0, |kilobytes: usize| kilobytes * 1024)
+    }
+
     /// What it wrote to stderr so far.
     pub fn complaints(&self) -> String {
         self.complaints.lock().unwrap().clone()

@@ -1,0 +1,452 @@
+//! Byte accounts: what is held in memory for one person, for everybody unknown, and for all together.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::ids::UserId;
+use crate::who::{Action, Principal};
+
+use super::session::ClientSession;
+use super::transport::Transport;
+
+/// Bytes that may wait to be sent to one person, over all connections, beyond the largest message among them.
+pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
+/// Bytes waiting to be sent to one person above which nothing large is prepared for them.
+const BUSY_BYTES: usize = 14 * 1024 * 1024;
+/// Bytes of messages of one person that are not complete: two of the largest.
+const ARRIVING_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of messages of one person that wait to be worked on: two of the largest.
+const WAITING_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of bodies of HTTP requests of one person, until they are answered: two of the largest.
+const BODY_BYTES: usize = 64 * 1024 * 1024;
+/// Each of these three for a person who may only read.
+const READER_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of buffers that connections of one person keep after their largest messages.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// The same for a person who may only read.
+const READER_KEPT_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that arrive from everybody who has not shown a token.
+const UNKNOWN_BYTES: usize = 16 * 1024 * 1024;
+/// Long answers over HTTP that are prepared for one person at once.
+const LONG_ANSWERS: usize = 4;
+/// People that are remembered before those for whom nothing is held are forgotten.
+const MANY_PEOPLE: usize = 1_024;
+
+/// The accounts of everybody. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Accounts(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Bytes that may be held for all together.
+    ceiling: usize,
+    held: AtomicUsize,
+    people: Mutex<HashMap<UserId, Arc<PersonAccount>>>,
+}
+
+/// Bytes held in memory for one person, over all of their connections.
+#[derive(Debug)]
+pub struct PersonAccount {
+    shared: Arc<Shared>,
+    /// Whether the person may only read, and so has nothing long to say.
+    only_reads: AtomicBool,
+    is_unknown: bool,
+    arriving: AtomicUsize,
+    waiting: AtomicUsize,
+    bodies: AtomicUsize,
+    outgoing: AtomicUsize,
+    /// Buffers that stay as large as their largest message was, until their connection ends.
+    kept: AtomicUsize,
+    /// The largest message since nothing waited to be sent.
+    largest: AtomicUsize,
+    sessions: Mutex<Vec<Weak<ClientSession>>>,
+    /// For answers over HTTP that may be long.
+    turns: Arc<Semaphore>,
+}
+
+/// What bytes are held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Parts of a message that is not complete.
+    Arriving,
+    /// A complete message that is not answered.
+    Waiting,
+    /// The body of an HTTP request.
+    Body,
+    /// Something that is not sent yet.
+    Outgoing,
+}
+
+/// Bytes counted in an account until this is dropped.
+#[derive(Debug)]
+pub struct HeldBytes {
+    account: Arc<PersonAccount>,
+    purpose: Purpose,
+    bytes: usize,
+}
+
+/// There is no room for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoom {
+    /// Too much is held for this person.
+    #[error("too much is held for this person at once")]
+    Person,
+    /// Too much is held for everybody together.
+    #[error("the server holds as much as it may at once")]
+    Server,
+}
+
+impl Accounts {
+    /// Nothing is held yet; all together may hold `ceiling` bytes.
+    pub fn new(ceiling: usize) -> Self {
+        Self(Arc::new(Shared { ceiling, held: AtomicUsize::new(0), people: Mutex::default() }))
+    }
+
+    /// The account of a person.
+    pub fn of(&self, principal: &Principal) -> Arc<PersonAccount> {
+        let account = self.of_user(&principal.user);
+        let only_reads = !principal.role.may(Action::Decide);
+        account.only_reads.store(only_reads, Ordering::Relaxed);
+        account
+    }
+
+    /// The account of a person whose rights were looked at before.
+    pub fn of_user(&self, user: &UserId) -> Arc<PersonAccount> {
+        let mut people = lock(&self.0.people);
+        if let Some(account) = people.get(user) {
+            return Arc::clone(account);
+        }
+        if people.len() >= MANY_PEOPLE {
+            people.retain(|_, account| Arc::strong_count(account) > 1);
+        }
+        let account = Arc::new(PersonAccount::new(Arc::clone(&self.0), false));
+        people.insert(user.clone(), Arc::clone(&account));
+        account
+    }
+
+    /// An account of everybody who has not shown a token.
+    pub(super) fn unknown(&self) -> Arc<PersonAccount> {
+        Arc::new(PersonAccount::new(Arc::clone(&self.0), true))
+    }
+
+    /// Bytes that are held for everybody together.
+    pub fn held(&self) -> usize {
+        self.0.held.load(Ordering::Relaxed)
+    }
+
+    /// The connected client that leaves the most unread.
+    pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
+        let people: Vec<_> = lock(&self.0.people).values().cloned().collect();
+        let largest = people.iter().filter_map(|person| person.largest_session());
+        largest.max_by_key(|session| session.waiting_bytes())
+    }
+}
+
+impl Shared {
+    fn add(&self, bytes: usize) -> Result<(), NoRoom> {
+        add_within(&self.held, bytes, self.ceiling).map_err(|Full| NoRoom::Server)
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl PersonAccount {
+    fn new(shared: Arc<Shared>, is_unknown: bool) -> Self {
+        Self {
+            shared,
+            is_unknown,
+            only_reads: AtomicBool::new(false),
+            arriving: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            bodies: AtomicUsize::new(0),
+            outgoing: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
+            largest: AtomicUsize::new(0),
+            sessions: Mutex::default(),
+            turns: Arc::new(Semaphore::new(LONG_ANSWERS)),
+        }
+    }
+
+    /// Holds bytes of a message that is not complete.
+    pub fn arrive(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.hold(Purpose::Arriving, bytes)
+    }
+
+    /// Holds bytes of a message that is to be worked on.
+    pub fn wait(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.hold(Purpose::Waiting, bytes)
+    }
+
+    /// Holds bytes of the body of an HTTP request.
+    pub fn body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.hold(Purpose::Body, bytes)
+    }
+
+    /// Holds bytes that are to be sent.
+    pub fn send(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.hold(Purpose::Outgoing, bytes)
+    }
+
+    /// Whether so much waits to be sent to this person that nothing large should be prepared for them.
+    pub fn is_busy(&self) -> bool {
+        let largest = self.largest.load(Ordering::Relaxed);
+        self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) >= BUSY_BYTES
+    }
+
+    /// Waits until one more long answer may be prepared for this person.
+    pub async fn turn_to_read(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+
+    /// Whether the person may only read.
+    pub fn only_reads(&self) -> bool {
+        self.only_reads.load(Ordering::Relaxed)
+    }
+
+    fn hold(self: &Arc<Self>, purpose: Purpose, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.add(purpose, bytes)?;
+        Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
+    }
+
+    fn counter(&self, purpose: Purpose) -> &AtomicUsize {
+        match purpose {
+            Purpose::Arriving => &self.arriving,
+            Purpose::Waiting => &self.waiting,
+            Purpose::Body => &self.bodies,
+            Purpose::Outgoing => &self.outgoing,
+        }
+    }
+
+    /// How much may be held, with `bytes` more.
+    fn limit(&self, purpose: Purpose, bytes: usize) -> usize {
+        match purpose {
+            Purpose::Outgoing => {
+                OUTGOING_BYTES.saturating_add(self.largest.load(Ordering::Relaxed).max(bytes))
+            }
+            _ if self.is_unknown => UNKNOWN_BYTES,
+            _ if self.only_reads() => READER_BYTES,
+            Purpose::Arriving => ARRIVING_BYTES,
+            Purpose::Waiting => WAITING_BYTES,
+            Purpose::Body => BODY_BYTES,
+        }
+    }
+
+    fn add(&self, purpose: Purpose, bytes: usize) -> Result<(), NoRoom> {
+        let counter = self.counter(purpose);
+        add_within(counter, bytes, self.limit(purpose, bytes)).map_err(|Full| NoRoom::Person)?;
+        if let Err(full) = self.shared.add(bytes) {
+            counter.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(full);
+        }
+        if purpose == Purpose::Outgoing {
+            self.largest.fetch_max(bytes, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, purpose: Purpose, bytes: usize) {
+        let before = self.counter(purpose).fetch_sub(bytes, Ordering::Relaxed);
+        if purpose == Purpose::Outgoing && before == bytes {
+            self.largest.store(0, Ordering::Relaxed);
+        }
+        self.shared.remove(bytes);
+    }
+
+    /// Counts a message for one of this person's clients.
+    pub(super) fn queue(&self, bytes: usize) -> Result<(), NoRoom> {
+        self.add(Purpose::Outgoing, bytes)
+    }
+
+    /// A message of [`PersonAccount::queue`] was sent.
+    pub(super) fn sent(&self, bytes: usize) {
+        self.remove(Purpose::Outgoing, bytes);
+    }
+
+    /// Messages of a client that ends: they no longer keep anything from the person, but stay counted for the whole
+    /// server until [`PersonAccount::freed`].
+    pub(super) fn given_up(&self, bytes: usize) {
+        self.remove(Purpose::Outgoing, bytes);
+        self.shared.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// What was given up is no longer in memory.
+    pub(super) fn freed(&self, bytes: usize) {
+        self.shared.remove(bytes);
+    }
+
+    /// A connection keeps so many bytes more than before; whether that is more than this person's may keep, beyond
+    /// those of one connection.
+    pub(super) fn keep(&self, more: usize, of_one: usize) -> bool {
+        let kept = self.kept.fetch_add(more, Ordering::Relaxed) + more;
+        self.shared.held.fetch_add(more, Ordering::Relaxed);
+        let limit = if self.only_reads() { READER_KEPT_BYTES } else { KEPT_BYTES };
+        kept.saturating_sub(of_one) > limit
+    }
+
+    /// A connection that kept so much ends.
+    pub(super) fn keep_no_more(&self, bytes: usize) {
+        self.kept.fetch_sub(bytes, Ordering::Relaxed);
+        self.shared.remove(bytes);
+    }
+
+    /// The other client of this person whose connection keeps the most, of those that nothing is sent to.
+    pub(super) fn idle_session(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
+        let live = self.live_sessions();
+        let others = live.into_iter().filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
+        let idle = others.filter(|it| it.waiting_bytes() == 0 && it.kept_bytes() > 0);
+        idle.max_by_key(|session| session.kept_bytes())
+    }
+
+    /// Remembers a client of this person; how many there are now.
+    pub(super) fn join(&self, session: &Arc<ClientSession>) -> usize {
+        let mut sessions = lock(&self.sessions);
+        sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
+        sessions.push(Arc::downgrade(session));
+        sessions.len()
+    }
+
+    /// The client of this person that leaves the most unread.
+    pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
+        self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
+    }
+
+    fn live_sessions(&self) -> Vec<Arc<ClientSession>> {
+        let live = |it: &Weak<ClientSession>| it.upgrade().filter(|it| !it.is_ended());
+        lock(&self.sessions).iter().filter_map(live).collect()
+    }
+}
+
+impl HeldBytes {
+    /// How many they are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Holds so many bytes more.
+    pub fn grow(&mut self, more: usize) -> Result<(), NoRoom> {
+        self.account.add(self.purpose, more)?;
+        self.bytes += more;
+        Ok(())
+    }
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        self.account.remove(self.purpose, self.bytes);
+    }
+}
+
+/// Who makes an HTTP request, once that is known; found in the request's extensions.
+#[derive(Clone, Debug)]
+pub struct RequestOwner {
+    accounts: Accounts,
+    transport: Option<Arc<Transport>>,
+    account: Arc<OnceLock<Arc<PersonAccount>>>,
+}
+
+impl RequestOwner {
+    /// A request of somebody who is not known yet, over this connection.
+    pub fn unknown(accounts: Accounts, transport: Option<Arc<Transport>>) -> Self {
+        Self { accounts, transport, account: Arc::default() }
+    }
+
+    /// The request has shown this person's token.
+    pub fn is(&self, principal: &Principal) {
+        self.account.get_or_init(|| self.accounts.of(principal));
+        if let Some(transport) = &self.transport {
+            transport.become_known();
+        }
+    }
+
+    /// The account of whoever it is.
+    pub fn account(&self) -> Option<&Arc<PersonAccount>> {
+        self.account.get()
+    }
+}
+
+/// It would not fit.
+struct Full;
+
+/// Adds, if the sum stays within the limit.
+fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), Full> {
+    let fits = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= limit);
+    let added = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+    added.map(|_| ()).map_err(|_| Full)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is inside is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::who::Role;
+
+    fn person(name: &str, role: Role) -> Principal {
+        Principal { user: name.into(), name: name.to_owned(), role, document: None }
+    }
+
+    fn accounts() -> Accounts {
+        Accounts::new(1024 * 1024 * 1024)
+    }
+
+    #[test]
+    fn one_person_holds_so_much_and_nobody_else_is_concerned() {
+        let accounts = accounts();
+        let ana = accounts.of(&person("ana", Role::Editor));
+        let all = ana.wait(WAITING_BYTES).unwrap();
+        assert_eq!(ana.wait(1).map(drop), Err(NoRoom::Person));
+        assert_eq!(
+            accounts.of(&person("ana", Role::Editor)).wait(1).map(drop),
+            Err(NoRoom::Person)
+        );
+        assert_eq!(accounts.of(&person("ben", Role::Editor)).wait(1).map(drop), Ok(()));
+        assert_eq!(ana.arrive(ARRIVING_BYTES).map(drop), Ok(()), "counted apart");
+        drop(all);
+        assert_eq!(ana.wait(WAITING_BYTES).map(drop), Ok(()));
+        assert_eq!(accounts.held(), 0);
+    }
+
+    #[test]
+    fn somebody_who_may_only_read_holds_little() {
+        let accounts = accounts();
+        let eve = accounts.of(&person("eve", Role::Viewer));
+        let mut held = eve.wait(READER_BYTES - 1).unwrap();
+        assert_eq!((held.grow(2), held.grow(1)), (Err(NoRoom::Person), Ok(())));
+        assert_eq!(accounts.of(&person("eve", Role::Editor)).wait(1).map(drop), Ok(()));
+    }
+
+    #[test]
+    fn what_is_sent_is_limited_beyond_the_largest_message() {
+        let accounts = accounts();
+        let ana = accounts.of(&person("ana", Role::Viewer));
+        let largest = ana.send(3 * OUTGOING_BYTES).unwrap();
+        let rest = ana.send(OUTGOING_BYTES).unwrap();
+        assert!(ana.is_busy());
+        assert_eq!(ana.send(1).map(drop), Err(NoRoom::Person));
+        drop((largest, rest));
+        let parts: Vec<_> = (0..18).map(|_| ana.send(OUTGOING_BYTES / 18).unwrap()).collect();
+        assert_eq!(ana.send(OUTGOING_BYTES / 9).map(drop), Ok(()), "the largest is not counted");
+        assert_eq!(parts.len(), 18);
+    }
+
+    #[test]
+    fn everybody_together_holds_no_more_than_the_ceiling() {
+        let accounts = Accounts::new(1_000);
+        let ana = accounts.of(&person("ana", Role::Editor));
+        let ben = accounts.of(&person("ben", Role::Editor));
+        let held = (ana.wait(600).unwrap(), ben.send(400).unwrap());
+        assert_eq!(ben.arrive(1).map(drop), Err(NoRoom::Server));
+        assert_eq!(accounts.unknown().arrive(1).map(drop), Err(NoRoom::Server));
+        drop(held);
+        assert_eq!((ben.arrive(1_000).map(drop), accounts.held()), (Ok(()), 0));
+    }
+}

@@ -1,0 +1,59 @@
+//! Connections, and what is held in memory for them.
+//!
+//! Every accepted TCP connection is a [`Transport`], wrapped in an [`ObservedStream`] that can be ended from outside
+//! and sees how long WebSocket frames are before they are buffered. Every socket.io client is a [`ClientSession`],
+//! which counts what waits to be sent. Bytes are counted in [`Accounts`]: for each person, for everybody who has not
+//! shown a token yet, and for the whole server. [`Connections`] knows them all and ends those that are overdue.
+
+mod account;
+mod arrival;
+mod frames;
+mod registry;
+mod session;
+mod stream;
+mod transport;
+
+pub use account::{Accounts, HeldBytes, NoRoom, PersonAccount, RequestOwner};
+pub use arrival::{Arrival, Carried};
+pub use registry::{Connections, Limits, TooManySessions};
+pub use session::{ClientSession, Overflow};
+pub use stream::ObservedStream;
+pub use transport::Transport;
+
+/// Largest message of a client, in bytes: the longest document as JSON, and some more.
+pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+/// Largest message of a person who may only read, in bytes.
+const READER_MESSAGE_BYTES: usize = 256 * 1024;
+/// Largest message of a client that has not shown a token yet, in bytes.
+pub const UNKNOWN_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Why a connection was ended by the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The client has left, or the server has said goodbye to it.
+    Closed,
+    /// More waits to be sent than one connection or one person may leave unread.
+    TooSlow,
+    /// This person's connections keep too much memory after large messages, and nothing is sent over this one.
+    KeepsTooMuch,
+    /// The server holds as much as it may, and this connection holds the most.
+    ServerFull,
+    /// Nothing was heard for longer than the heartbeat allows.
+    Silent,
+    /// The peer took nothing of what was to be sent for too long.
+    Stalled,
+    /// No token was shown in time.
+    HandshakeTimeout,
+    /// No request came in time.
+    Idle,
+    /// A message is longer than this client may send.
+    MessageTooLarge,
+    /// What the client sent breaks the protocol.
+    Protocol,
+    /// More arrives at once than this person may send.
+    ArrivingTooMuch,
+    /// A newer connection needs the place, and this one has not shown a token.
+    TooManyUnknown,
+    /// The server stops.
+    ServerStops,
+}

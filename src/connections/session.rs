@@ -1,0 +1,417 @@
+//! One socket.io client, over whatever transports it uses: what waits to be sent to it, and its end.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::account::{HeldBytes, NoRoom, PersonAccount};
+use super::registry::{SessionPlace, UnknownPlace};
+use super::transport::Transport;
+use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
+
+/// Bytes that may wait to be sent to one client, beyond the largest message among them.
+const SESSION_BYTES: usize = 18 * 1024 * 1024;
+/// Bytes waiting to be sent to one client above which nothing large is prepared for it.
+const BUSY_BYTES: usize = 14 * 1024 * 1024;
+/// Bytes that a waiting message takes beside its text.
+const MESSAGE_OVERHEAD: usize = 160;
+/// How long the last messages of a client may take before its connection ends anyway.
+const LAST_MESSAGES: Duration = Duration::from_millis(700);
+/// How long the packet behind the last message may take.
+const LAST_PACKET: Duration = Duration::from_millis(50);
+/// Messages a client may send before it has shown a token.
+const MESSAGES_BEFORE_TOKEN: u32 = 16;
+
+/// One socket.io client.
+#[derive(Debug)]
+pub struct ClientSession {
+    queue: Mutex<Queue>,
+    /// Fires whenever a message was sent.
+    sent: Notify,
+    /// Who it is, once a token was shown.
+    person: OnceLock<Arc<PersonAccount>>,
+    /// What it sent before that.
+    early: Mutex<Early>,
+    /// Fires when it is over.
+    ended: CancellationToken,
+    /// Fires when the server ended it against its will.
+    cut: CancellationToken,
+    /// Bytes of buffers that its connections keep after their largest messages; `None` once it is over.
+    kept: Mutex<Option<usize>>,
+    /// The connections that carry it now.
+    transports: Mutex<Vec<Weak<Transport>>>,
+    /// Where it is known by its name.
+    place: Mutex<Option<SessionPlace>>,
+    /// Its place among those who have not shown a token.
+    unknown: Mutex<Option<UnknownPlace>>,
+}
+
+/// Messages that are not sent yet, in order.
+#[derive(Debug, Default)]
+struct Queue {
+    lengths: VecDeque<usize>,
+    /// The sum of them.
+    bytes: usize,
+    /// The largest since nothing waited.
+    largest: usize,
+    /// Set at the end: what still waits is not sent.
+    given_up: Option<usize>,
+}
+
+/// What a client sent that has not shown a token. It is counted until the token comes, for each message may be answered
+/// by a packet that nobody counts.
+#[derive(Debug, Default)]
+struct Early {
+    messages: u32,
+    held: Option<HeldBytes>,
+}
+
+/// Why a message cannot wait to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The client has ended.
+    Ended,
+    /// Too much waits for this client.
+    Session,
+    /// Too much waits for this person.
+    Person,
+    /// The server holds as much as it may.
+    Server,
+}
+
+impl ClientSession {
+    /// A client that has not shown a token.
+    pub(super) fn new(unknown: Option<UnknownPlace>) -> Arc<Self> {
+        Arc::new(Self {
+            queue: Mutex::default(),
+            sent: Notify::new(),
+            person: OnceLock::new(),
+            early: Mutex::default(),
+            ended: CancellationToken::new(),
+            cut: CancellationToken::new(),
+            kept: Mutex::new(Some(0)),
+            transports: Mutex::default(),
+            place: Mutex::default(),
+            unknown: Mutex::new(unknown),
+        })
+    }
+
+    /// The client has shown this person's token.
+    pub(super) fn become_known(&self, person: Arc<PersonAccount>) {
+        self.person.get_or_init(|| person);
+        lock(&self.unknown).take();
+        lock(&self.early).held = None;
+        for transport in self.transports() {
+            transport.become_known();
+        }
+    }
+
+    /// It is found by its name.
+    pub(super) fn be_named(&self, place: SessionPlace) {
+        let mut named = lock(&self.place);
+        if named.is_none() {
+            *named = Some(place);
+        } else {
+            // The entry is the same, and goes with the first.
+            place.keep_entry();
+        }
+    }
+
+    /// Whose client it is, once a token was shown.
+    pub fn person(&self) -> Option<&Arc<PersonAccount>> {
+        self.person.get()
+    }
+
+    /// The longest message this client may send, in bytes.
+    pub fn message_limit(&self) -> usize {
+        match self.person() {
+            None => UNKNOWN_MESSAGE_BYTES,
+            Some(person) if person.only_reads() => READER_MESSAGE_BYTES,
+            Some(_) => MESSAGE_BYTES,
+        }
+    }
+
+    /// Counts a message that was sent before a token was shown; whether there may be one more.
+    pub fn may_send_early(&self) -> bool {
+        let mut early = lock(&self.early);
+        early.messages += 1;
+        early.messages <= MESSAGES_BEFORE_TOKEN
+    }
+
+    /// Counts bytes that were sent before a token was shown. `count` holds them for everybody unknown.
+    ///
+    /// # Errors
+    ///
+    /// Where they are more than such a client may send, or everybody unknown together.
+    pub fn hold_early(
+        &self,
+        bytes: usize,
+        count: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
+    ) -> Result<(), NoRoom> {
+        // Taken out of the lock: to make room, other clients may be ended, this one too.
+        let held = lock(&self.early).held.take();
+        let before = held.as_ref().map_or(0, HeldBytes::bytes);
+        if before.saturating_add(bytes) > UNKNOWN_MESSAGE_BYTES {
+            return Err(NoRoom::Person);
+        }
+        drop(held);
+        let held = count(before + bytes)?;
+        lock(&self.early).held = Some(held);
+        Ok(())
+    }
+
+    /// Counts a message of `length` bytes before it is handed over to be sent.
+    ///
+    /// # Errors
+    ///
+    /// Where the message would be too much; then it must not be handed over.
+    pub fn queue(&self, length: usize) -> Result<(), Overflow> {
+        let Some(person) = self.person() else { return Err(Overflow::Ended) };
+        let bytes = length + MESSAGE_OVERHEAD;
+        let mut queue = lock(&self.queue);
+        if queue.given_up.is_some() {
+            return Err(Overflow::Ended);
+        }
+        let largest = queue.largest.max(bytes);
+        if (queue.bytes + bytes).saturating_sub(largest) > SESSION_BYTES {
+            return Err(Overflow::Session);
+        }
+        person.queue(bytes).map_err(|full| match full {
+            NoRoom::Person => Overflow::Person,
+            NoRoom::Server => Overflow::Server,
+        })?;
+        queue.lengths.push_back(bytes);
+        queue.bytes += bytes;
+        queue.largest = largest;
+        Ok(())
+    }
+
+    /// The oldest message that waited is sent.
+    pub fn message_sent(&self) {
+        let mut queue = lock(&self.queue);
+        if queue.given_up.is_some() {
+            return;
+        }
+        let Some(bytes) = queue.lengths.pop_front() else { return };
+        queue.bytes -= bytes;
+        if queue.bytes == 0 {
+            queue.largest = 0;
+            self.sent.notify_waiters();
+        }
+        drop(queue);
+        if let Some(person) = self.person() {
+            person.sent(bytes);
+        }
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn waiting_bytes(&self) -> usize {
+        lock(&self.queue).bytes
+    }
+
+    /// Whether so much waits to be sent that nothing large should be prepared for this client.
+    pub fn is_busy(&self) -> bool {
+        let queue = lock(&self.queue);
+        queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
+            || self.person().is_some_and(|person| person.is_busy())
+    }
+
+    /// A buffer of its connection keeps so many bytes more. Where this person's keep too many, another connection that
+    /// nothing is sent to ends: its client comes back to what it missed, with small buffers.
+    pub(super) fn keep(&self, more: usize) {
+        let Some(person) = self.person() else { return };
+        let mut kept = lock(&self.kept);
+        let Some(bytes) = &mut *kept else { return };
+        *bytes += more;
+        let is_too_much = person.keep(more, *bytes);
+        drop(kept);
+        if is_too_much && let Some(idle) = person.idle_session(self) {
+            idle.end(EndReason::KeepsTooMuch);
+        }
+    }
+
+    /// Bytes of buffers that its connections keep.
+    pub(super) fn kept_bytes(&self) -> usize {
+        lock(&self.kept).unwrap_or_default()
+    }
+
+    /// The client to end so that this one may be sent `length` bytes more: the same person's that leaves much more
+    /// unread, if there is one.
+    pub fn slower_sibling(&self, length: usize) -> Option<Arc<Self>> {
+        let largest = self.person()?.largest_session()?;
+        let own = self.waiting_bytes() + length + MESSAGE_OVERHEAD;
+        (largest.waiting_bytes() > own).then_some(largest)
+    }
+
+    /// Ends it: its connections end at once, and what waits is not sent.
+    pub fn end(&self, reason: EndReason) {
+        let mut queue = lock(&self.queue);
+        if queue.given_up.is_none() {
+            let bytes = queue.bytes;
+            queue.given_up = Some(bytes);
+            queue.bytes = 0;
+            drop(queue);
+            if let Some(person) = self.person() {
+                person.given_up(bytes);
+            }
+            if reason != EndReason::Closed {
+                tracing::warn!(?reason, unread = bytes, "a client is disconnected");
+                self.cut.cancel();
+            }
+        }
+        let kept = lock(&self.kept).take();
+        if let (Some(bytes), Some(person)) = (kept, self.person()) {
+            person.keep_no_more(bytes);
+        }
+        // Counted no more, so that what makes room by this finds it.
+        lock(&self.early).held = None;
+        for transport in self.transports() {
+            transport.end(reason);
+        }
+        self.ended.cancel();
+        self.sent.notify_waiters();
+    }
+
+    /// Ends it once everything is sent, or a moment later if its peer does not read.
+    pub async fn end_when_sent(&self) {
+        drop(tokio::time::timeout(LAST_MESSAGES, self.all_sent()).await);
+        tokio::time::sleep(LAST_PACKET).await;
+        self.end(EndReason::Closed);
+    }
+
+    async fn all_sent(&self) {
+        loop {
+            let sent = self.sent.notified();
+            if self.waiting_bytes() == 0 || self.is_ended() {
+                return;
+            }
+            sent.await;
+        }
+    }
+
+    /// Whether it is over.
+    pub fn is_ended(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Waits until the server ends it against its will; for ever if it leaves by itself.
+    pub async fn cut(&self) {
+        self.cut.cancelled().await;
+    }
+
+    /// A connection carries it from now on.
+    pub(super) fn attach(&self, transport: &Arc<Transport>) {
+        lock(&self.transports).push(Arc::downgrade(transport));
+        if self.is_ended() {
+            transport.end(EndReason::Closed);
+        }
+    }
+
+    /// A connection no longer carries it.
+    pub(super) fn detach(&self, transport: &Transport) {
+        lock(&self.transports).retain(|known| {
+            let known = known.upgrade();
+            known.is_some_and(|it| !std::ptr::eq(Arc::as_ptr(&it), transport))
+        });
+    }
+
+    fn transports(&self) -> Vec<Arc<Transport>> {
+        lock(&self.transports).iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Drop for ClientSession {
+    fn drop(&mut self) {
+        let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(person) = self.person.get() else { return };
+        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+        person.keep_no_more(kept.take().unwrap_or_default());
+        match queue.given_up {
+            Some(bytes) => person.freed(bytes),
+            None => person.sent(queue.bytes),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is inside is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connections::{Connections, Limits};
+    use crate::who::{Principal, Role};
+
+    fn client(connections: &Connections, name: &str) -> Arc<ClientSession> {
+        let (user, role) = ("ana".into(), Role::Viewer);
+        let person = Principal { user, name: "Ana".to_owned(), role, document: None };
+        let session = connections.websocket_client();
+        connections.admit(&session, name.to_owned(), &person).unwrap();
+        session
+    }
+
+    fn connections() -> Connections {
+        Connections::new(Limits { memory: 1 << 30, open_files: None })
+    }
+
+    #[test]
+    fn a_client_may_leave_so_much_unread_beyond_the_largest_message() {
+        let connections = connections();
+        let session = client(&connections, "a");
+        session.queue(4 * SESSION_BYTES).unwrap();
+        assert!(!session.is_busy());
+        session.queue(BUSY_BYTES).unwrap();
+        assert!(session.is_busy());
+        assert_eq!(session.queue(SESSION_BYTES), Err(Overflow::Session));
+        // The largest is sent, what is left is less than it was.
+        session.message_sent();
+        assert!(!session.is_busy());
+        session.message_sent();
+        assert_eq!((session.waiting_bytes(), connections.accounts().held()), (0, 0));
+    }
+
+    #[test]
+    fn the_slower_of_a_persons_clients_makes_room() {
+        let connections = connections();
+        let clients = [client(&connections, "a"), client(&connections, "b")];
+        let healthy = client(&connections, "c");
+        for slow in &clients {
+            slow.queue(1).unwrap();
+            slow.queue(SESSION_BYTES / 2).unwrap();
+        }
+        clients[0].queue(SESSION_BYTES / 2 - 1_000).unwrap();
+        assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(Overflow::Person));
+        let slower = healthy.slower_sibling(100).expect("there is one");
+        assert!(Arc::ptr_eq(&slower, &clients[0]));
+        slower.end(EndReason::TooSlow);
+        assert_eq!(healthy.queue(100), Ok(()));
+        assert_eq!(slower.queue(1), Err(Overflow::Ended));
+        let held = connections.accounts().held();
+        assert!(held > SESSION_BYTES, "still in memory: {held}");
+        drop((slower, clients));
+        healthy.message_sent();
+        assert_eq!(connections.accounts().held(), 0);
+    }
+
+    #[test]
+    fn whoever_is_unknown_says_little() {
+        let connections = connections();
+        let session = connections.websocket_client();
+        let count = |bytes| connections.hold_unknown(bytes);
+        assert_eq!(session.hold_early(UNKNOWN_MESSAGE_BYTES, count), Ok(()));
+        assert_eq!(session.hold_early(1, count), Err(NoRoom::Person));
+        assert_eq!(session.queue(1), Err(Overflow::Ended));
+        let allowed = (0..100).filter(|_| session.may_send_early()).count();
+        assert_eq!(allowed, MESSAGES_BEFORE_TOKEN as usize);
+    }
+}

@@ -1,0 +1,520 @@
+//! The bytes of one connection on their way: where a request's head ends, and which WebSocket frames pass.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::EndReason;
+use super::account::HeldBytes;
+use super::frames::{Frame, FrameKind, FrameObserver, Observed};
+use super::session::ClientSession;
+use super::transport::Transport;
+
+/// Messages up to this many bytes are not counted while they arrive: the buffers of the connection hold them.
+const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
+/// Buffers up to this many bytes are not counted as kept.
+const SMALL_BUFFER_BYTES: u64 = 64 * 1024;
+
+/// A stream that can be ended by its [`Transport`], and tells it what passes.
+///
+/// While HTTP is spoken, a read never goes beyond the end of a request's head. So when the protocol is switched
+/// nothing has been read of what follows, and the frames are followed from the first byte.
+#[derive(Debug)]
+pub struct ObservedStream<S> {
+    inner: S,
+    transport: Arc<Transport>,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    /// Read, but not handed over: what follows the end of a head.
+    kept: BytesMut,
+}
+
+/// A buffer of the WebSocket, which stays as large as its largest frame was.
+#[derive(Debug, Default)]
+struct Buffer {
+    bytes: usize,
+}
+
+impl Buffer {
+    /// A frame of this length passes.
+    fn grow(&mut self, session: &ClientSession, length: u64) {
+        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > SMALL_BUFFER_BYTES && bytes > self.bytes {
+            session.keep(bytes - self.bytes);
+            self.bytes = bytes;
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Incoming {
+    Http(HeadEnd),
+    Frames(IncomingFrames),
+}
+
+#[derive(Debug)]
+enum Outgoing {
+    Http,
+    /// The answer that switches the protocol.
+    Switching(HeadEnd),
+    Frames(FrameObserver, Buffer),
+}
+
+/// Looks for the empty line at the end of a head. A line may end with a line feed alone; empty lines before a head are
+/// none of its end.
+#[derive(Debug, Default)]
+struct HeadEnd {
+    /// Whether the head has begun.
+    has_begun: bool,
+    /// Whether nothing but a carriage return has come since the last line feed.
+    at_line_start: bool,
+}
+
+impl HeadEnd {
+    /// Bytes up to the end of the head, if it is among these.
+    fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' if self.has_begun && self.at_line_start => {
+                    *self = Self::default();
+                    return Some(at + 1);
+                }
+                b'\n' => self.at_line_start = true,
+                b'\r' => {}
+                _ => *self = Self { has_begun: true, at_line_start: false },
+            }
+        }
+        None
+    }
+}
+
+/// The frames of a client.
+#[derive(Debug)]
+struct IncomingFrames {
+    observer: FrameObserver,
+    message: IncomingMessage,
+    buffer: Buffer,
+}
+
+/// The message that is arriving.
+#[derive(Debug)]
+struct IncomingMessage {
+    /// Bytes of it that were declared so far.
+    length: u64,
+    kind: FrameKind,
+    /// Whether its first bytes were looked at.
+    is_recognised: bool,
+    held: Option<HeldBytes>,
+}
+
+impl IncomingFrames {
+    fn new() -> Self {
+        Self {
+            observer: FrameObserver::new(),
+            message: IncomingMessage::new(),
+            buffer: Buffer::default(),
+        }
+    }
+
+    fn pass(&mut self, transport: &Transport, bytes: &[u8]) -> Result<(), EndReason> {
+        let (message, buffer, mut result) = (&mut self.message, &mut self.buffer, Ok(()));
+        self.observer.observe(bytes, |it| {
+            if result.is_ok() {
+                result = message.follow(transport, it);
+            }
+            if let (Observed::Begun(frame), Ok(()), Some(session)) =
+                (it, result, transport.session())
+            {
+                buffer.grow(session, frame.length);
+            }
+        });
+        result
+    }
+}
+
+impl IncomingMessage {
+    fn new() -> Self {
+        Self { length: 0, kind: FrameKind::Text, is_recognised: false, held: None }
+    }
+
+    fn follow(&mut self, transport: &Transport, observed: Observed) -> Result<(), EndReason> {
+        match observed {
+            Observed::Begun(frame) => self.grow(transport, frame),
+            Observed::Recognised(frame) => self.recognise(transport, frame),
+            Observed::Ended(frame) => {
+                if is_data(frame.kind) && frame.is_final {
+                    *self = Self::new();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A further frame declares its length.
+    fn grow(&mut self, transport: &Transport, frame: Frame) -> Result<(), EndReason> {
+        match frame.kind {
+            FrameKind::Text | FrameKind::Binary => self.kind = frame.kind,
+            FrameKind::Continuation => {}
+            FrameKind::Close | FrameKind::Other => return Ok(()),
+        }
+        self.length = self.length.saturating_add(frame.length);
+        // Before the switch is agreed to there is nobody whose message it could be.
+        let session = transport.session().ok_or(EndReason::Protocol)?;
+        if self.length > session.message_limit() as u64 {
+            return Err(EndReason::MessageTooLarge);
+        }
+        let held = match (&mut self.held, session.person()) {
+            (_, None) => {
+                let hold = |bytes| transport.hold_unknown(bytes);
+                session.hold_early(frame.length as usize, hold)
+            }
+            (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
+            (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
+            (None, Some(person)) => {
+                person.arrive(self.length as usize).map(|held| self.held = Some(held))
+            }
+        };
+        held.map_err(|_| EndReason::ArrivingTooMuch)
+    }
+
+    /// The first bytes of a frame tell what it is.
+    fn recognise(&mut self, transport: &Transport, frame: Frame) -> Result<(), EndReason> {
+        if !is_data(frame.kind) || self.is_recognised {
+            return Ok(());
+        }
+        self.is_recognised = true;
+        let Some(session) = transport.session() else { return Ok(()) };
+        if session.person().is_none() {
+            return if session.may_send_early() { Ok(()) } else { Err(EndReason::Protocol) };
+        }
+        // A second CONNECT is answered by a packet that nobody counts; one could begin with a frame of one byte.
+        let connects = &frame.beginning == b"40" || (frame.length == 1 && !frame.is_final);
+        if self.kind == FrameKind::Text && connects { Err(EndReason::Protocol) } else { Ok(()) }
+    }
+}
+
+fn is_data(kind: FrameKind) -> bool {
+    matches!(kind, FrameKind::Text | FrameKind::Binary | FrameKind::Continuation)
+}
+
+/// Whether a frame holds an event or an acknowledgement: what [`ClientSession::queue`] counted.
+fn is_counted(frame: Frame) -> bool {
+    frame.kind == FrameKind::Text && matches!(&frame.beginning, b"42" | b"43")
+}
+
+impl<S> ObservedStream<S> {
+    /// A stream of this connection.
+    pub fn new(inner: S, transport: Arc<Transport>) -> Self {
+        let incoming = Incoming::Http(HeadEnd::default());
+        Self { inner, transport, incoming, outgoing: Outgoing::Http, kept: BytesMut::new() }
+    }
+
+    /// How many of the bytes that were read may be handed over.
+    fn admit(&mut self, bytes: &[u8]) -> Result<usize, EndReason> {
+        if self.transport.is_upgraded() && matches!(self.incoming, Incoming::Http(_)) {
+            self.incoming = Incoming::Frames(IncomingFrames::new());
+        }
+        match &mut self.incoming {
+            // A body, or what a client sends before it has its answer.
+            Incoming::Http(_) if self.transport.is_answering() => {
+                self.transport.has_read_head(false);
+                Ok(bytes.len())
+            }
+            Incoming::Http(head) => {
+                let end = head.find(bytes);
+                self.transport.has_read_head(end.is_some());
+                let admitted = end.unwrap_or(bytes.len());
+                self.transport.count_head(admitted).map_err(|_| EndReason::ArrivingTooMuch)?;
+                Ok(admitted)
+            }
+            Incoming::Frames(frames) => {
+                frames.pass(&self.transport, bytes)?;
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    /// Follows what was written.
+    fn written(&mut self, bytes: &[u8]) {
+        self.transport.has_written();
+        if !self.transport.is_upgraded() {
+            return;
+        }
+        let mut bytes = bytes;
+        if let Outgoing::Http = self.outgoing {
+            self.outgoing = Outgoing::Switching(HeadEnd::default());
+        }
+        if let Outgoing::Switching(head) = &mut self.outgoing {
+            let Some(end) = head.find(bytes) else { return };
+            bytes = &bytes[end..];
+            self.outgoing = Outgoing::Frames(FrameObserver::new(), Buffer::default());
+        }
+        if let (Outgoing::Frames(observer, buffer), Some(session)) =
+            (&mut self.outgoing, self.transport.session())
+        {
+            observer.observe(bytes, |it| sent(session, buffer, it));
+        }
+    }
+}
+
+fn sent(session: &ClientSession, buffer: &mut Buffer, observed: Observed) {
+    match observed {
+        Observed::Begun(frame) => buffer.grow(session, frame.length),
+        Observed::Ended(frame) if is_counted(frame) => session.message_sent(),
+        Observed::Recognised(_) | Observed::Ended(_) => {}
+    }
+}
+
+fn ended() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, "the server has ended this connection")
+}
+
+impl<S> Drop for ObservedStream<S> {
+    fn drop(&mut self) {
+        self.transport.end(EndReason::Closed);
+    }
+}
+
+impl<S: AsyncRead + Unpin> ObservedStream<S> {
+    fn poll_observed_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        if self.kept.is_empty() {
+            ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        } else {
+            let count = self.kept.len().min(buffer.remaining());
+            buffer.put_slice(&self.kept.split_to(count));
+        }
+        let read = &buffer.filled()[before..];
+        if read.is_empty() {
+            // The peer sends no more; a WebSocket is then over, also while the peer reads nothing.
+            if self.transport.is_upgraded() {
+                self.transport.end(EndReason::Closed);
+            }
+            return Poll::Ready(Ok(()));
+        }
+        self.transport.has_read();
+        let admitted = self.admit(read).map_err(|reason| {
+            self.transport.end(reason);
+            ended()
+        })?;
+        let rest = &read[admitted..];
+        if !rest.is_empty() {
+            let after = std::mem::take(&mut self.kept);
+            self.kept = rest.into();
+            self.kept.unsplit(after);
+            buffer.set_filled(before + admitted);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.transport.is_ended() {
+            return Poll::Ready(Err(ended()));
+        }
+        self.transport.wake_reader(context.waker());
+        let polled = self.poll_observed_read(context, buffer);
+        // Ended between the two: nobody would be woken.
+        if polled.is_pending() && self.transport.is_ended() {
+            return Poll::Ready(Err(ended()));
+        }
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> ObservedStream<S> {
+    fn poll_observed_write(
+        &mut self,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+        write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if self.transport.is_ended() {
+            return Poll::Ready(Err(ended()));
+        }
+        self.transport.wake_writer(context.waker());
+        let polled = write(Pin::new(&mut self.inner), context);
+        match &polled {
+            Poll::Ready(Ok(count)) => {
+                let mut left = *count;
+                for piece in pieces {
+                    let now = left.min(piece.len());
+                    self.written(&piece[..now]);
+                    left -= now;
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                self.transport.has_stalled();
+                // Ended between the two: nobody would be woken.
+                if self.transport.is_ended() {
+                    return Poll::Ready(Err(ended()));
+                }
+            }
+        }
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for ObservedStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let pieces = [IoSlice::new(bytes)];
+        self.poll_observed_write(context, &pieces, |inner, context| {
+            inner.poll_write(context, bytes)
+        })
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_observed_write(context, pieces, |inner, context| {
+            inner.poll_write_vectored(context, pieces)
+        })
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.transport.is_ended() {
+            return Poll::Ready(Err(ended()));
+        }
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+
+    use super::*;
+    use crate::connections::{Arrival, Connections, Limits};
+    use crate::who::{Principal, Role};
+
+    const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    /// A connection, and the client's end of it.
+    fn connection() -> (Connections, Arc<Transport>, ObservedStream<DuplexStream>, DuplexStream) {
+        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+        let transport = connections.accept([127, 0, 0, 1].into());
+        let (server, client) = tokio::io::duplex(1 << 20);
+        let stream = ObservedStream::new(server, Arc::clone(&transport));
+        (connections, transport, stream, client)
+    }
+
+    fn person(role: Role) -> Principal {
+        Principal { user: "ana".into(), name: "Ana".to_owned(), role, document: None }
+    }
+
+    /// A text frame with a mask of zeroes.
+    fn message(text: &str) -> Vec<u8> {
+        let length = u8::try_from(text.len()).unwrap();
+        [&[0x81, 0x80 + length, 0, 0, 0, 0], text.as_bytes()].concat()
+    }
+
+    #[tokio::test]
+    async fn a_read_never_goes_beyond_the_head_and_the_rest_is_followed_as_frames() {
+        let (connections, transport, mut stream, mut client) = connection();
+        let sent = [HEAD, &message("40{}"), &message("2")].concat();
+        client.write_all(&sent).await.unwrap();
+        let mut buffer = [0; 1024];
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert_eq!(&buffer[..read], HEAD);
+        transport.expect_frames();
+        transport.carry(&connections.websocket_client());
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert_eq!(buffer[..read], sent[HEAD.len()..]);
+        assert!(!transport.is_ended());
+    }
+
+    #[tokio::test]
+    async fn a_switch_is_refused_where_something_was_read_behind_its_request() {
+        let (_, transport, mut stream, mut client) = connection();
+        let mut buffer = [0; 1024];
+        client.write_all(HEAD).await.unwrap();
+        assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
+        // While this one is being answered, the next comes with what is to be frames.
+        let answering = Arrival::begin(&transport);
+        client.write_all(&[HEAD, &message("40{}")].concat()).await.unwrap();
+        assert!(stream.read(&mut buffer).await.unwrap() > HEAD.len());
+        drop(answering);
+        transport.expect_frames();
+        assert!(transport.is_ended());
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_the_peer_ends_when_the_connection_is_ended() {
+        let (_, transport, mut stream, client) = connection();
+        let filling = async { stream.write_all(&vec![0; 2 << 20]).await };
+        let ending = async {
+            tokio::task::yield_now().await;
+            transport.end(EndReason::TooSlow);
+        };
+        let (filled, ()) = tokio::join!(filling, ending);
+        assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        drop(client);
+    }
+
+    #[tokio::test]
+    async fn messages_count_until_their_last_byte_is_written() {
+        let (connections, transport, mut stream, mut client) = connection();
+        let mut buffer = [0; 1024];
+        client.write_all(HEAD).await.unwrap();
+        assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
+        transport.expect_frames();
+        let session = connections.websocket_client();
+        transport.carry(&session);
+        connections.admit(&session, "name".to_owned(), &person(Role::Viewer)).unwrap();
+        session.queue(100).unwrap();
+        session.queue(200).unwrap();
+        let waiting = session.waiting_bytes();
+        stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n\r\n").await.unwrap();
+        // Not counted: the library's own packets.
+        stream.write_all(&[0x81, 3, b'4', b'0', b'{']).await.unwrap();
+        assert_eq!(session.waiting_bytes(), waiting);
+        stream.write_all(&[0x81, 3, b'4', b'2']).await.unwrap();
+        assert_eq!(session.waiting_bytes(), waiting);
+        stream.write_all(b"[").await.unwrap();
+        assert!(session.waiting_bytes() < waiting);
+        stream.write_all(&[0x81, 2, b'4', b'3']).await.unwrap();
+        assert_eq!((session.waiting_bytes(), connections.accounts().held()), (0, 0));
+        drop(stream);
+        assert!(session.is_ended());
+    }
+
+    #[tokio::test]
+    async fn a_viewers_connections_keep_few_large_buffers() {
+        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+        let sessions: Vec<_> = (0..12).map(|_| connections.websocket_client()).collect();
+        for (number, session) in sessions.iter().enumerate() {
+            connections.admit(session, number.to_string(), &person(Role::Viewer)).unwrap();
+            session.keep(1 << 20);
+        }
+        let ended = sessions.iter().filter(|session| session.is_ended()).count();
+        assert_eq!((ended, sessions[11].is_ended()), (3, false));
+    }
+}

@@ -1,0 +1,365 @@
+//! What every request and answer passes first and last: whose bytes they are, and how many wait to be sent.
+//!
+//! socket.io's own requests are followed here too: a client gets its [`ClientSession`] when it opens, bodies of long
+//! polling are limited before they are read, and what polling takes out of a client's queue counts until it is sent.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use hyper::body::{Frame, SizeHint};
+use serde::Deserialize;
+
+use crate::connections::{
+    Arrival, Carried, ClientSession, Connections, HeldBytes, NoRoom, RequestOwner,
+};
+
+use super::problem::Problem;
+
+/// Where socket.io is.
+const SOCKET_IO: &str = "/socket.io";
+/// Pieces of answers up to this many bytes are not counted: few of them wait at once.
+const SMALL_PIECE_BYTES: usize = 4 * 1024;
+/// Seconds after which somebody may come again for whom too much waits to be sent.
+const BUSY_S: u64 = 1;
+/// Longest first answer of long polling, in bytes.
+const FIRST_ANSWER_BYTES: usize = 4 * 1024;
+/// Stands between the packets of a body of long polling.
+const PACKET_SEPARATOR: u8 = 0x1e;
+
+/// Whether this asks for the switch to a WebSocket.
+pub fn is_websocket_request(uri: &Uri) -> bool {
+    is_socket_io(uri) && query(uri, "transport") == Some("websocket")
+}
+
+fn is_socket_io(uri: &Uri) -> bool {
+    let rest = uri.path().strip_prefix(SOCKET_IO);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A field of the query, as socket.io reads it: the first of its name, not decoded.
+fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+    let field = uri
+        .query()?
+        .split('&')
+        .find(|field| field.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))?;
+    field.split('=').nth(1)
+}
+
+/// The middleware. A request that came over no connection of [`Connections`] passes as it is.
+pub async fn count(
+    State(connections): State<Connections>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(arrival) = request.extensions_mut().remove::<Arc<Arrival>>() else {
+        return next.run(request).await;
+    };
+    if is_socket_io(request.uri()) {
+        let answer = socket_io(&connections, &arrival, request, next).await;
+        return answer.unwrap_or_else(IntoResponse::into_response);
+    }
+    let transport = Arc::clone(&arrival.transport);
+    let owner = RequestOwner::unknown(connections.accounts().clone(), Some(transport));
+    request.extensions_mut().insert(owner.clone());
+    let response = next.run(request).await;
+    let length = response.body().size_hint().exact().unwrap_or_default() as usize;
+    let reserved = match owner.account().filter(|_| length > SMALL_PIECE_BYTES) {
+        Some(account) => match account.send(length) {
+            Ok(held) => Some(held),
+            Err(full) => return too_much(full).into_response(),
+        },
+        None => None,
+    };
+    let counted = Counted::Owner { owner, reserved };
+    response.map(|body| Body::new(CountedBody { body, _arrival: Some(arrival), counted }))
+}
+
+/// There is no room for an answer.
+fn too_much(full: NoRoom) -> Problem {
+    match full {
+        NoRoom::Person => Problem::too_many(BUSY_S),
+        NoRoom::Server => Problem::overloaded(full.to_string()),
+    }
+}
+
+async fn socket_io(
+    connections: &Connections,
+    arrival: &Arc<Arrival>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let session = query(request.uri(), "sid").and_then(|name| connections.session(name));
+    if is_websocket_request(request.uri()) {
+        if has_body(request.headers()) {
+            return Err(Problem::invalid("a request to switch protocols has no body"));
+        }
+        let session = session.unwrap_or_else(|| connections.websocket_client());
+        arrival.transport.carry(&session);
+        request.extensions_mut().insert(session);
+        let mut response = next.run(request).await;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            // What follows on this connection was to be frames.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+        return Ok(response);
+    }
+    if let Some(session) = &session
+        && session.person().is_some()
+    {
+        arrival.transport.become_known();
+    }
+    if request.method() == Method::POST {
+        let request = request.map(|body| posted(connections.clone(), session, body));
+        return Ok(next.run(request).await);
+    }
+    if query(request.uri(), "sid").is_none() {
+        let client = connections.polling_client();
+        let client = client.map_err(|error| Problem::overloaded(error.to_string()))?;
+        request.extensions_mut().insert(Arc::clone(&client));
+        return named(connections, &client, next.run(request).await).await;
+    }
+    let response = next.run(request).await;
+    let Some(session) = session else { return Ok(response) };
+    let carried = Arc::new(Carried::new(session, Arc::clone(arrival)));
+    let counted = Counted::Polled(carried);
+    Ok(response.map(|body| Body::new(CountedBody { body, _arrival: None, counted })))
+}
+
+/// The first answer to a client that polls; it says by which name the client will come again.
+async fn named(
+    connections: &Connections,
+    client: &Arc<ClientSession>,
+    response: Response,
+) -> Result<Response, Problem> {
+    let (parts, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, FIRST_ANSWER_BYTES).await.map_err(|error| {
+        tracing::error!(%error, "the first answer of long polling could not be read");
+        Problem::internal()
+    })?;
+    let opened = body.strip_prefix(b"0").and_then(|json| serde_json::from_slice(json).ok());
+    if let Some(Opened { sid }) = opened {
+        connections.name(client, sid);
+    }
+    Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+/// What the first answer of long polling says.
+#[derive(Deserialize)]
+struct Opened {
+    sid: String,
+}
+
+/// Whether a body is announced.
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
+    headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|it| it != "0")
+}
+
+/// What a client posts by long polling, limited while it is read.
+fn posted(connections: Connections, session: Option<Arc<ClientSession>>, body: Body) -> Body {
+    let mut posted = Posted { connections, session, held: None, starts: PacketStarts::default() };
+    Body::from_stream(body.into_data_stream().map(move |piece| {
+        let piece = piece.map_err(axum::BoxError::from)?;
+        posted.read(&piece)?;
+        Ok::<_, axum::BoxError>(piece)
+    }))
+}
+
+struct Posted {
+    connections: Connections,
+    /// The client, if there is one of that name.
+    session: Option<Arc<ClientSession>>,
+    held: Option<HeldBytes>,
+    starts: PacketStarts,
+}
+
+/// Why the body of long polling is not read on.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum PostError {
+    #[error("the body is too large")]
+    TooLarge,
+    #[error("there is no such client")]
+    Unknown,
+    #[error("the client may not send this packet now")]
+    Protocol,
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
+}
+
+impl Posted {
+    fn read(&mut self, piece: &[u8]) -> Result<(), PostError> {
+        let session = self.session.as_ref().ok_or(PostError::Unknown)?;
+        let before = self.held.as_ref().map_or(0, HeldBytes::bytes);
+        if before + piece.len() > session.message_limit() {
+            return Err(PostError::TooLarge);
+        }
+        match (&mut self.held, session.person()) {
+            (Some(held), _) => held.grow(piece.len())?,
+            (None, Some(person)) => self.held = Some(person.arrive(piece.len())?),
+            (None, None) => {
+                let hold = |bytes| self.connections.hold_unknown(bytes);
+                session.hold_early(piece.len(), hold)?;
+            }
+        }
+        let (mut may_go_on, is_known) = (true, session.person().is_some());
+        self.starts.pass(piece, |start| {
+            // A second CONNECT is answered by a packet that nobody counts.
+            may_go_on &= if is_known { &start != b"40" } else { session.may_send_early() };
+        });
+        if may_go_on { Ok(()) } else { Err(PostError::Protocol) }
+    }
+}
+
+/// Finds the first two bytes of each packet of long polling.
+#[derive(Debug, Default)]
+struct PacketStarts {
+    start: [u8; 2],
+    /// Bytes of the packet that have passed, as far as that matters.
+    passed: usize,
+}
+
+impl PacketStarts {
+    fn pass(&mut self, bytes: &[u8], mut tell: impl FnMut([u8; 2])) {
+        for byte in bytes {
+            if *byte == PACKET_SEPARATOR {
+                self.passed = 0;
+            } else if let Some(place) = self.start.get_mut(self.passed) {
+                *place = *byte;
+                self.passed += 1;
+                if self.passed == self.start.len() {
+                    tell(self.start);
+                }
+            }
+        }
+    }
+}
+
+/// An answer whose bytes count until they are sent.
+struct CountedBody {
+    body: Body,
+    /// The request is being answered as long.
+    _arrival: Option<Arc<Arrival>>,
+    counted: Counted,
+}
+
+/// For whom an answer's bytes count.
+enum Counted {
+    /// Whoever asked, once that is known; what is reserved is for an answer of one piece.
+    Owner { owner: RequestOwner, reserved: Option<HeldBytes> },
+    /// A client that polls: its packets were counted when they were queued.
+    Polled(Arc<Carried>),
+}
+
+impl Counted {
+    fn piece(&mut self, bytes: Bytes) -> Result<Bytes, NoRoom> {
+        match self {
+            Self::Owner { owner, reserved } => {
+                if bytes.len() <= SMALL_PIECE_BYTES {
+                    return Ok(bytes);
+                }
+                let reserved = reserved.take().filter(|held| held.bytes() == bytes.len());
+                let held = match (reserved, owner.account()) {
+                    (Some(held), _) => held,
+                    (None, Some(account)) => account.send(bytes.len())?,
+                    (None, None) => return Ok(bytes),
+                };
+                Ok(Bytes::from_owner(Owned { bytes, _kept: held }))
+            }
+            Self::Polled(carried) => {
+                let mut count = 0;
+                let counts = |start: [u8; 2]| count += usize::from(matches!(&start, b"42" | b"43"));
+                PacketStarts::default().pass(&bytes, counts);
+                let packets = Polled { carried: Arc::clone(carried), count };
+                Ok(Bytes::from_owner(Owned { bytes, _kept: packets }))
+            }
+        }
+    }
+}
+
+/// Bytes with something that ends when they were sent.
+struct Owned<T> {
+    bytes: Bytes,
+    _kept: T,
+}
+
+impl<T> AsRef<[u8]> for Owned<T> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Packets of a client in an answer of long polling.
+struct Polled {
+    carried: Arc<Carried>,
+    count: usize,
+}
+
+impl Drop for Polled {
+    fn drop(&mut self) {
+        for _ in 0..self.count {
+            self.carried.session().message_sent();
+        }
+    }
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+            Some(Ok(frame)) => frame,
+            ended => return Poll::Ready(ended),
+        };
+        let counted = match frame.into_data() {
+            Ok(bytes) => self.counted.piece(bytes).map(Frame::data),
+            Err(other) => Ok(other),
+        };
+        Poll::Ready(Some(counted.map_err(axum::Error::new)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_recognised_wherever_a_body_is_split() {
+        let body = b"42[\"a\"]\x1e2\x1e430[]\x1e40{}\x1e4";
+        for at in 0..=body.len() {
+            let (mut starts, mut told) = (PacketStarts::default(), Vec::new());
+            starts.pass(&body[..at], |it| told.push(it));
+            starts.pass(&body[at..], |it| told.push(it));
+            assert_eq!(told, [*b"42", *b"43", *b"40"], "{at}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_read_as_socket_io_reads_it() {
+        let uri: Uri = "/socket.io/?EIO=4&transport=websocket&sid=a&sid=b".parse().unwrap();
+        assert_eq!((query(&uri, "sid"), query(&uri, "si")), (Some("a"), None));
+        assert!(is_websocket_request(&uri));
+        let other: Uri = "/socket.iox/?transport=websocket".parse().unwrap();
+        assert!(!is_websocket_request(&other));
+    }
+}
