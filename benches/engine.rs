@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use copydesk::document::{Document, Incoming, Limits, RebaseBudget, TailLimits, Text};
+use copydesk::document::{ChangeLimits, Document, IncomingUpdate, RebaseBudget, TailLimits, Text};
 use copydesk::ids::{ClientId, Version};
 use flate2::read::GzDecoder;
 use ropey::Rope;
@@ -20,8 +20,8 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::Value;
 
-const LIMITS: Limits =
-    Limits { max_sections: 10_000, max_inserted: 1_000_000, max_length: 10_000_000 };
+const LIMITS: ChangeLimits =
+    ChangeLimits { max_sections: 10_000, max_inserted: 1_000_000, max_length: 10_000_000 };
 const ROUNDS: usize = 9;
 /// Bytes a committed update may take in memory besides its JSON.
 const LOG_GOAL: f64 = 30.0;
@@ -213,7 +213,7 @@ fn rebase(session: &Session) {
     type_all(&mut document, before);
     let (base, len) = (document.version(), document.text().len());
     let mine = format!(r#"[{},[0,"x"],{}]"#, len / 3, len - len / 3);
-    let incoming = [Incoming { client: &me, changes: &mine }];
+    let incoming = [IncomingUpdate { client: &me, changes: &mine }];
     let mut over_one = 0.0;
     for count in [0, 1, 10, 100, 1000, 10_000_u32] {
         let done = (document.version().0 - base.0) as usize;
@@ -245,7 +245,7 @@ fn rebase(session: &Session) {
 fn push(document: &mut Document, client: &ClientId, changes: &str) {
     let committed = document.push(
         document.version(),
-        &[Incoming { client, changes }],
+        &[IncomingUpdate { client, changes }],
         &LIMITS,
         RebaseBudget::UNLIMITED,
     );

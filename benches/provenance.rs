@@ -10,8 +10,8 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use copydesk::document::provenance::{Entry, Placements, Provenance, Replay};
-use copydesk::document::{ChangeSet, Edit};
+use copydesk::document::provenance::{Provenance, ProvenanceReplay, ReplayEntry, UpdatePlacements};
+use copydesk::document::{ChangeSet, TextEdit};
 use copydesk::ids::{UserId, Version};
 use flate2::read::GzDecoder;
 use rustix::time::{ClockId, clock_gettime};
@@ -68,7 +68,7 @@ fn measure(name: &str, path: &Path, trace: &Trace) -> Result<(), Box<dyn Error>>
     for (at, deleted, inserted) in trace.txns.iter().flat_map(|it| &it.patches) {
         let insert: String =
             inserted.chars().map(|c| if c.len_utf16() == 1 { c } else { '?' }).collect();
-        let edit = Edit { from: *at, to: at + deleted, insert };
+        let edit = TextEdit { from: *at, to: at + deleted, insert };
         let change =
             ChangeSet::of(len, &[edit]).map_err(|error| format!("{}: {error}", path.display()))?;
         len = change.new_len();
@@ -76,11 +76,12 @@ fn measure(name: &str, path: &Path, trace: &Trace) -> Result<(), Box<dyn Error>>
     }
     let people = ["ana", "bo", "cas"].map(UserId::from);
     let before = cpu_ns();
-    let mut replay = Replay::new(Provenance::beginning(start), Version(0), &[] as &[Placements]);
+    let mut replay =
+        ProvenanceReplay::new(Provenance::beginning(start), Version(0), &[] as &[UpdatePlacements]);
     for (number, change) in changes.iter().enumerate() {
         let author = &people[number / TURN % people.len()];
         let at_ms = number as u64 * BETWEEN_MS;
-        replay.follow(&Entry { change, author, at_ms, origin: None, placements: None })?;
+        replay.follow(&ReplayEntry { change, author, at_ms, origin: None, placements: None })?;
     }
     let each = (cpu_ns() - before) / changes.len().max(1) as f64;
     let provenance = replay.provenance();

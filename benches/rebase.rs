@@ -6,11 +6,11 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
 use copydesk::document::diff::DraftPart;
-use copydesk::document::{ChangeSet, Edit, Text};
+use copydesk::document::{ChangeSet, Text, TextEdit};
 use copydesk::ids::Version;
 use copydesk::review::{
-    Arrival, Choice, Clock, Committed, Decision, HunkVerdict, Person, Policy, Preview, Proposal,
-    Request, Requirements, Verdict,
+    ApprovalRequest, ArrivedHunks, CommittedUpdate, Decision, DecisionPolicy, DecisionRequirements,
+    HunkChoice, HunkVerdict, Person, Preview, ProposedCall, RequestTimes, RequestVerdict,
 };
 use copydesk::who::{Principal, Role};
 use fastrand::Rng;
@@ -31,7 +31,7 @@ fn main() {
             || request.clone(),
             |mut request| {
                 for (change, after) in &typed {
-                    let update = Committed::new(change, after);
+                    let update = CommittedUpdate::new(change, after);
                     for hunk in &mut request.hunks {
                         hunk.rebase_over(&update);
                     }
@@ -46,14 +46,15 @@ fn main() {
     let text = Text::new(&text());
     let ready = request(100, &text);
     let half = ready.hunks.iter().step_by(2);
-    let verdicts = half.map(|h| HunkVerdict::plain(h.id.clone(), Choice::Accept)).collect();
-    let decision = Decision { hunks: Some(verdicts), ..Decision::plain(Verdict::Approve) };
+    let verdicts = half.map(|h| HunkVerdict::plain(h.id.clone(), HunkChoice::Accept)).collect();
+    let decision = Decision { hunks: Some(verdicts), ..Decision::plain(RequestVerdict::Approve) };
     let who =
         Principal { user: "ann".into(), name: "Ann".into(), role: Role::Owner, document: None };
     let us = best(
         || ready.clone(),
         |mut request| {
-            let outcome = request.decide(&decision, &who, &text, 1, &Requirements::default());
+            let outcome =
+                request.decide(&decision, &who, &text, 1, &DecisionRequirements::default());
             let outcome = outcome.expect("it can be accepted");
             assert_eq!(outcome.decided.len(), 50);
         },
@@ -87,7 +88,7 @@ fn text() -> String {
 }
 
 /// Hunks of one or two words, evenly spread.
-fn request(count: usize, text: &Text) -> Request {
+fn request(count: usize, text: &Text) -> ApprovalRequest {
     let step = text.len() / count / 12 * 12;
     let part = |from: usize| DraftPart {
         from,
@@ -97,8 +98,8 @@ fn request(count: usize, text: &Text) -> Request {
     };
     let drafts = (0..count).map(|n| vec![part(n * step)].into()).collect();
     let id = "req_1".into();
-    let arrival = Arrival::map(&id, drafts, text, []).expect("the drafts fit the text");
-    let proposal = Proposal {
+    let arrival = ArrivedHunks::map(&id, drafts, text, []).expect("the drafts fit the text");
+    let proposal = ProposedCall {
         id,
         tool: "update_full_document".into(),
         input: serde_json::Value::Null,
@@ -114,10 +115,10 @@ fn request(count: usize, text: &Text) -> Request {
         preview: Preview::generic(),
         touched: None,
         source: String::new(),
-        policy: Policy::Any.into(),
+        policy: DecisionPolicy::Any.into(),
         again_of: None,
     };
-    Request::open(proposal, arrival, Version(0), Clock::start(0, 0))
+    ApprovalRequest::open(proposal, arrival, Version(0), RequestTimes::start(0, 0))
 }
 
 /// Somebody types in runs at random places; every fourth key takes a letter back.
@@ -132,10 +133,10 @@ fn typing(updates: usize) -> Vec<(ChangeSet, Text)> {
         }
         let edit = if random.u8(0..4) == 0 && at > 0 {
             at -= 1;
-            Edit { from: at, to: at + 1, insert: String::new() }
+            TextEdit { from: at, to: at + 1, insert: String::new() }
         } else {
             at += 1;
-            Edit { from: at - 1, to: at - 1, insert: "x".into() }
+            TextEdit { from: at - 1, to: at - 1, insert: "x".into() }
         };
         let change = ChangeSet::of(text.len(), &[edit]).expect("the edit fits the text");
         change.apply(&mut text).expect("the change fits the text");

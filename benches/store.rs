@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use copydesk::ids::{DocumentId, Version};
-use copydesk::store::{Access, DocumentRecord, Op, Store, UpdateRecord};
+use copydesk::store::{DocumentRecord, Store, StoreAccess, StoreOp, UpdateRecord};
 use serde_json::json;
 
 const LENGTH: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ async fn main() {
 
 async fn measure(rooms: usize) {
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::open(directory.path(), Access::Serve).await.expect("a store");
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.expect("a store");
     for room in 0..rooms {
         store.commit(create(room)).await.expect("a document");
     }
@@ -50,13 +50,14 @@ async fn type_on(store: Store, room: usize, until: Instant) {
             at_ms: version.0,
             origin: None,
         };
-        let op = Op::AppendUpdates { document: id(room), from: version, updates: vec![update] };
+        let op =
+            StoreOp::AppendUpdates { document: id(room), from: version, updates: vec![update] };
         store.commit(op).await.expect("durable");
         version = version.next();
     }
 }
 
-fn create(room: usize) -> Op {
+fn create(room: usize) -> StoreOp {
     let record = DocumentRecord {
         id: id(room),
         title: "Typing".to_owned(),
@@ -67,7 +68,7 @@ fn create(room: usize) -> Op {
         unlisted_owner: None,
         deleted: false,
     };
-    Op::CreateDocument { record, text: String::new() }
+    StoreOp::CreateDocument { record, text: String::new() }
 }
 
 fn id(room: usize) -> DocumentId {

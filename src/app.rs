@@ -26,23 +26,23 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::{Agents, Bypass};
-use crate::auth::{Auth, Secret, owner_secret};
-use crate::cli::{Cli, Command, ExportArgs};
-use crate::config::Config;
-use crate::connections::{Connections, Limits};
-use crate::export::{Format, Manuscript};
-use crate::files::Files;
+use crate::agent::{AgentService, BypassPolicy};
+use crate::auth::{Authenticator, TokenSecret, owner_secret};
+use crate::cli::{Command, CommandLine, ExportArgs};
+use crate::config::ServerConfig;
+use crate::connections::{ConnectionLimits, ConnectionRegistry};
+use crate::export::{ExportFormat, ExportInput};
+use crate::files::FileSync;
 use crate::http::guard::AllowedHosts;
 use crate::ids::DocumentId;
 use crate::ids::MemberId;
-use crate::room::clock::Clock;
-use crate::room::event::{Announcement, Event};
-use crate::room::{Draft, NewDocument, Rooms, credits};
-use crate::room::{Outlet, Ready};
-use crate::socket::{Door, Sockets};
-use crate::store::{Access, Op, Store};
-use crate::webhook::{Courier, Reach};
+use crate::room::clock::WallClock;
+use crate::room::event::{RoomEvent, ServerEvent};
+use crate::room::{EncodedEvent, EventSink};
+use crate::room::{ExportSnapshot, NewDocument, RoomRegistry, credits};
+use crate::socket::{SocketRegistry, SocketState};
+use crate::store::{Store, StoreAccess, StoreOp};
+use crate::webhook::{AddressPolicy, DeliveryWorker};
 use crate::{failpoint, http, mcp, socket};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
@@ -60,10 +60,10 @@ const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md")
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
 /// Does what the command line says.
-pub async fn run(cli: Cli) -> Result<Ending> {
+pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
     match cli.command {
-        None => serve(Config::load(cli.serve)?).await?,
-        Some(Command::Serve(args)) => serve(Config::load(args)?).await?,
+        None => serve(ServerConfig::load(cli.serve)?).await?,
+        Some(Command::Serve(args)) => serve(ServerConfig::load(args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
         Some(Command::Export(args)) => match args.url.clone() {
             Some(url) => remote::export(&url, args).await?,
@@ -84,12 +84,12 @@ pub async fn run(cli: Cli) -> Result<Ending> {
         Some(Command::Restore(args)) => backup::restore(args).await?,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
-    Ok(Ending::Fine)
+    Ok(CommandOutcome::Fine)
 }
 
 /// How a command ended that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum CommandOutcome {
     /// As it should.
     Fine,
     /// The data has something wrong with it.
@@ -102,7 +102,7 @@ pub enum Ending {
     Late,
 }
 
-impl Ending {
+impl CommandOutcome {
     /// The exit code of the process.
     pub fn code(self) -> u8 {
         match self {
@@ -115,7 +115,7 @@ impl Ending {
 }
 
 /// Runs the server until it is told to stop.
-async fn serve(config: Config) -> Result<()> {
+async fn serve(config: ServerConfig) -> Result<()> {
     #[cfg(feature = "failpoints")]
     if let Some(walk) = crate::config::failpoints().filter(|walk| !failpoint::arm(walk)) {
         bail!("there is no such failpoint: {walk}");
@@ -124,7 +124,7 @@ async fn serve(config: Config) -> Result<()> {
         .await
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     let bound = listener.local_addr()?;
-    let house = House::build(&config).await?;
+    let house = Server::build(&config).await?;
     failpoint::pass("app.opened");
     house.welcome().await?;
     house.agents.resume().await?;
@@ -140,7 +140,7 @@ async fn serve(config: Config) -> Result<()> {
     let supervision = tokio::spawn(house.connections.clone().supervise());
     let watch =
         tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
-    let courier = Courier::new(house.store.clone(), house.clock.clone(), reach(&config));
+    let courier = DeliveryWorker::new(house.store.clone(), house.clock.clone(), reach(&config));
     let courier = tokio::spawn(courier.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
@@ -159,74 +159,87 @@ async fn serve(config: Config) -> Result<()> {
 }
 
 /// The parts of a server.
-struct House {
+struct Server {
     store: Store,
-    auth: Auth,
-    secret: Secret,
-    sockets: Sockets,
+    auth: Authenticator,
+    secret: TokenSecret,
+    sockets: SocketRegistry,
     /// Tells MCP clients which documents changed.
-    changes: mcp::Changes,
-    rooms: Rooms,
-    agents: Agents,
+    changes: mcp::DocumentChanges,
+    rooms: RoomRegistry,
+    agents: AgentService,
     conversations: http::Conversations,
-    files: Option<Files>,
-    clock: Clock,
-    connections: Connections,
+    files: Option<FileSync>,
+    clock: WallClock,
+    connections: ConnectionRegistry,
     workers: TaskTracker,
     /// Ends MCP sessions.
     no_sessions: CancellationToken,
 }
 
 /// Everybody who listens to rooms.
-struct Outlets(Sockets, mcp::Changes);
+struct EventFanOut(SocketRegistry, mcp::DocumentChanges);
 
-impl Outlet for Outlets {
-    fn ready(&self, document: &DocumentId, event: &Event) -> Ready {
+impl EventSink for EventFanOut {
+    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
         self.0.ready(document, event)
     }
 
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event, ready: &Ready) {
+    fn tell(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        ready: &EncodedEvent,
+    ) {
         self.0.tell(document, members, event, ready);
         self.1.tell(document, members, event, ready);
     }
 
-    fn announce(&self, news: &Announcement) {
+    fn announce(&self, news: &ServerEvent) {
         self.0.announce(news);
         self.1.announce(news);
     }
 }
 
-impl House {
-    async fn build(config: &Config) -> Result<Self> {
-        let store = Store::open(&config.data, Access::Serve).await?;
-        let clock = Clock::system();
-        let auth = Auth::new(store.clone());
+impl Server {
+    async fn build(config: &ServerConfig) -> Result<Self> {
+        let store = Store::open(&config.data, StoreAccess::Serve).await?;
+        let clock = WallClock::system();
+        let auth = Authenticator::new(store.clone());
         let secret = match &config.token {
-            Some(token) => Secret::chosen(token)?,
+            Some(token) => TokenSecret::chosen(token)?,
             None => owner_secret(&config.data)?,
         };
         auth.set_owner(&secret, clock.now_ms()).await?;
         let settings = settings::started_with(config);
-        let sockets = Sockets::new(store.clone(), clock.clone());
-        let changes = mcp::Changes::default();
-        let outlet = Arc::new(Outlets(sockets.clone(), changes.clone()));
-        let rooms = Rooms::new(store.clone(), outlet, settings, clock.clone());
+        let sockets = SocketRegistry::new(store.clone(), clock.clone());
+        let changes = mcp::DocumentChanges::default();
+        let outlet = Arc::new(EventFanOut(sockets.clone(), changes.clone()));
+        let rooms = RoomRegistry::new(store.clone(), outlet, settings, clock.clone());
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
-        let bypass = if config.allow_bypass { Bypass::Allowed } else { Bypass::Forbidden };
+        let bypass =
+            if config.allow_bypass { BypassPolicy::Allowed } else { BypassPolicy::Forbidden };
         let mut tools = workspace::tools(config)?;
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
-            let started = Files::start(store.clone(), rooms.clone(), workspace).await?;
+            let started = FileSync::start(store.clone(), rooms.clone(), workspace).await?;
             tools = tools.with_files(started.clone());
             files = Some(started);
         }
-        let agents =
-            Agents::with_tools(tools, store.clone(), rooms.clone(), models, bypass, clock.clone());
+        let agents = AgentService::with_tools(
+            tools,
+            store.clone(),
+            rooms.clone(),
+            models,
+            bypass,
+            clock.clone(),
+        );
         let (conversations, workers) =
             (http::Conversations::open(store.clone()).await?, TaskTracker::new());
         let no_sessions = CancellationToken::new();
-        let connections = Connections::new(Limits {
+        let connections = ConnectionRegistry::new(ConnectionLimits {
             memory: config.connection_memory,
             open_files: serving::open_files(),
         });
@@ -257,17 +270,17 @@ impl House {
             text: SAMPLE.to_owned(),
             unlisted_owner: None,
         };
-        self.rooms.create(sample, &Auth::owner()).await?;
-        let welcomed = Op::PutSetting { key: "welcomed".to_owned(), value: "yes".to_owned() };
+        self.rooms.create(sample, &Authenticator::owner()).await?;
+        let welcomed = StoreOp::PutSetting { key: "welcomed".to_owned(), value: "yes".to_owned() };
         Ok(self.store.commit(welcomed).await?)
     }
 
-    fn doors(&self, config: &Config, bound: SocketAddr) -> (Router, SocketIo) {
+    fn doors(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
         let inside = http::router(self.http_door(config)).merge(mcp::router(self.mcp_door(config)));
         let (outside, io) = sockets::around(inside);
         socket::register(
             &io,
-            Door {
+            SocketState {
                 store: self.store.clone(),
                 auth: self.auth.clone(),
                 rooms: self.rooms.clone(),
@@ -275,7 +288,7 @@ impl House {
                 files: self.files.clone(),
                 sockets: self.sockets.clone(),
                 clock: self.clock.clone(),
-                everyone: config.no_auth.then(Auth::owner),
+                everyone: config.no_auth.then(Authenticator::owner),
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
@@ -289,30 +302,30 @@ impl House {
         (router, io)
     }
 
-    fn http_door(&self, config: &Config) -> http::Door {
-        http::Door {
+    fn http_door(&self, config: &ServerConfig) -> http::HttpState {
+        http::HttpState {
             store: self.store.clone(),
             auth: self.auth.clone(),
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             conversations: self.conversations.clone(),
-            reading: http::Reading::new(self.connections.accounts().clone()),
+            reading: http::BodyQuota::new(self.connections.accounts().clone()),
             files: self.files.clone(),
             readiness: http::Readiness::default(),
             clock: self.clock.clone(),
             reach: reach(config),
-            everyone: config.no_auth.then(Auth::owner),
+            everyone: config.no_auth.then(Authenticator::owner),
         }
     }
 
-    fn mcp_door(&self, config: &Config) -> mcp::Door {
-        mcp::Door {
+    fn mcp_door(&self, config: &ServerConfig) -> mcp::McpState {
+        mcp::McpState {
             store: self.store.clone(),
             auth: self.auth.clone(),
             rooms: self.rooms.clone(),
             agents: self.agents.clone(),
             clock: self.clock.clone(),
-            everyone: config.no_auth.then(Auth::owner),
+            everyone: config.no_auth.then(Authenticator::owner),
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
@@ -342,12 +355,12 @@ impl House {
 }
 
 /// Where webhooks may lead.
-fn reach(config: &Config) -> Reach {
-    if config.allow_private_webhooks { Reach::Everywhere } else { Reach::Public }
+fn reach(config: &ServerConfig) -> AddressPolicy {
+    if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
 }
 
 /// Sees to it that nobody stays longer than their token is good, and that their votes go with them.
-async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
+async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock) {
     let mut changes = auth.changes();
     let mut ticks = tokio::time::interval(SWEEP);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -365,7 +378,7 @@ async fn watch_tokens(auth: Auth, rooms: Rooms, clock: Clock) {
 }
 
 /// Says on standard output where the server is: the two lines a script waits for.
-fn announce(config: &Config, bound: SocketAddr, secret: &Secret) -> Result<()> {
+fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> Result<()> {
     let link = if config.no_auth {
         format!("http://{bound}/")
     } else {
@@ -390,7 +403,7 @@ async fn visit(data: Option<PathBuf>) -> Result<Store> {
     if !Store::is_at(&data) {
         bail!("there is no copydesk data in {}; use --data", data.display());
     }
-    Ok(Store::open(&data, Access::Visit).await?)
+    Ok(Store::open(&data, StoreAccess::Visit).await?)
 }
 
 /// Writes a document into a file or to standard output.
@@ -417,13 +430,17 @@ async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
 }
 
 /// A document with everything its file tells of it.
-async fn manuscript(store: &Store, id: &DocumentId, format: Format) -> Result<Manuscript> {
-    let Draft { title, version, text, requests } = Draft::stored(store, id).await?;
+async fn manuscript(store: &Store, id: &DocumentId, format: ExportFormat) -> Result<ExportInput> {
+    let ExportSnapshot { title, version, text, requests } =
+        ExportSnapshot::stored(store, id).await?;
     let credits = match format {
-        Format::Json => credits(store, id, version, 0..text.len()).await?,
-        Format::Markdown | Format::Html | Format::Docx | Format::CriticMarkup => Vec::new(),
+        ExportFormat::Json => credits(store, id, version, 0..text.len()).await?,
+        ExportFormat::Markdown
+        | ExportFormat::Html
+        | ExportFormat::Docx
+        | ExportFormat::CriticMarkup => Vec::new(),
     };
-    Ok(Manuscript { id: id.clone(), title, version, text, requests, credits })
+    Ok(ExportInput { id: id.clone(), title, version, text, requests, credits })
 }
 
 /// Waits for SIGTERM or SIGINT.

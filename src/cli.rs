@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::export::Format;
+use crate::export::ExportFormat;
 use crate::who::Role;
 
 /// A document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
 #[derive(Debug, Parser)]
 #[command(name = "copydesk", version, args_conflicts_with_subcommands = true)]
-pub struct Cli {
+pub struct CommandLine {
     /// What to do; `serve` if nothing is said.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -378,7 +378,7 @@ impl ShellArg {
 
 /// The command line without what only programs start.
 fn for_people() -> clap::Command {
-    let whole = Cli::command();
+    let whole = CommandLine::command();
     let shown = whole.get_subcommands().filter(|it| !it.is_hide_set()).cloned();
     clap::Command::new("copydesk")
         .version(env!("CARGO_PKG_VERSION"))
@@ -469,7 +469,7 @@ pub enum FormatArg {
     Json,
 }
 
-impl From<FormatArg> for Format {
+impl From<FormatArg> for ExportFormat {
     fn from(format: FormatArg) -> Self {
         match format {
             FormatArg::Md => Self::Markdown,

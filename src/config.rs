@@ -19,7 +19,7 @@ const DEFAULT_FILE: &str = "copydesk.toml";
 /// How a server is to run.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
-pub struct Config {
+pub struct ServerConfig {
     /// Where to listen.
     pub listen: SocketAddr,
     /// Where documents are kept.
@@ -51,16 +51,16 @@ pub struct Config {
     /// Open the editor in a browser.
     pub open: bool,
     /// How to reach the Messages API.
-    pub anthropic: Provider,
+    pub anthropic: ProviderConfig,
     /// How to reach chat completions.
-    pub openai: Provider,
+    pub openai: ProviderConfig,
     /// The Claude CLI; `None` where it is not installed.
-    pub claude: Option<ClaudeCli>,
+    pub claude: Option<ClaudeCliConfig>,
 }
 
 /// How to start the Claude CLI.
 #[derive(Clone)]
-pub struct ClaudeCli {
+pub struct ClaudeCliConfig {
     /// The CLI: a file that can be run.
     pub program: PathBuf,
     /// This program.
@@ -69,14 +69,14 @@ pub struct ClaudeCli {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-impl std::fmt::Debug for ClaudeCli {
+impl std::fmt::Debug for ClaudeCliConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The environment has secrets in it.
         f.debug_struct("ClaudeCli").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-impl ClaudeCli {
+impl ClaudeCliConfig {
     /// Looks for it: at this path, or under this name where programs are.
     fn find(named: &Path) -> Option<Self> {
         let is_program = |path: &PathBuf| {
@@ -111,14 +111,14 @@ fn may_be_run(_: &std::fs::Metadata) -> bool {
 
 /// How to reach a provider of models.
 #[derive(Clone, Default)]
-pub struct Provider {
+pub struct ProviderConfig {
     /// `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`
     pub key: Option<String>,
     /// `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`
     pub base_url: Option<String>,
 }
 
-impl Provider {
+impl ProviderConfig {
     fn of(name: &str) -> Self {
         let variable = |what| variable(&format!("{name}_{what}"));
         Self { key: variable("API_KEY"), base_url: variable("BASE_URL") }
@@ -130,7 +130,7 @@ impl Provider {
     }
 }
 
-impl std::fmt::Debug for Provider {
+impl std::fmt::Debug for ProviderConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = if self.key.is_some() { "set" } else { "not set" };
         f.debug_struct("Provider").field("key", &key).field("base_url", &self.base_url).finish()
@@ -211,7 +211,7 @@ pub enum ConfigError {
 /// What `copydesk.toml` may say; the same names as the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-struct File {
+struct ConfigFile {
     listen: Option<SocketAddr>,
     data: Option<PathBuf>,
     model: Option<String>,
@@ -229,13 +229,13 @@ struct File {
     open: Option<bool>,
 }
 
-impl Config {
+impl ServerConfig {
     /// Puts flags, variables, the file and the defaults together.
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
-        let file = File::read(args.config.as_deref())?;
-        let (anthropic, openai) = (Provider::of("ANTHROPIC"), Provider::of("OPENAI"));
+        let file = ConfigFile::read(args.config.as_deref())?;
+        let (anthropic, openai) = (ProviderConfig::of("ANTHROPIC"), ProviderConfig::of("OPENAI"));
         let claude = args.claude_binary.or(file.claude_binary);
-        let claude = ClaudeCli::find(claude.as_deref().unwrap_or(Path::new("claude")));
+        let claude = ClaudeCliConfig::find(claude.as_deref().unwrap_or(Path::new("claude")));
         let mut models = match args.model.or(file.model) {
             Some(names) => ModelChoice::parse_all(&names)?,
             None => ModelChoice::at_hand(&anthropic, &openai),
@@ -311,7 +311,7 @@ fn megabytes(count: u32) -> Result<usize, ConfigError> {
 impl ModelChoice {
     /// What can be asked without being told: whatever there are credentials for, and the offline editor. A key alone
     /// does not make `openai` the default, since it may be there for other programs.
-    fn at_hand(anthropic: &Provider, openai: &Provider) -> Vec<Self> {
+    fn at_hand(anthropic: &ProviderConfig, openai: &ProviderConfig) -> Vec<Self> {
         let mut models = Vec::new();
         models.extend(anthropic.key.as_ref().map(|_| Self::Anthropic(None)));
         models.extend(openai.base_url.as_ref().map(|_| Self::OpenAi(None)));
@@ -350,7 +350,7 @@ impl ModelChoice {
     }
 }
 
-impl File {
+impl ConfigFile {
     /// Reads the named file, or the default one if it is there.
     fn read(named: Option<&Path>) -> Result<Self, ConfigError> {
         let path = named.unwrap_or(Path::new(DEFAULT_FILE));
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn without_options_the_server_is_private_and_asks() {
-        let config = Config::load(ServeArgs::default()).unwrap();
+        let config = ServerConfig::load(ServeArgs::default()).unwrap();
         assert!(config.listen.ip().is_loopback());
         assert_eq!(config.approvals, None);
         assert!(!config.no_auth);
@@ -407,15 +407,17 @@ mod tests {
     fn no_auth_is_refused_where_others_could_come_in() {
         let listen = "0.0.0.0:4680".parse().unwrap();
         let args = ServeArgs { no_auth: true, listen: Some(listen), ..ServeArgs::default() };
-        assert!(matches!(Config::load(args), Err(ConfigError::OpenToAll(at)) if at == listen));
+        assert!(
+            matches!(ServerConfig::load(args), Err(ConfigError::OpenToAll(at)) if at == listen)
+        );
     }
 
     #[test]
     fn commands_need_a_folder_to_run_in() {
         let args = ServeArgs { enable_bash: true, ..ServeArgs::default() };
-        assert!(matches!(Config::load(args.clone()), Err(ConfigError::NoWorkspace)));
+        assert!(matches!(ServerConfig::load(args.clone()), Err(ConfigError::NoWorkspace)));
         let args = ServeArgs { workspace: Some(".".into()), ..args };
-        assert!(Config::load(args).unwrap().enable_bash);
+        assert!(ServerConfig::load(args).unwrap().enable_bash);
     }
 
     #[test]
@@ -424,14 +426,14 @@ mod tests {
         let path = dir.path().join("claude");
         let args = || ServeArgs { claude_binary: Some(path.clone()), ..ServeArgs::default() };
         let offers = |args| {
-            let models = Config::load(args).unwrap().models;
+            let models = ServerConfig::load(args).unwrap().models;
             models.contains(&ModelChoice::Claude(None))
         };
         assert!(!offers(args()));
         std::fs::write(&path, "#!/bin/sh\n").unwrap();
         assert!(!offers(args()), "it cannot be run");
         let asked = ServeArgs { model: Some("claude-cli".into()), ..args() };
-        assert!(matches!(Config::load(asked), Err(ConfigError::NoCli)));
+        assert!(matches!(ServerConfig::load(asked), Err(ConfigError::NoCli)));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -472,9 +474,9 @@ mod tests {
         assert_eq!(parse("script:a,b"), [ModelChoice::Script("a,b".into())]);
         assert!(ModelChoice::parse_all("anthropic,").is_err());
 
-        let (none, key) = (Provider::default(), || Some("k".to_owned()));
-        let with_key = Provider { key: key(), base_url: None };
-        let local = Provider { key: None, base_url: Some("http://localhost:11434".into()) };
+        let (none, key) = (ProviderConfig::default(), || Some("k".to_owned()));
+        let with_key = ProviderConfig { key: key(), base_url: None };
+        let local = ProviderConfig { key: None, base_url: Some("http://localhost:11434".into()) };
         let at_hand = |a, o| ModelChoice::at_hand(a, o);
         assert_eq!(at_hand(&none, &none), [ModelChoice::Harper]);
         assert_eq!(at_hand(&none, &with_key), [ModelChoice::Harper]);
@@ -488,12 +490,12 @@ mod tests {
         let path = dir.path().join("copydesk.toml");
         std::fs::write(&path, "listne = '127.0.0.1:1'").unwrap();
         let args = ServeArgs { config: Some(path), ..ServeArgs::default() };
-        assert!(matches!(Config::load(args), Err(ConfigError::Invalid { .. })));
+        assert!(matches!(ServerConfig::load(args), Err(ConfigError::Invalid { .. })));
     }
 
     #[test]
     fn the_key_is_never_printed() {
-        let shown = Provider { key: Some("sk-ant-x".into()), base_url: None };
+        let shown = ProviderConfig { key: Some("sk-ant-x".into()), base_url: None };
         assert!(!format!("{shown:?}").contains("sk-ant"));
     }
 }

@@ -22,11 +22,11 @@ const NICENESS: i32 = 10;
 #[error("the server could not finish working this out")]
 pub struct JobLost;
 
-type Job = Box<dyn FnOnce() + Send>;
+type PoolJob = Box<dyn FnOnce() + Send>;
 
 /// The threads of this process, and who has a job there.
 struct CpuPool {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<PoolJob>,
     /// Held by each person's job while it waits for a thread and runs.
     turns: Mutex<HashMap<String, Arc<Turn<()>>>>,
 }
@@ -74,7 +74,7 @@ fn pool() -> &'static CpuPool {
 
 impl CpuPool {
     fn start() -> Self {
-        let (jobs, waiting) = mpsc::channel::<Job>();
+        let (jobs, waiting) = mpsc::channel::<PoolJob>();
         let waiting = Arc::new(Mutex::new(waiting));
         for number in 0..threads() {
             let waiting = Arc::clone(&waiting);
@@ -105,7 +105,7 @@ fn threads() -> usize {
     if cfg!(target_os = "linux") { (2 * processors).max(4) } else { spare }
 }
 
-fn serve(waiting: &Mutex<mpsc::Receiver<Job>>) {
+fn serve(waiting: &Mutex<mpsc::Receiver<PoolJob>>) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
         tracing::debug!(%error, "long work has the priority of everything else");

@@ -67,18 +67,18 @@ mod armed {
         "agent.ended",
     ];
 
-    struct Walk {
+    struct CrashPlan {
         places: Vec<String>,
         passed: AtomicUsize,
     }
 
-    static WALK: OnceLock<Walk> = OnceLock::new();
+    static WALK: OnceLock<CrashPlan> = OnceLock::new();
 
     /// From now on the process dies at the end of this walk; `false` if it names a place there is not.
     pub fn arm(walk: &str) -> bool {
         let places: Vec<String> = walk.split('>').map(str::to_owned).collect();
         let known = places.iter().all(|place| PLACES.contains(&place.as_str()));
-        known && WALK.set(Walk { places, passed: AtomicUsize::new(0) }).is_ok()
+        known && WALK.set(CrashPlan { places, passed: AtomicUsize::new(0) }).is_ok()
     }
 
     /// Whether there is a walk at all.

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use copydesk::cli::Cli;
+use copydesk::cli::CommandLine;
 use copydesk::{app, telemetry};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = CommandLine::parse();
     telemetry::start();
     match app::run(cli).await {
         Ok(ending) => ExitCode::from(ending.code()),

@@ -1,7 +1,7 @@
 //! Pending changes move alike on the server and in the editor: cases played by `web/src/review/parity.test.ts`, replayed here.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
-use copydesk::document::{ChangeSet, Limits, Text};
+use copydesk::document::{ChangeLimits, ChangeSet, Text};
 use copydesk::review::{DraftPart, Hunk, HunkDraft};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn replay(case: &Value) -> usize {
     let mut hunk = Hunk::new(&"req".into(), 1, HunkDraft::from(parts), &text).unwrap();
     let steps = case["steps"].as_array().unwrap();
     for (number, step) in steps.iter().enumerate() {
-        let change = ChangeSet::parse(&step["changes"].to_string(), &Limits::NONE).unwrap();
+        let change = ChangeSet::parse(&step["changes"].to_string(), &ChangeLimits::NONE).unwrap();
         change.apply(&mut text).unwrap();
         hunk.rebase(&change, &text);
         let places: Vec<[usize; 3]> =

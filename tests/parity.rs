@@ -5,8 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read is a failed test")]
 
 use copydesk::document::{
-    Assoc, ChangeError, ChangeSet, Document, Edit, Incoming, Limits, MapMode, Order, PositionError,
-    RebaseBudget, Text, Touch,
+    ChangeError, ChangeLimits, ChangeSet, Document, IncomingUpdate, InsertSide, MapMode, MapOrder,
+    PositionError, RangeTouch, RebaseBudget, Text, TextEdit,
 };
 use copydesk::ids::{ClientId, Version};
 use serde::de::DeserializeOwned;
@@ -25,14 +25,14 @@ fn sets_are_made_and_applied_as_by_codemirror() {
     replay("of", 5000, |(text, edits, json, result): OfCase| {
         let mut text = Text::new(&text);
         let edits: Vec<_> =
-            edits.into_iter().map(|(from, to, insert)| Edit { from, to, insert }).collect();
+            edits.into_iter().map(|(from, to, insert)| TextEdit { from, to, insert }).collect();
         let change = ChangeSet::of(text.len(), &edits).unwrap();
         assert_eq!(change.to_json(), json);
         assert_eq!(change, set(&json));
         let mut document = Document::new(text.clone(), Version(0));
-        let typed = [Incoming { client: &ClientId::from("a"), changes: &json }];
+        let typed = [IncomingUpdate { client: &ClientId::from("a"), changes: &json }];
         let committed = document
-            .push(Version(0), &typed, &Limits::NONE, RebaseBudget::UNLIMITED)
+            .push(Version(0), &typed, &ChangeLimits::NONE, RebaseBudget::UNLIMITED)
             .unwrap()
             .next()
             .unwrap();
@@ -51,9 +51,9 @@ fn sets_are_combined_as_by_codemirror() {
         let (text, a, b, next, a_over_b, a_before_b, b_over_a, a_then_next, inverse, result) = case;
         let text = Text::new(&text);
         let [a, b, next] = [&a, &b, &next].map(|json| set(json));
-        assert_eq!(a.map(&b, Order::After).unwrap().to_json(), a_over_b);
-        assert_eq!(a.map(&b, Order::Before).unwrap().to_json(), a_before_b);
-        assert_eq!(b.map(&a, Order::After).unwrap().to_json(), b_over_a);
+        assert_eq!(a.map(&b, MapOrder::After).unwrap().to_json(), a_over_b);
+        assert_eq!(a.map(&b, MapOrder::Before).unwrap().to_json(), a_before_b);
+        assert_eq!(b.map(&a, MapOrder::After).unwrap().to_json(), b_over_a);
         assert_eq!(a.compose(&next).unwrap().to_json(), a_then_next);
         assert_eq!(a.invert(&text).unwrap().to_json(), inverse);
         for (first, second) in [(a, b_over_a), (b, a_before_b)] {
@@ -80,7 +80,8 @@ fn an_inverse_leads_back() {
 fn positions_are_mapped_as_by_codemirror() {
     replay("positions", 4000, |(length, change, mapped, touched): PositionsCase| {
         let change = set(&change);
-        let sides = MODES.iter().flat_map(|&mode| [(mode, Assoc::Before), (mode, Assoc::After)]);
+        let sides =
+            MODES.iter().flat_map(|&mode| [(mode, InsertSide::Before), (mode, InsertSide::After)]);
         for ((mode, assoc), expected) in sides.zip(mapped) {
             let found: Vec<_> =
                 (0..=length).map(|at| change.map_pos_tracked(at, assoc, mode)).collect();
@@ -96,7 +97,7 @@ fn changes_that_split_a_character_are_refused() {
     replay("refused", 1500, |(text, json, reason): RefusedCase| {
         let mut text = Text::new(&text);
         let before = text.clone();
-        let error = match ChangeSet::parse(&json, &Limits::NONE) {
+        let error = match ChangeSet::parse(&json, &ChangeLimits::NONE) {
             Ok(change) => change.apply(&mut text).unwrap_err(),
             Err(error) => error,
         };
@@ -117,9 +118,9 @@ fn sessions_of_many_editors_end_as_with_codemirror() {
         for (version, client, updates, committed) in pushes {
             let client = ClientId::from(client);
             let incoming: Vec<_> =
-                updates.iter().map(|changes| Incoming { client: &client, changes }).collect();
+                updates.iter().map(|changes| IncomingUpdate { client: &client, changes }).collect();
             let updates = document
-                .push(Version(version), &incoming, &Limits::NONE, RebaseBudget::UNLIMITED)
+                .push(Version(version), &incoming, &ChangeLimits::NONE, RebaseBudget::UNLIMITED)
                 .unwrap();
             let found: Vec<_> = updates.map(|update| String::from(update.changes)).collect();
             assert_eq!(found, committed);
@@ -147,7 +148,7 @@ fn replay<Case: DeserializeOwned>(name: &str, count: usize, check: impl Fn(Case)
 
 /// A set that is read, and written as it was.
 fn set(json: &str) -> ChangeSet {
-    let set = ChangeSet::parse(json, &Limits::NONE).unwrap();
+    let set = ChangeSet::parse(json, &ChangeLimits::NONE).unwrap();
     assert_eq!(set.to_json(), json);
     set
 }
@@ -155,9 +156,9 @@ fn set(json: &str) -> ChangeSet {
 /// How a change meets the ranges that begin at `from`: 0 not, 1 touches, 2 covers.
 fn touches(change: &ChangeSet, from: usize, length: usize) -> String {
     let digit = |to| match change.touches_range(from, to) {
-        Touch::None => '0',
-        Touch::Touches => '1',
-        Touch::Covers => '2',
+        RangeTouch::None => '0',
+        RangeTouch::Touches => '1',
+        RangeTouch::Covers => '2',
     };
     (from..=length).map(digit).collect()
 }

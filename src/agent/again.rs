@@ -12,15 +12,15 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId};
-use crate::store::{Op, RunRecord};
-use crate::tools::Outcome;
+use crate::store::{RunRecord, StoreOp};
+use crate::tools::ToolOutcome;
 
-use super::call::{Mark, Namer, called};
-use super::ears::{Joining, Ongoing, To};
-use super::past::Texts;
+use super::call::{DedupKey, KeyIssuer, called};
+use super::ears::{CallHandle, CallerContext, JoinOutcome};
+use super::past::ResultTexts;
 use super::record::Run;
-use super::session::Shared;
-use super::{Agents, Ask, AskError};
+use super::session::AgentDeps;
+use super::{AgentRequest, AgentService, AskError};
 
 /// How long a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -30,24 +30,24 @@ const UNTOLD_MS: u64 = 5 * 60 * 1_000;
 const MOST_ATTEMPTS: u32 = 100;
 
 /// What is known of a call of this name.
-enum Known {
+enum CallLookup {
     /// Nothing: it has not been made.
     Nothing,
     /// It is under way, or what came of it.
-    Call(Ongoing),
+    Call(CallHandle),
     /// It was taken back, is too long ago, or is somebody else's.
     Another,
 }
 
-impl Agents {
+impl AgentService {
     /// Makes a call that its caller may have made before, by this `mark`.
     pub(super) async fn call_again(
         &self,
-        mut ask: Ask,
-        Mark { name, by }: &Mark,
+        mut ask: AgentRequest,
+        DedupKey { name, by }: &DedupKey,
         caller: &CancellationToken,
-    ) -> Result<Ongoing, AskError> {
-        let to = To { by, caller, stop: &self.shared.stop };
+    ) -> Result<CallHandle, AskError> {
+        let to = CallerContext { by, caller, stop: &self.shared.stop };
         // Who may no longer ask is told nothing of what came of it either.
         self.shared.check(&ask)?;
         // The same call may come twice at once.
@@ -55,9 +55,9 @@ impl Agents {
         for attempt in 0..MOST_ATTEMPTS {
             ask.run = named(name, attempt);
             match self.shared.known(&ask, to).await? {
-                Known::Call(ongoing) => return Ok(ongoing),
-                Known::Nothing => return self.call_once(ask, by, caller).await,
-                Known::Another => {}
+                CallLookup::Call(ongoing) => return Ok(ongoing),
+                CallLookup::Nothing => return self.call_once(ask, by, caller).await,
+                CallLookup::Another => {}
             }
         }
         ask.run = RunId::generate();
@@ -65,30 +65,34 @@ impl Agents {
     }
 
     /// The caller of a call is about to be told what came of it; another one of the same name is another call from then on.
-    pub async fn told(&self, call: &Ongoing) {
+    pub async fn told(&self, call: &CallHandle) {
         let Some((session, run)) = call.name().cloned() else { return };
-        let heard = Op::RunHeard { session, run, at_ms: self.shared.clock.now_ms() };
+        let heard = StoreOp::RunHeard { session, run, at_ms: self.shared.clock.now_ms() };
         if let Err(error) = self.shared.store.commit(heard).await {
             tracing::warn!(%error, "that a caller heard of its call could not be kept");
         }
     }
 }
 
-impl Shared {
-    async fn known(&self, ask: &Ask, to: To<'_>) -> Result<Known, AskError> {
+impl AgentDeps {
+    async fn known(
+        &self,
+        ask: &AgentRequest,
+        to: CallerContext<'_>,
+    ) -> Result<CallLookup, AskError> {
         match self.ears.join(ask, to) {
-            Joining::Joined(ongoing) => return Ok(Known::Call(ongoing)),
-            Joining::Another => return Ok(Known::Another),
-            Joining::Nobody => {}
+            JoinOutcome::Joined(ongoing) => return Ok(CallLookup::Call(ongoing)),
+            JoinOutcome::Another => return Ok(CallLookup::Another),
+            JoinOutcome::Nobody => {}
         }
-        let Some((record, run)) = self.kept_run(ask).await? else { return Ok(Known::Nothing) };
+        let Some((record, run)) = self.kept_run(ask).await? else { return Ok(CallLookup::Nothing) };
         if record.finished_ms.is_some() {
             return self.ended(&record, &run, to.by).await;
         }
         // Taken up after a restart: nobody has been waiting for it in this process.
         let cancel = self.queues().token(&ask.session, &ask.run).unwrap_or_default();
         if cancel.is_cancelled() {
-            return Ok(Known::Another);
+            return Ok(CallLookup::Another);
         }
         let waits = self.open_request(&run).await?;
         let ongoing = self.ears.open(ask, waits, cancel, to);
@@ -100,17 +104,22 @@ impl Shared {
             self.ears.close(ask);
             return self.ended(&record, &run, to.by).await;
         }
-        Ok(Known::Call(ongoing))
+        Ok(CallLookup::Call(ongoing))
     }
 
     /// Whether somebody who calls now is to be told of a call that is over.
-    async fn is_theirs(&self, record: &RunRecord, run: &Run, by: &Namer) -> Result<bool, AskError> {
+    async fn is_theirs(
+        &self,
+        record: &RunRecord,
+        run: &Run,
+        by: &KeyIssuer,
+    ) -> Result<bool, AskError> {
         let ended_ms = record.finished_ms.unwrap_or_default();
         let ago_ms = self.clock.now_ms().saturating_sub(ended_ms);
         let began = run.ask.outside().and_then(|outside| outside.named_by.as_deref());
         let same = match by {
-            Namer::Server => true,
-            Namer::Program(line) => line.program.as_deref().is_some_and(|program| {
+            KeyIssuer::Server => true,
+            KeyIssuer::Program(line) => line.program.as_deref().is_some_and(|program| {
                 began == Some(program) || self.ears.has_joined(&run.ask, program)
             }),
         };
@@ -129,7 +138,7 @@ impl Shared {
         Ok(None)
     }
 
-    async fn kept_run(&self, ask: &Ask) -> Result<Option<(RunRecord, Run)>, AskError> {
+    async fn kept_run(&self, ask: &AgentRequest) -> Result<Option<(RunRecord, Run)>, AskError> {
         let record = self.store.run(&RunRecord::key(&ask.session, &ask.run)).await?;
         let Some(record) = record else { return Ok(None) };
         let run = Run::read(record.clone())?;
@@ -137,23 +146,28 @@ impl Shared {
     }
 
     /// What came of a call that is over, for whoever calls now.
-    async fn ended(&self, record: &RunRecord, run: &Run, by: &Namer) -> Result<Known, AskError> {
+    async fn ended(
+        &self,
+        record: &RunRecord,
+        run: &Run,
+        by: &KeyIssuer,
+    ) -> Result<CallLookup, AskError> {
         if !self.is_theirs(record, run, by).await? {
-            return Ok(Known::Another);
+            return Ok(CallLookup::Another);
         }
         let (ask, document) = (&run.ask, run.ask.document.as_ref());
-        let said = self.said_in(&ask.session, document, &ask.run, Texts::Kept).await?;
+        let said = self.said_in(&ask.session, document, &ask.run, ResultTexts::Kept).await?;
         let called = called(run, &said, "The call ended before it began".to_owned());
         if record.state == "cancelled" && !is_settled(&called.outcome) {
-            return Ok(Known::Another);
+            return Ok(CallLookup::Another);
         }
         let name = (run.ask.session.clone(), run.ask.run.clone());
-        Ok(Known::Call(Ongoing::over(called, self.stop.clone()).of(name)))
+        Ok(CallLookup::Call(CallHandle::over(called, self.stop.clone()).of(name)))
     }
 }
 
 /// Whether people, a rule or time settled its request, whoever was still waiting.
-fn is_settled(outcome: &Outcome) -> bool {
+fn is_settled(outcome: &ToolOutcome) -> bool {
     let status = outcome.about.get("status").and_then(|status| status.as_str());
     matches!(status, Some("approved" | "rejected" | "partly" | "expired" | "failed"))
 }
@@ -181,9 +195,9 @@ mod tests {
     #[test]
     fn what_its_caller_took_back_is_not_settled() {
         let with = |about: serde_json::Value| {
-            is_settled(&Outcome {
+            is_settled(&ToolOutcome {
                 about: about.as_object().cloned().unwrap_or_default(),
-                ..Outcome::default()
+                ..ToolOutcome::default()
             })
         };
         for status in ["approved", "rejected", "partly", "expired", "failed"] {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::llm::{Delta, Lost};
-use crate::wire::messages::{ContentBlock, Usage};
+use crate::llm::{AnswerDelta, FailedTryUsage};
+use crate::wire::messages::{ContentBlock, TokenUsage};
 
-use super::stage::{Play, Stage, calls, rewrites, says};
-use super::{Limits, Stop};
+use super::stage::{ScriptedReply, TestAgent, calls, rewrites, says};
+use super::{RunLimits, StopFilter};
 
 /// How the only run ended: the subtype, and what people were told.
-fn ending(stage: &Stage) -> (String, String) {
+fn ending(stage: &TestAgent) -> (String, String) {
     let result = stage.said.iter().rev().find_map(|said| match &said.saying {
-        crate::room::event::Saying::Agent("result", subtype, content) => {
+        crate::room::event::RunEventKind::Agent("result", subtype, content) => {
             let message = content["message"].as_str().unwrap_or_default();
             Some(((*subtype).to_owned(), message.to_owned()))
         }
@@ -24,9 +24,11 @@ fn ending(stage: &Stage) -> (String, String) {
 }
 
 /// The tokens that people were told of at the end.
-fn used(stage: &Stage) -> serde_json::Value {
+fn used(stage: &TestAgent) -> serde_json::Value {
     let used = stage.said.iter().find_map(|said| match &said.saying {
-        crate::room::event::Saying::Agent("result", _, content) => Some(content["usage"].clone()),
+        crate::room::event::RunEventKind::Agent("result", _, content) => {
+            Some(content["usage"].clone())
+        }
         _ => None,
     });
     used.expect("an end")
@@ -34,12 +36,13 @@ fn used(stage: &Stage) -> serde_json::Value {
 
 #[tokio::test]
 async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
-    let limits = Limits { tokens: 1_000, ..Limits::default() };
-    let mut stage = Stage::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = Usage { input_tokens: 1_000, ..Usage::default() };
+    let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() =
+        TokenUsage { input_tokens: 1_000, ..TokenUsage::default() };
     stage.model.plays([rewrites("It was very dark.")]);
     stage.ask("Make it darker").await;
-    stage.decide(crate::review::Verdict::Approve).await;
+    stage.decide(crate::review::RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
     assert_eq!(response.error.expect("a reason").0, "limit");
@@ -48,27 +51,27 @@ async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
 
 #[tokio::test]
 async fn tries_in_vain_use_up_the_tokens_too() {
-    let limits = Limits { tokens: 1_000, ..Limits::default() };
-    let mut stage = Stage::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = Usage { output_tokens: 100, ..Usage::default() };
-    let usage = Usage { input_tokens: 900, ..Usage::default() };
-    let lost = Delta::Lost(Lost { model: "actor".into(), usage });
+    let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = TokenUsage { output_tokens: 100, ..TokenUsage::default() };
+    let usage = TokenUsage { input_tokens: 900, ..TokenUsage::default() };
+    let lost = AnswerDelta::Lost(FailedTryUsage { model: "actor".into(), usage });
     let go_on = Arc::new(Notify::new());
     go_on.notify_one();
     let answer = Box::new(rewrites("It was very dark."));
-    stage.model.plays([Play::Writes(vec![lost, Delta::Reset], go_on, answer)]);
+    stage.model.plays([ScriptedReply::Writes(vec![lost, AnswerDelta::Reset], go_on, answer)]);
     stage.ask("Make it darker").await;
-    stage.decide(crate::review::Verdict::Approve).await;
+    stage.decide(crate::review::RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
 }
 
 #[tokio::test]
 async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
-    let limits = Limits { model_ms: 50, ..Limits::default() };
-    let mut stage = Stage::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = Usage { input_tokens: 900, ..Usage::default() };
-    stage.model.plays([Play::Hang("Let me think")]);
+    let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = TokenUsage { input_tokens: 900, ..TokenUsage::default() };
+    stage.model.plays([ScriptedReply::Hang("Let me think")]);
     stage.ask("Make it darker").await;
     stage.response().await;
     assert_eq!(ending(&stage).0, "limit");
@@ -77,23 +80,23 @@ async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
 
 #[tokio::test]
 async fn a_restart_begins_no_new_budget() {
-    let limits = Limits { tokens: 1_000, ..Limits::default() };
-    let mut stage = Stage::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = Usage { output_tokens: 400, ..Usage::default() };
+    let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits("It was dark.", limits).await;
+    *stage.model.usage.lock().unwrap() = TokenUsage { output_tokens: 400, ..TokenUsage::default() };
     stage.model.plays([rewrites("It was very dark."), says("Done.")]);
     stage.ask("Make it darker").await;
     stage.request().await;
     stage.restart().await;
-    stage.decide(crate::review::Verdict::Approve).await;
+    stage.decide(crate::review::RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(used(&stage)["output_tokens"], 800);
 }
 
 #[tokio::test]
 async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
-    let limits = Limits { model_ms: 50, ..Limits::default() };
-    let mut stage = Stage::with_limits("It was dark.", limits).await;
-    stage.model.plays([Play::Hang("Let me think")]);
+    let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits("It was dark.", limits).await;
+    stage.model.plays([ScriptedReply::Hang("Let me think")]);
     stage.ask("Make it darker").await;
     let response = stage.response().await;
     assert_eq!(response.message, "Let me think");
@@ -101,7 +104,7 @@ async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
 }
 
 /// All text the model was sent with call number `call` (from 0), message by message.
-fn sent(stage: &Stage, call: usize) -> Vec<String> {
+fn sent(stage: &TestAgent, call: usize) -> Vec<String> {
     let texts = |content: &[ContentBlock]| {
         content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
     };
@@ -110,7 +113,7 @@ fn sent(stage: &Stage, call: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beginning() {
-    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
+    let mut stage = TestAgent::with(&"A sentence that stays. ".repeat(500)).await;
     stage.model.plays([says("One."), says("Two."), says("Three.")]);
     for prompt in ["First?", "Second?", "Third?"] {
         stage.ask(prompt).await;
@@ -134,7 +137,7 @@ async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beg
 
 #[tokio::test]
 async fn a_document_that_has_changed_much_is_shown_again() {
-    let mut stage = Stage::with(&"A sentence that stays. ".repeat(500)).await;
+    let mut stage = TestAgent::with(&"A sentence that stays. ".repeat(500)).await;
     stage.model.plays([says("One."), says("Two."), says("Three.")]);
     stage.ask("First?").await;
     stage.response().await;
@@ -153,9 +156,9 @@ async fn a_document_that_has_changed_much_is_shown_again() {
 }
 
 /// A document and an earlier answer that are long enough to be counted.
-async fn long_conversation() -> Stage {
-    let limits = Limits { input_tokens: 100_000, ..Limits::default() };
-    let mut stage = Stage::with_limits(&"word ".repeat(36_000), limits).await;
+async fn long_conversation() -> TestAgent {
+    let limits = RunLimits { input_tokens: 100_000, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits(&"word ".repeat(36_000), limits).await;
     stage.model.plays([says(&"long ".repeat(30_000))]);
     stage.ask("What is this?").await;
     stage.response().await;
@@ -195,8 +198,8 @@ async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
 async fn of_a_document_with_too_many_tokens_the_part_around_the_selection_is_shown() {
     // In many languages a character is a token.
     let text = "一".repeat(100_000) + "Here." + &"二".repeat(60_000);
-    let limits = Limits { input_tokens: 100_000, ..Limits::default() };
-    let mut stage = Stage::with_limits(&text, limits).await;
+    let limits = RunLimits { input_tokens: 100_000, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits(&text, limits).await;
     stage.model.counts.lock().unwrap().extend([160_000, 105_000]);
     stage.model.plays([says("Words.")]);
     stage.ask_about(100_000, 100_005, "What is this?").await;
@@ -223,17 +226,21 @@ async fn a_run_is_stopped_at_once_while_tokens_are_counted() {
     *stage.model.counts_forever.lock().unwrap() = Some(Arc::clone(&counting));
     stage.ask("And in short?").await;
     counting.notified().await;
-    stage.agents.cancel(Stop { session: Some(stage.session.clone()), run: None }).await.unwrap();
+    stage
+        .agents
+        .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
+        .await
+        .unwrap();
     assert_eq!(stage.response().await.error.expect("a reason").0, "cancelled");
     assert_eq!(stage.model.asked().len(), 1, "the model was not asked again");
 }
 
 #[tokio::test]
 async fn counting_takes_of_the_time_that_a_run_may_wait_for_its_model() {
-    let limits = Limits { model_ms: 50, ..Limits::default() };
-    let mut stage = Stage::with_limits(&"word ".repeat(60_000), limits).await;
+    let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
+    let mut stage = TestAgent::with_limits(&"word ".repeat(60_000), limits).await;
     *stage.model.counts_forever.lock().unwrap() = Some(Arc::default());
-    stage.model.plays([Play::Hang("")]);
+    stage.model.plays([ScriptedReply::Hang("")]);
     stage.ask("What is this?").await;
     stage.response().await;
     assert_eq!(ending(&stage).0, "limit");
@@ -244,7 +251,7 @@ async fn however_much_a_run_reads_each_call_is_sent_a_bounded_part_and_every_cal
     let names: Vec<_> = (0..6).map(|number| format!("{number}.txt")).collect();
     let text = "A line that is read again and again.\n".repeat(2_500);
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
-    let mut stage = Stage::in_workspace(&files).await;
+    let mut stage = TestAgent::in_workspace(&files).await;
     let path = |number: usize| json!({"file_path": names[number]});
     let reads = || calls([0, 1, 2, 3, 4, 5].map(|number| ("Read", path(number))));
     stage.model.plays([reads(), reads(), reads(), says("Done.")]);

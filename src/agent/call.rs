@@ -11,22 +11,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::room::RoomError;
-use crate::room::command::Gate;
-use crate::tools::registry::Offer;
+use crate::room::command::ApprovalMode;
+use crate::tools::registry::ToolOffer;
 use crate::tools::{
-    Allowed, Asking, Call, Context, Effect, Finished, Outcome, PlanMode, SafeTools, Unread, desk,
+    ApprovalWait, EditableRange, FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext,
+    ToolEffect, ToolOutcome, UnreadRanges, desk,
 };
 use crate::who::{Action, Principal};
 
-use super::ears::{Ongoing, To};
+use super::ears::{CallHandle, CallerContext};
 use super::record::Run;
-use super::transcript::{Entry, Kept};
-use super::{Agents, Ask, AskError, AskKind, Conversation, PermissionMode};
+use super::transcript::{EntryKind, TranscriptEntry};
+use super::{AgentRequest, AgentService, AskError, AskKind, ConversationMode, PermissionMode};
 
 /// The way an outside caller came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallDoor {
+pub enum CallSource {
     /// The Model Context Protocol.
     Mcp,
     /// The Messages API.
@@ -37,7 +38,7 @@ pub enum CallDoor {
     Desk,
 }
 
-impl CallDoor {
+impl CallSource {
     /// The `source` of its requests on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,11 +52,11 @@ impl CallDoor {
 
 /// What an outside caller calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outside {
+pub struct ExternalCall {
     /// The call, as the caller named it.
-    pub call: Call,
+    pub call: ToolCall,
     /// The way it came in.
-    pub door: CallDoor,
+    pub door: CallSource,
     /// The version of the document the caller has read; what it proposes is a change of that one. `None`: none, and then
     /// it can propose nothing.
     pub base: Option<Version>,
@@ -71,7 +72,7 @@ pub struct Outside {
 
 /// A call that is to be made.
 #[derive(Clone, Debug)]
-pub struct Calling {
+pub struct CallRequest {
     /// The session, which is the caller's own.
     pub session: SessionId,
     /// Who calls, under the name people are shown.
@@ -81,39 +82,39 @@ pub struct Calling {
     /// What people are shown as the reason: what somebody typed, or who calls.
     pub prompt: String,
     /// The call.
-    pub outside: Outside,
+    pub outside: ExternalCall,
     /// What it is known by if its caller sends it once more; `None`: each is another one.
-    pub mark: Option<Mark>,
+    pub mark: Option<DedupKey>,
 }
 
 /// What a call is known by.
 #[derive(Clone, Debug)]
-pub struct Mark {
+pub struct DedupKey {
     /// Its name, and all there is in it.
     pub name: String,
     /// Who gave it that.
-    pub by: Namer,
+    pub by: KeyIssuer,
 }
 
 /// Who gave a call its name.
 #[derive(Clone, Debug)]
-pub enum Namer {
+pub enum KeyIssuer {
     /// This server, and to no other call.
     Server,
     /// A program, which may give it to others too: many count their calls anew in every conversation.
-    Program(Line),
+    Program(ClientConnection),
 }
 
 /// The way to a program that calls.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ClientConnection {
     /// Which program it is, if it can be told from others.
     pub program: Option<String>,
     /// Fires when it hears no more of the call, without having given it up.
     pub lost: CancellationToken,
 }
 
-impl Namer {
+impl KeyIssuer {
     /// Which program it is, if it is one that can be told from others.
     pub(super) fn program(&self) -> Option<&str> {
         match self {
@@ -125,14 +126,14 @@ impl Namer {
 
 /// A call that is over.
 #[derive(Clone, Debug, Default)]
-pub struct Called {
+pub struct CallResult {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: ToolOutcome,
     /// The document whose text the caller was told of, and the version of that.
     pub read: Option<(DocumentId, Version)>,
 }
 
-impl Called {
+impl CallResult {
     /// Everything the caller is told.
     pub fn text(&self) -> String {
         match &self.outcome.note {
@@ -144,50 +145,53 @@ impl Called {
 
 /// What happens to a call.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum CallEvent {
     /// People are asked, or have answered.
-    Asking(Asking),
+    Asking(ApprovalWait),
     /// It is over.
-    Over(Box<Called>),
+    Over(Box<CallResult>),
     /// The server stops. The request stays, and is carried out or refused later, but nobody can be told here.
     Parked,
 }
 
 /// What a caller is told of a call that is over; `said` is the transcript of its run, `otherwise` how that ended if the call
 /// came to nothing.
-pub(super) fn called(run: &Run, said: &[Entry], otherwise: String) -> Called {
+pub(super) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> CallResult {
     let ask = &run.ask;
     let answers = said.iter().find_map(|entry| match &entry.kept {
-        Kept::Results { answers } => answers.first().cloned(),
-        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => None,
+        EntryKind::Results { answers } => answers.first().cloned(),
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::End { .. } => None,
     });
-    let outcome = answers.unwrap_or_else(|| Outcome::failed("", otherwise));
+    let outcome = answers.unwrap_or_else(|| ToolOutcome::failed("", otherwise));
     let read = ask.document.clone().zip(run.base).or_else(|| run.told.clone());
-    Called { outcome, read }
+    CallResult { outcome, read }
 }
 
-impl Agents {
+impl AgentService {
     /// The tools there are, with what each does to the world.
-    pub fn offers(&self) -> Vec<Offer> {
+    pub fn offers(&self) -> Vec<ToolOffer> {
         self.shared.tools.offers()
     }
 
     /// Makes a call. A tool that only reads answers at once, unless a rule speaks of the call; one that proposes or acts is
-    /// kept first, and people decide: [`Ongoing`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
+    /// kept first, and people decide: [`CallHandle`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
     /// joined, or answered as it was.
     pub async fn call(
         &self,
-        calling: Calling,
+        calling: CallRequest,
         caller: &CancellationToken,
-    ) -> Result<Ongoing, AskError> {
+    ) -> Result<CallHandle, AskError> {
         let effect = self.shared.tools.effect(&calling.outside.call.name);
-        if effect.is_none_or(Effect::only_reads) && !self.is_ruled(effect, &calling).await? {
+        if effect.is_none_or(ToolEffect::only_reads) && !self.is_ruled(effect, &calling).await? {
             let finished = self.read_for(&calling, caller).await?;
             let read = finished.read.map(|(document, now)| (document, now.version));
-            let over = Called { outcome: finished.outcome, read };
-            return Ok(Ongoing::over(over, self.shared.stop.clone()));
+            let over = CallResult { outcome: finished.outcome, read };
+            return Ok(CallHandle::over(over, self.shared.stop.clone()));
         }
-        let Calling { session, principal, document, prompt, mut outside, mark } = calling;
+        let CallRequest { session, principal, document, prompt, mut outside, mark } = calling;
         outside.named_by = mark.as_ref().and_then(|mark| mark.by.program()).map(str::to_owned);
         if let Some(document) = &document
             && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
@@ -195,7 +199,7 @@ impl Agents {
             // Somebody's private document is not there for others.
             return Err(RoomError::NoDocument.into());
         }
-        let ask = Ask {
+        let ask = AgentRequest {
             session,
             run: RunId::generate(),
             principal,
@@ -205,7 +209,7 @@ impl Agents {
             selection: None,
             history: Vec::new(),
             instructions: None,
-            conversation: Conversation::Continue,
+            conversation: ConversationMode::Continue,
             model: None,
             kind: AskKind::Call(Box::new(outside)),
             safe_tools: SafeTools::AtOnce,
@@ -213,13 +217,17 @@ impl Agents {
         };
         match mark {
             Some(mark) => self.call_again(ask, &mark, caller).await,
-            None => self.call_once(ask, &Namer::Server, caller).await,
+            None => self.call_once(ask, &KeyIssuer::Server, caller).await,
         }
     }
 
     /// Whether a rule speaks of a call that only reads the workspace: then people may be asked, for as long as they like.
-    async fn is_ruled(&self, effect: Option<Effect>, calling: &Calling) -> Result<bool, AskError> {
-        if effect != Some(Effect::Reads) || self.shared.tools.workspace().is_none() {
+    async fn is_ruled(
+        &self,
+        effect: Option<ToolEffect>,
+        calling: &CallRequest,
+    ) -> Result<bool, AskError> {
+        if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
             return Ok(false);
         }
         Ok(desk::rules_speak_of(&self.shared.desk().await?, &calling.outside.call).await?)
@@ -228,15 +236,15 @@ impl Agents {
     /// Makes a call of a name that no other has.
     pub(super) async fn call_once(
         &self,
-        ask: Ask,
-        by: &Namer,
+        ask: AgentRequest,
+        by: &KeyIssuer,
         caller: &CancellationToken,
-    ) -> Result<Ongoing, AskError> {
+    ) -> Result<CallHandle, AskError> {
         let cancel = CancellationToken::new();
         if caller.is_cancelled() {
             cancel.cancel();
         }
-        let to = To { by, caller, stop: &self.shared.stop };
+        let to = CallerContext { by, caller, stop: &self.shared.stop };
         let ongoing = self.shared.ears.open(&ask, None, cancel.clone(), to);
         if let Err(error) = self.start(ask.clone(), cancel).await {
             self.shared.ears.close(&ask);
@@ -248,13 +256,13 @@ impl Agents {
     /// Makes a call that changes nothing and waits for nobody: there is nothing to keep of it.
     async fn read_for(
         &self,
-        calling: &Calling,
+        calling: &CallRequest,
         cancel: &CancellationToken,
-    ) -> Result<Finished, AskError> {
-        let Calling { session, principal, document, prompt, outside, mark: _ } = calling;
+    ) -> Result<FinishedCall, AskError> {
+        let CallRequest { session, principal, document, prompt, outside, mark: _ } = calling;
         let tools = &self.shared.tools;
         // The workspace has no document that a right could be about.
-        let reads_files = tools.effect(&outside.call.name) == Some(Effect::Reads);
+        let reads_files = tools.effect(&outside.call.name) == Some(ToolEffect::Reads);
         if reads_files && !principal.may(Action::Ask, None) {
             return Err(AskError::NotAllowed);
         }
@@ -264,7 +272,7 @@ impl Agents {
             Some(_) => return Err(AskError::NotAllowed),
             None => desk.clone(),
         };
-        let context = Context {
+        let context = ToolContext {
             room,
             desk,
             workspace: tools.workspace().filter(|_| reads_files).cloned(),
@@ -274,11 +282,11 @@ impl Agents {
             live: None,
             read: None,
             base: None,
-            unread: Unread::default(),
+            unread: UnreadRanges::default(),
             shown: None,
-            still_unread: Unread::default(),
+            still_unread: UnreadRanges::default(),
             selection: None,
-            allowed: Allowed::Nothing,
+            allowed: EditableRange::Nothing,
             preface: Arc::default(),
             request: RequestId::generate(),
             session: session.clone(),
@@ -286,7 +294,7 @@ impl Agents {
             requester: principal.clone(),
             prompt: prompt.as_str().into(),
             source: outside.door.as_str(),
-            gate: Gate::Ask,
+            gate: ApprovalMode::Ask,
             deadline_ms: outside.deadline_ms,
             taken_up: false,
             again_of: None,

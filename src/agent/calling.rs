@@ -4,71 +4,83 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{DocumentId, RequestId, Version};
-use crate::review::{Decision, RequestStatus, Verdict};
-use crate::room::event::Saying;
-use crate::tools::{Asking, Call};
+use crate::review::{Decision, RequestStatus, RequestVerdict};
+use crate::room::event::RunEventKind;
+use crate::tools::{ApprovalWait, ToolCall};
 use crate::who::{Principal, Role};
 
-use super::stage::{Stage, owner};
-use super::{AskError, CallDoor, Called, Calling, Heard, Line, Mark, Namer, Ongoing, Outside};
+use super::stage::{TestAgent, owner};
+use super::{
+    AskError, CallEvent, CallHandle, CallRequest, CallResult, CallSource, ClientConnection,
+    DedupKey, ExternalCall, KeyIssuer,
+};
 
-fn call(name: &str, input: Value) -> Outside {
-    let call = Call { id: "toolu_7".into(), name: name.into(), input };
+fn call(name: &str, input: Value) -> ExternalCall {
+    let call = ToolCall { id: "toolu_7".into(), name: name.into(), input };
     let base = Some(Version(0));
-    Outside { call, door: CallDoor::Mcp, base, deadline_ms: None, again_of: None, named_by: None }
+    ExternalCall {
+        call,
+        door: CallSource::Mcp,
+        base,
+        deadline_ms: None,
+        again_of: None,
+        named_by: None,
+    }
 }
 
-fn rewrite(text: &str) -> Outside {
+fn rewrite(text: &str) -> ExternalCall {
     call("update_full_document", json!({"new_content": text, "explanation": "Rewrote it."}))
 }
 
-fn write(content: &str) -> Outside {
+fn write(content: &str) -> ExternalCall {
     call("Write", json!({"file_path": "a.txt", "content": content}))
 }
 
-impl Stage {
-    fn calling(&self, document: Option<DocumentId>, outside: Outside) -> Calling {
+impl TestAgent {
+    fn calling(&self, document: Option<DocumentId>, outside: ExternalCall) -> CallRequest {
         let (session, principal) = (self.session.clone(), owner());
         let prompt = "coder calls".into();
-        Calling { session, principal, document, prompt, outside, mark: None }
+        CallRequest { session, principal, document, prompt, outside, mark: None }
     }
 
     /// Calls a tool on the document.
-    async fn calls(&self, outside: Outside) -> Ongoing {
+    async fn calls(&self, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(Some(self.room.document().clone()), outside);
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
 
     /// Calls a tool without a document.
-    async fn calls_at_desk(&self, outside: Outside) -> Ongoing {
+    async fn calls_at_desk(&self, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(None, outside);
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
 }
 
-async fn over(ongoing: &mut Ongoing) -> Called {
+async fn over(ongoing: &mut CallHandle) -> CallResult {
     loop {
         match ongoing.next().await {
-            Heard::Asking(_) => {}
-            Heard::Over(called) => return *called,
-            Heard::Parked => panic!("the server stops"),
+            CallEvent::Asking(_) => {}
+            CallEvent::Over(called) => return *called,
+            CallEvent::Parked => panic!("the server stops"),
         }
     }
 }
 
 #[tokio::test]
 async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let mut ongoing = stage.calls(rewrite("New.")).await;
-    let Heard::Asking(Asking::Waits(waiting)) = ongoing.next().await else { panic!() };
+    let CallEvent::Asking(ApprovalWait::Waits(waiting)) = ongoing.next().await else { panic!() };
     let request = stage.request().await;
     assert_eq!(*request.id(), waiting);
     let proposal = &request.proposal;
     assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(waiting.clone(), approve, owner()).await.unwrap();
-    let Heard::Asking(Asking::Resolved(resolved)) = ongoing.next().await else { panic!() };
+    let CallEvent::Asking(ApprovalWait::Resolved(resolved)) = ongoing.next().await else {
+        panic!()
+    };
     assert_eq!(resolved, waiting);
     let called = over(&mut ongoing).await;
     assert_eq!(stage.result().await, "success");
@@ -82,7 +94,7 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
 
 #[tokio::test]
 async fn a_rejection_reaches_the_caller_with_its_feedback() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let mut ongoing = stage.calls(rewrite("New.")).await;
     stage.reject("Too new").await;
     let called = over(&mut ongoing).await;
@@ -96,13 +108,13 @@ async fn a_rejection_reaches_the_caller_with_its_feedback() {
 
 #[tokio::test]
 async fn whoever_drops_a_call_takes_its_request_back() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let ongoing = stage.calls(rewrite("New.")).await;
     let request = stage.request().await;
     drop(ongoing);
     let settled = stage.room.resolution(request.id().clone()).await.unwrap();
     assert_eq!(settled.resolution.status, RequestStatus::Cancelled);
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     let late = stage.room.decide(request.id().clone(), approve, owner()).await;
     assert!(late.is_err(), "{late:?}");
     assert_eq!(stage.text().await, "Old.");
@@ -110,7 +122,7 @@ async fn whoever_drops_a_call_takes_its_request_back() {
 
 #[tokio::test]
 async fn a_call_that_was_given_up_before_it_began_asks_nobody() {
-    let stage = Stage::with("Old.").await;
+    let stage = TestAgent::with("Old.").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
     let calling = stage.calling(Some(stage.room.document().clone()), rewrite("New."));
@@ -122,11 +134,11 @@ async fn a_call_that_was_given_up_before_it_began_asks_nobody() {
 
 #[tokio::test]
 async fn what_a_caller_proposes_is_a_change_of_the_version_it_has_read() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     stage.types_first("Zero. ").await;
     let input = json!({"new_text": "Tres.", "selection_range": {"start": 10, "end": 16}, "explanation": ""});
     let mut ongoing = stage.calls(call("update_selection", input)).await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     let called = over(&mut ongoing).await;
     assert_eq!(stage.text().await, "Zero. One. Two. Tres.");
     assert!(called.text().contains("Zero. "), "{}", called.text());
@@ -134,8 +146,8 @@ async fn what_a_caller_proposes_is_a_change_of_the_version_it_has_read() {
 
 #[tokio::test]
 async fn a_caller_that_has_read_nothing_can_propose_nothing() {
-    let stage = Stage::with("Old.").await;
-    let outside = Outside { base: None, ..rewrite("New.") };
+    let stage = TestAgent::with("Old.").await;
+    let outside = ExternalCall { base: None, ..rewrite("New.") };
     let called = over(&mut stage.calls(outside).await).await;
     assert!(called.outcome.is_error && called.outcome.text.contains("read_document"), "{called:?}");
     assert!(stage.room.requests().await.unwrap().is_empty());
@@ -143,7 +155,7 @@ async fn a_caller_that_has_read_nothing_can_propose_nothing() {
 
 #[tokio::test]
 async fn reading_needs_nobody_and_is_kept_nowhere() {
-    let stage = Stage::with("Old words.").await;
+    let stage = TestAgent::with("Old words.").await;
     let id = stage.room.document().clone();
     let read = call("read_document", json!({"document_id": id}));
     let called = over(&mut stage.calls_at_desk(read).await).await;
@@ -156,7 +168,7 @@ async fn reading_needs_nobody_and_is_kept_nowhere() {
 
 #[tokio::test]
 async fn two_calls_of_one_session_do_not_wait_for_each_other() {
-    let mut stage = Stage::with("One. Two.").await;
+    let mut stage = TestAgent::with("One. Two.").await;
     let at = |start: i64, text| {
         let range = json!({"start": start, "end": start + 4});
         call(
@@ -166,9 +178,9 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     };
     let mut first = stage.calls(at(0, "Uno.")).await;
     let mut second = stage.calls(at(5, "Dos.")).await;
-    let Heard::Asking(Asking::Waits(one)) = first.next().await else { panic!() };
-    let Heard::Asking(Asking::Waits(two)) = second.next().await else { panic!() };
-    let approve = || Decision::plain(Verdict::Approve);
+    let CallEvent::Asking(ApprovalWait::Waits(one)) = first.next().await else { panic!() };
+    let CallEvent::Asking(ApprovalWait::Waits(two)) = second.next().await else { panic!() };
+    let approve = || Decision::plain(RequestVerdict::Approve);
     stage.room.decide(two, approve(), owner()).await.unwrap();
     over(&mut second).await;
     stage.room.decide(one, approve(), owner()).await.unwrap();
@@ -185,10 +197,10 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
 
 #[tokio::test]
 async fn a_file_is_written_once_it_is_approved() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let mut ongoing = stage.calls_at_desk(write("Hello.")).await;
     assert_eq!(stage.file("a.txt"), None);
-    let settled = stage.settles(Verdict::Approve).await;
+    let settled = stage.settles(RequestVerdict::Approve).await;
     assert_eq!(settled.proposal.source, "mcp");
     let called = over(&mut ongoing).await;
     assert_eq!(called.outcome.text, "Wrote 6 characters to a.txt");
@@ -197,20 +209,20 @@ async fn a_file_is_written_once_it_is_approved() {
 
 #[tokio::test]
 async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let mut ongoing = stage.calls_at_desk(write("Hello.")).await;
     let request = stage.request().await;
     let parked = async {
-        assert!(matches!(ongoing.next().await, Heard::Asking(Asking::Waits(_))));
+        assert!(matches!(ongoing.next().await, CallEvent::Asking(ApprovalWait::Waits(_))));
         ongoing.next().await
     };
     let (heard, ()) = tokio::join!(parked, stage.agents.shutdown());
-    assert!(matches!(heard, Heard::Parked), "{heard:?}");
+    assert!(matches!(heard, CallEvent::Parked), "{heard:?}");
     drop(ongoing);
     stage.restart().await;
     let open = stage.desk().await.requests().await.unwrap();
     assert_eq!((open.len(), open[0].id()), (1, request.id()));
-    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(stage.result().await, "success");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Hello."));
     let kept = stage.store.request(request.id()).await.unwrap().unwrap();
@@ -223,12 +235,12 @@ async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
 
 #[tokio::test]
 async fn a_document_call_that_waited_over_a_crash_is_decided_after_it() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let ongoing = stage.calls(rewrite("New.")).await;
     let request = stage.request().await;
     stage.restart().await;
     drop(ongoing);
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     assert_eq!(stage.result().await, "success");
     assert_eq!(stage.text().await, "New.");
@@ -236,9 +248,9 @@ async fn a_document_call_that_waited_over_a_crash_is_decided_after_it() {
 
 #[tokio::test]
 async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let deadline_ms = Some(stage.clock.now_ms() + 20_000);
-    let mut ongoing = stage.calls(Outside { deadline_ms, ..rewrite("New.") }).await;
+    let mut ongoing = stage.calls(ExternalCall { deadline_ms, ..rewrite("New.") }).await;
     let request = stage.request().await;
     assert_eq!(request.clock.ends_ms(), deadline_ms);
     stage.clock.advance_ms(20_001);
@@ -251,7 +263,7 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
 
 #[tokio::test]
 async fn roles_hold_for_calls_from_outside() {
-    let stage = Stage::in_workspace(&[("a.txt", "Secret.")]).await;
+    let stage = TestAgent::in_workspace(&[("a.txt", "Secret.")]).await;
     let id = stage.room.document().clone();
     let viewer =
         Principal { user: "usr_vi".into(), name: "Vi".into(), role: Role::Viewer, document: None };
@@ -264,20 +276,21 @@ async fn roles_hold_for_calls_from_outside() {
         (&bound, Some("doc_other".into()), rewrite("New.")),
     ];
     for (principal, document, outside) in tries {
-        let calling = Calling { principal: principal.clone(), ..stage.calling(document, outside) };
+        let calling =
+            CallRequest { principal: principal.clone(), ..stage.calling(document, outside) };
         let refused = stage.agents.call(calling, &CancellationToken::new()).await;
         let refused = refused.expect_err("must be refused");
         assert!(matches!(refused, AskError::NotAllowed | AskError::Room(_)), "{refused:?}");
     }
     let read = call("read_document", json!({"document_id": id}));
-    let calling = Calling { principal: viewer, ..stage.calling(None, read) };
+    let calling = CallRequest { principal: viewer, ..stage.calling(None, read) };
     let mut reading = stage.agents.call(calling, &CancellationToken::new()).await.unwrap();
     assert!(!over(&mut reading).await.outcome.is_error);
 }
 
 #[tokio::test]
 async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     for (outside, words) in [
         (
             call("update_full_document", json!({"content": 1})),
@@ -305,35 +318,35 @@ async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
 }
 
 /// The same call, however often it is sent.
-impl Stage {
-    async fn sends(&self, outside: Outside) -> Ongoing {
+impl TestAgent {
+    async fn sends(&self, outside: ExternalCall) -> CallHandle {
         self.sends_as(&program("one"), outside).await
     }
 
     /// The same, by one of several programs.
-    async fn sends_as(&self, line: &Line, outside: Outside) -> Ongoing {
+    async fn sends_as(&self, line: &ClientConnection, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(None, outside);
-        let mark = Mark { name: "toolu_7".into(), by: Namer::Program(line.clone()) };
-        let calling = Calling { mark: Some(mark), ..calling };
+        let mark = DedupKey { name: "toolu_7".into(), by: KeyIssuer::Program(line.clone()) };
+        let calling = CallRequest { mark: Some(mark), ..calling };
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
 }
 
-fn program(name: &str) -> Line {
-    Line { program: Some(name.to_owned()), lost: CancellationToken::new() }
+fn program(name: &str) -> ClientConnection {
+    ClientConnection { program: Some(name.to_owned()), lost: CancellationToken::new() }
 }
 
 /// The request that people are asked by it.
-async fn asked(ongoing: &mut Ongoing) -> RequestId {
+async fn asked(ongoing: &mut CallHandle) -> RequestId {
     match ongoing.next().await {
-        Heard::Asking(Asking::Waits(request)) => request,
+        CallEvent::Asking(ApprovalWait::Waits(request)) => request,
         other => panic!("nobody is asked: {other:?}"),
     }
 }
 
 #[tokio::test]
 async fn a_name_that_another_program_gives_again_is_another_call() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let (one, two) = (program("one"), program("two"));
     let mut first = stage.sends_as(&one, write("Hello.")).await;
     let request = stage.request().await;
@@ -341,12 +354,12 @@ async fn a_name_that_another_program_gives_again_is_another_call() {
     let mut other = stage.sends_as(&two, write("Hello.")).await;
     assert_ne!(asked(&mut other).await, *request.id());
     drop(other);
-    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(over(&mut first).await.outcome.text, "Wrote 6 characters to a.txt");
     stage.agents.told(&first).await;
     stage.overwrites("a.txt", "Else.");
     // What one was told, is not done for the other, nor for one that nobody knows.
-    let nobody = Line { program: None, lost: CancellationToken::new() };
+    let nobody = ClientConnection { program: None, lost: CancellationToken::new() };
     for line in [&two, &nobody] {
         let mut again = stage.sends_as(line, write("Hello.")).await;
         assert_ne!(asked(&mut again).await, *request.id(), "{line:?}");
@@ -357,14 +370,14 @@ async fn a_name_that_another_program_gives_again_is_another_call() {
 
 #[tokio::test]
 async fn what_nobody_was_told_is_told_to_whoever_comes_back_soon() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let one = program("one");
     let mut first = stage.sends_as(&one, write("Hello.")).await;
     let request = stage.request().await;
     one.lost.cancel();
     let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
     assert_eq!(asked(&mut second).await, *request.id(), "it may be the same one");
-    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     for ongoing in [&mut first, &mut second] {
         assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
     }
@@ -381,17 +394,17 @@ async fn what_nobody_was_told_is_told_to_whoever_comes_back_soon() {
 
 #[tokio::test]
 async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let (mut first, mut second) =
         tokio::join!(stage.sends(write("Hello.")), stage.sends(write("Hello.")));
     let request = stage.request().await;
     for ongoing in [&mut first, &mut second] {
         assert!(
-            matches!(ongoing.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id())
+            matches!(ongoing.next().await, CallEvent::Asking(ApprovalWait::Waits(id)) if id == *request.id())
         );
     }
     assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
-    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     for ongoing in [&mut first, &mut second] {
         assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
     }
@@ -407,7 +420,7 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
 
 #[tokio::test]
 async fn only_the_newest_caller_takes_a_call_back() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let first = stage.sends(write("Hello.")).await;
     let request = stage.request().await;
     let second = stage.sends(write("Hello.")).await;
@@ -422,13 +435,15 @@ async fn only_the_newest_caller_takes_a_call_back() {
 
 #[tokio::test]
 async fn a_call_that_is_sent_again_after_a_crash_waits_for_the_same_request() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let _lost = stage.sends(write("Hello.")).await;
     let request = stage.request().await;
     stage.restart().await;
     let mut again = stage.sends(write("Hello.")).await;
-    assert!(matches!(again.next().await, Heard::Asking(Asking::Waits(id)) if id == *request.id()));
-    stage.decides(&request, Decision::plain(Verdict::Approve)).await.unwrap();
+    assert!(
+        matches!(again.next().await, CallEvent::Asking(ApprovalWait::Waits(id)) if id == *request.id())
+    );
+    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(over(&mut again).await.outcome.text, "Wrote 6 characters to a.txt");
     let mut once_more = stage.sends(write("Hello.")).await;
     assert!(!over(&mut once_more).await.outcome.is_error);
@@ -436,7 +451,7 @@ async fn a_call_that_is_sent_again_after_a_crash_waits_for_the_same_request() {
 
 #[tokio::test]
 async fn so_many_calls_at_once_are_enough() {
-    let stage = Stage::with("Old.").await;
+    let stage = TestAgent::with("Old.").await;
     let mut ongoing = Vec::new();
     let refused = loop {
         let calling = stage.calling(Some(stage.room.document().clone()), rewrite("New."));
@@ -451,13 +466,13 @@ async fn so_many_calls_at_once_are_enough() {
 
 #[tokio::test]
 async fn what_a_run_says_of_a_call_names_its_caller() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let mut ongoing = stage.calls(rewrite("New.")).await;
-    stage.decide(Verdict::Reject).await;
+    stage.decide(RequestVerdict::Reject).await;
     over(&mut ongoing).await;
     assert_eq!(stage.result().await, "success");
     let prompt = stage.said.iter().find_map(|said| match &said.saying {
-        Saying::Agent("user", "prompt", content) => Some(content.clone()),
+        RunEventKind::Agent("user", "prompt", content) => Some(content.clone()),
         _ => None,
     });
     assert_eq!(prompt.unwrap()["text"], "coder calls");

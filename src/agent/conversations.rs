@@ -10,17 +10,17 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::room::event::{Said, Saying};
-use crate::store::{AuditEntry, Batch, MessageRecord, Op, RunRecord, SaidAt};
+use crate::room::event::{RunEvent, RunEventKind};
+use crate::store::{AuditEntry, MessageRecord, RunRecord, StoreOp, TranscriptCursor, WriteBatch};
 use crate::who::{Action, Principal};
 
-use super::past::Texts;
-use super::queue::{Key, Seized, Worker};
+use super::past::ResultTexts;
+use super::queue::{ConversationLock, QueueKey, WorkerNeed};
 use super::record::{self, Run};
 use super::response::{end, how_it_ended};
-use super::session::{Agents, Shared};
-use super::transcript::{CONVERSATION_LIMIT, Entry, Kept, Shown};
-use super::voice::Voice;
+use super::session::{AgentDeps, AgentService};
+use super::transcript::{AgentObject, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use super::voice::RunEvents;
 use super::{AskError, AskKind};
 
 /// How long to wait for the end of a run to be told.
@@ -29,11 +29,11 @@ const A_MOMENT: Duration = Duration::from_millis(5);
 const MOST_UNHEARD: u32 = 100;
 
 /// A session, and the document its conversation is about.
-type Conversation = (SessionId, Option<DocumentId>);
+type ConversationKey = (SessionId, Option<DocumentId>);
 
 /// An earlier run from which a conversation is to go on.
 #[derive(Clone, Debug)]
-pub struct Fork {
+pub struct ConversationFork {
     /// The session whose conversation it becomes; the caller has checked that it is the person's own.
     pub session: SessionId,
     /// The document the conversation is about.
@@ -44,22 +44,22 @@ pub struct Fork {
     pub run: RunId,
 }
 
-impl Agents {
+impl AgentService {
     /// The same as [`Self::said_before`] from a place on: at most so many entries, each with its own. One that cannot be
     /// read any more is none.
     pub async fn said_from(
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
-        from: &SaidAt,
+        from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(SaidAt, Option<Entry>)>, AskError> {
+    ) -> Result<Vec<(TranscriptCursor, Option<TranscriptEntry>)>, AskError> {
         let store = &self.shared.store;
         let said = match document {
             Some(document) => store.conversations_from(document, from, limit).await?,
             None => store.messages_from(session, None, from, limit).await?,
         };
-        let read = |(place, it): (SaidAt, MessageRecord)| {
+        let read = |(place, it): (TranscriptCursor, MessageRecord)| {
             let session = SessionId::from(place.session.clone());
             let entry = record::entry(&session, it.at_ms, it.body);
             (place, entry)
@@ -78,7 +78,7 @@ impl Agents {
         by: &Principal,
     ) -> Result<(), AskError> {
         let of = (session.clone(), document.cloned());
-        self.begin_anew(&of, by, None, Batch::new()).await
+        self.begin_anew(&of, by, None, WriteBatch::new()).await
     }
 
     /// The session's conversation goes on from where an earlier run ended, whoever had asked for that.
@@ -86,8 +86,8 @@ impl Agents {
     /// # Errors
     /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it, or a run of the
     /// conversation that would be left, is at work or waits.
-    pub async fn fork(&self, fork: Fork, by: &Principal) -> Result<(), AskError> {
-        let Fork { session, document, from, run } = fork;
+    pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> Result<(), AskError> {
+        let ConversationFork { session, document, from, run } = fork;
         let store = &self.shared.store;
         let record = store.run(&RunRecord::key(&from, &run)).await?.ok_or(AskError::NoRun)?;
         if record.document != document {
@@ -105,26 +105,26 @@ impl Agents {
 
     async fn begin_anew(
         &self,
-        of: &Conversation,
+        of: &ConversationKey,
         by: &Principal,
         from: Option<(SessionId, RunId)>,
-        past: Batch,
+        past: WriteBatch,
     ) -> Result<(), AskError> {
         if !by.may(Action::Ask, of.1.as_ref()) {
             return Err(AskError::NotAllowed);
         }
-        let key = Key::conversation(of.0.clone(), of.1.clone());
-        while self.shared.queues().seize(&key)? == Seized::NotYet {
+        let key = QueueKey::conversation(of.0.clone(), of.1.clone());
+        while self.shared.queues().seize(&key)? == ConversationLock::NotYet {
             sleep(A_MOMENT).await;
         }
         let begun = self.shared.begin_anew(of, by, from, past).await;
         // Whoever asked meanwhile goes on now.
-        self.employ(Worker::Needed, key);
+        self.employ(WorkerNeed::Needed, key);
         begun
     }
 
     /// How runs of the session ended that it was not told of, as it would have been told.
-    pub async fn unheard(&self, session: &SessionId) -> Result<Vec<Said>, AskError> {
+    pub async fn unheard(&self, session: &SessionId) -> Result<Vec<RunEvent>, AskError> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
             let (state, at_ms) = (record.state.clone(), record.finished_ms.unwrap_or_default());
@@ -139,13 +139,13 @@ impl Agents {
     }
 }
 
-impl Shared {
+impl AgentDeps {
     async fn begin_anew(
         &self,
-        (session, document): &Conversation,
+        (session, document): &ConversationKey,
         by: &Principal,
         from: Option<(SessionId, RunId)>,
-        past: Batch,
+        past: WriteBatch,
     ) -> Result<(), AskError> {
         let room = match document {
             Some(document) => self.rooms.open(document).await?,
@@ -153,11 +153,12 @@ impl Shared {
         };
         let at_ms = self.clock.now_ms();
         let run = from.as_ref().map(|(_, run)| run.clone());
-        let kept = Kept::Cleared { name: by.name.clone(), from: run };
-        let entry = Entry { session: session.clone(), run: RunId::generate(), at_ms, kept };
-        let mut batch = Batch::from(record::append(document.as_ref(), &entry)?);
+        let kept = EntryKind::Cleared { name: by.name.clone(), from: run };
+        let entry =
+            TranscriptEntry { session: session.clone(), run: RunId::generate(), at_ms, kept };
+        let mut batch = WriteBatch::from(record::append(document.as_ref(), &entry)?);
         batch.extend(past.ops().iter().cloned());
-        batch.push(Op::Audit(AuditEntry {
+        batch.push(StoreOp::Audit(AuditEntry {
             at_ms,
             actor: by.user.to_string(),
             action: if from.is_some() { "transcript.fork" } else { "transcript.clear" }.to_owned(),
@@ -168,7 +169,7 @@ impl Shared {
         self.store.commit(batch).await?;
         let clock = self.clock.clone();
         let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());
-        let voice = Voice { room, session, run, clock, document };
+        let voice = RunEvents { room, session, run, clock, document };
         for shown in entry.shown() {
             voice.show(shown).await;
         }
@@ -176,22 +177,22 @@ impl Shared {
     }
 
     /// What is said at the end of a run that is over.
-    async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<Said>, AskError> {
+    async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<RunEvent>, AskError> {
         let ask = &run.ask;
         let (session, document) = (&ask.session, ask.document.as_ref());
-        let said = self.said_in(session, document, &ask.run, Texts::LeftOut).await?;
+        let said = self.said_in(session, document, &ask.run, ResultTexts::LeftOut).await?;
         let now = match self.room(run).await {
             Ok(room) => room.read().await.ok(),
             Err(_) => None,
         };
         let (subtype, message) = end(&said, state);
-        let Shown(kind, subtype, content) = Shown::result(subtype, message, &run.spent);
-        let mut sayings = vec![Saying::Agent(kind, subtype, content)];
+        let AgentObject(kind, subtype, content) = AgentObject::result(subtype, message, &run.spent);
+        let mut sayings = vec![RunEventKind::Agent(kind, subtype, content)];
         if ask.kind == AskKind::Ask {
-            sayings.push(Saying::Response(how_it_ended(&said, state, now.as_ref())));
+            sayings.push(RunEventKind::Response(how_it_ended(&said, state, now.as_ref())));
         }
-        sayings.push(Saying::Over);
-        let says = |saying| Said {
+        sayings.push(RunEventKind::Over);
+        let says = |saying| RunEvent {
             session: ask.session.clone(),
             run: ask.run.clone(),
             document: ask.document.clone(),

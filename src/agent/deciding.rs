@@ -5,13 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::ids::{MemberId, RequestId};
-use crate::review::{Choice, Decision, HunkVerdict, Request, RequestStatus, Verdict};
-use crate::room::command::Push;
+use crate::review::{
+    ApprovalRequest, Decision, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
+};
+use crate::room::command::PushRequest;
 use crate::room::{NewDocument, RoomError, RoomHandle};
-use crate::tools::{Ground, Registry};
+use crate::tools::{ToolRegistry, ToolScope};
 
-use super::Stop;
-use super::stage::{Stage, calls, owner, says};
+use super::StopFilter;
+use super::stage::{TestAgent, calls, owner, says};
 
 /// What the document reads before anything happens.
 const BEFORE: &str = "One two three.";
@@ -21,7 +23,7 @@ const OTHERS: [&str; 4] =
     ["read_document", "list_documents", "respond_conversation_only", "create_new_document"];
 
 /// A tool that changes a document which reads [`BEFORE`].
-struct Case {
+struct DocumentToolCase {
     tool: &'static str,
     input: Value,
     /// What the document reads once the call was approved.
@@ -33,7 +35,7 @@ struct Case {
 }
 
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<DocumentToolCase> {
     let full = |text: &str| json!({"new_content": text, "explanation": "Digits."});
     let selection = |start: i64, end: i64| {
         let range = json!({"start": start, "end": end});
@@ -49,49 +51,49 @@ fn cases() -> Vec<Case> {
     let (after, edited) = ("One 2 three.", "One II three.");
     let too_long = "x".repeat(100_001);
     vec![
-        Case {
+        DocumentToolCase {
             tool: "update_full_document",
             input: full(after),
             after,
             edited,
             wrong: (full(&too_long), "Content too large"),
         },
-        Case {
+        DocumentToolCase {
             tool: "update_selection",
             input: selection(4, 7),
             after,
             edited,
             wrong: (selection(7, 4), "Invalid selection range"),
         },
-        Case {
+        DocumentToolCase {
             tool: "insert_at_cursor",
             input: insert(4),
             after: "One 2 two three.",
             edited: "One IItwo three.",
             wrong: (insert(99), "Invalid position"),
         },
-        Case {
+        DocumentToolCase {
             tool: "find_and_replace",
             input: find("two"),
             after,
             edited,
             wrong: (find("four"), "No match for \"four\""),
         },
-        Case {
+        DocumentToolCase {
             tool: "suggest_improvements",
             input: suggest("two"),
             after,
             edited,
             wrong: (suggest("four"), "Nothing was proposed"),
         },
-        Case {
+        DocumentToolCase {
             tool: "str_replace_based_edit_tool",
             input: replace("two"),
             after,
             edited,
             wrong: (replace("four"), "Error: No match found"),
         },
-        Case {
+        DocumentToolCase {
             tool: "update_document_by_id",
             input: full(after),
             after,
@@ -102,15 +104,15 @@ fn cases() -> Vec<Case> {
 }
 
 /// A server on which the model has made the call of a case, and the document it is about.
-struct Asked {
-    stage: Stage,
+struct DecidingFixture {
+    stage: TestAgent,
     room: RoomHandle,
 }
 
-impl Asked {
+impl DecidingFixture {
     /// The model calls the tool with this input.
-    async fn of(case: &Case, mut input: Value) -> Self {
-        let mut stage = Stage::with(BEFORE).await;
+    async fn of(case: &DocumentToolCase, mut input: Value) -> Self {
+        let mut stage = TestAgent::with(BEFORE).await;
         let mut room = stage.room.clone();
         if case.tool == "update_document_by_id" {
             let title = "Glossary".to_owned();
@@ -126,7 +128,7 @@ impl Asked {
         Self { stage, room }
     }
 
-    async fn request(&mut self) -> Arc<Request> {
+    async fn request(&mut self) -> Arc<ApprovalRequest> {
         let request = self.stage.request().await;
         assert_eq!(self.text().await, BEFORE, "nothing changes before somebody says so");
         assert_eq!(request.proposal.document.as_ref(), Some(self.room.document()));
@@ -137,7 +139,7 @@ impl Asked {
         &self,
         request: &RequestId,
         decision: Decision,
-    ) -> Result<Arc<Request>, RoomError> {
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
         self.room.decide(request.clone(), decision, owner()).await
     }
 
@@ -152,19 +154,19 @@ impl Asked {
     }
 }
 
-fn accept(request: &Request, text: Option<&str>) -> Decision {
+fn accept(request: &ApprovalRequest, text: Option<&str>) -> Decision {
     let verdict = |id| HunkVerdict {
         text: text.map(str::to_owned),
-        ..HunkVerdict::plain(id, Choice::Accept)
+        ..HunkVerdict::plain(id, HunkChoice::Accept)
     };
     let hunks = request.hunks.iter().map(|hunk| verdict(hunk.id.clone())).collect();
-    Decision { hunks: Some(hunks), ..Decision::plain(Verdict::Approve) }
+    Decision { hunks: Some(hunks), ..Decision::plain(RequestVerdict::Approve) }
 }
 
 #[test]
 fn every_tool_that_changes_a_document_is_in_the_table() {
     let cases = cases();
-    let definitions = Registry::default().definitions(Ground::Document);
+    let definitions = ToolRegistry::default().definitions(ToolScope::Document);
     let mut missing = definitions
         .iter()
         .map(|tool| tool.name.as_str())
@@ -175,9 +177,10 @@ fn every_tool_that_changes_a_document_is_in_the_table() {
 #[tokio::test]
 async fn approved_it_is_applied_and_the_model_told_what_it_reads_now() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
-        let decided = asked.decide(request.id(), Decision::plain(Verdict::Approve)).await.unwrap();
+        let decided =
+            asked.decide(request.id(), Decision::plain(RequestVerdict::Approve)).await.unwrap();
         assert_eq!(decided.status, RequestStatus::Approved, "{}", case.tool);
         let (told, is_error) = asked.told().await;
         assert!(!is_error && told.contains("Applied"), "{}: {told}", case.tool);
@@ -188,10 +191,10 @@ async fn approved_it_is_applied_and_the_model_told_what_it_reads_now() {
 #[tokio::test]
 async fn rejected_nothing_changes_and_the_reason_reaches_the_model() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         let feedback = Some("Spell it out".to_owned());
-        let decision = Decision { feedback, ..Decision::plain(Verdict::Reject) };
+        let decision = Decision { feedback, ..Decision::plain(RequestVerdict::Reject) };
         let decided = asked.decide(request.id(), decision).await.unwrap();
         assert_eq!(decided.status, RequestStatus::Rejected, "{}", case.tool);
         let (told, is_error) = asked.told().await;
@@ -204,7 +207,7 @@ async fn rejected_nothing_changes_and_the_reason_reaches_the_model() {
 #[tokio::test]
 async fn edited_it_is_applied_as_edited_and_the_model_is_told() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         assert_eq!(request.hunks.len(), 1, "{}", case.tool);
         asked.decide(request.id(), accept(&request, Some("II"))).await.unwrap();
@@ -217,10 +220,10 @@ async fn edited_it_is_applied_as_edited_and_the_model_is_told() {
 #[tokio::test]
 async fn undecided_it_expires_and_the_model_is_told_not_to_insist() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         asked.stage.clock.advance_ms(300_000);
-        let late = asked.decide(request.id(), Decision::plain(Verdict::Approve)).await;
+        let late = asked.decide(request.id(), Decision::plain(RequestVerdict::Approve)).await;
         assert_eq!(code(late), "expired", "{}", case.tool);
         let words = "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
         let (told, is_error) = asked.told().await;
@@ -232,16 +235,16 @@ async fn undecided_it_expires_and_the_model_is_told_not_to_insist() {
 #[tokio::test]
 async fn an_approval_of_something_else_than_what_was_shown_is_stale() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         let preview_hash = Some("another preview".to_owned());
-        let stale = Decision { preview_hash, ..Decision::plain(Verdict::Approve) };
+        let stale = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
         let refused = asked.decide(request.id(), stale).await;
         assert_eq!(code(refused), "stale_preview", "{}", case.tool);
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
         // It still waits, for somebody who has seen it.
         let preview_hash = Some(request.preview_hash());
-        let seen = Decision { preview_hash, ..Decision::plain(Verdict::Approve) };
+        let seen = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
         asked.decide(request.id(), seen).await.unwrap();
         asked.told().await;
         assert_eq!(asked.text().await, case.after, "{}", case.tool);
@@ -251,11 +254,11 @@ async fn an_approval_of_something_else_than_what_was_shown_is_stale() {
 #[tokio::test]
 async fn somebody_who_edits_the_same_words_is_never_overwritten() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         // The whole text goes, and with it the words or the place of the change.
         let now = asked.room.read().await.unwrap();
-        let push = Push {
+        let push = PushRequest {
             member: MemberId::generate(),
             principal: owner(),
             base: now.version,
@@ -273,7 +276,7 @@ async fn what_cannot_be_done_is_told_and_nobody_is_asked() {
     for case in cases() {
         let shapeless = (json!({"unknown": true}), "Invalid");
         for (input, expected) in [case.wrong.clone(), shapeless] {
-            let mut asked = Asked::of(&case, input).await;
+            let mut asked = DecidingFixture::of(&case, input).await;
             let (told, is_error) = asked.told().await;
             assert!(is_error && told.contains(expected), "{}: {told}", case.tool);
             assert_eq!(asked.room.requests().await.unwrap(), [], "{}", case.tool);
@@ -285,13 +288,13 @@ async fn what_cannot_be_done_is_told_and_nobody_is_asked() {
 #[tokio::test]
 async fn cancelled_the_request_is_taken_back() {
     for case in cases() {
-        let mut asked = Asked::of(&case, case.input.clone()).await;
+        let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
         let session = Some(asked.stage.session.clone());
-        asked.stage.agents.cancel(Stop { session, run: None }).await.unwrap();
+        asked.stage.agents.cancel(StopFilter { session, run: None }).await.unwrap();
         let response = asked.stage.response().await;
         assert_eq!(response.error.unwrap().0, "cancelled", "{}", case.tool);
-        let late = asked.decide(request.id(), Decision::plain(Verdict::Approve)).await;
+        let late = asked.decide(request.id(), Decision::plain(RequestVerdict::Approve)).await;
         assert_eq!(code(late), "already_resolved", "{}", case.tool);
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
     }

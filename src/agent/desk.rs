@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use crate::document::Text;
 use crate::ids::RequestId;
-use crate::review::{Decision, DecisionError, Fresh, Request, Requirements, Verdict, Warning};
-use crate::room::command::Gate;
+use crate::review::{
+    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestVerdict,
+    UpdatedPreview,
+};
+use crate::room::command::ApprovalMode;
 use crate::room::{RoomError, RoomHandle};
-use crate::tools::{Allowed, Context, PlanMode, SafeTools, Unread};
+use crate::tools::{EditableRange, PlanMode, SafeTools, ToolContext, UnreadRanges};
 use crate::who::Principal;
 
-use super::Agents;
+use super::AgentService;
 
-impl Agents {
+impl AgentService {
     /// The room of requests without a document.
     pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
         self.shared.desk().await
@@ -32,9 +35,10 @@ impl Agents {
         id: RequestId,
         mut decision: Decision,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
         let open = room.requests().await?;
-        let approves = matches!(decision.verdict, Verdict::Approve | Verdict::Edit { .. });
+        let approves =
+            matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
         let request = open.into_iter().find(|request| *request.id() == id);
         // Changes of a text are looked after by their room, which does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
@@ -45,7 +49,7 @@ impl Agents {
         if let Some(request) = whole {
             self.check(&request, &decision, &by)?;
             let context = self.context(&request, &self.desk().await?, &by);
-            if let Verdict::Edit { input } = &decision.verdict {
+            if let RequestVerdict::Edit { input } = &decision.verdict {
                 let revised = self.shared.tools.look_again(&context, &request, input).await;
                 decision.revised =
                     Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
@@ -59,12 +63,12 @@ impl Agents {
     /// Refuses what the desk would refuse whatever the preview is, before files are looked at.
     fn check(
         &self,
-        request: &Request,
+        request: &ApprovalRequest,
         decision: &Decision,
         by: &Principal,
     ) -> Result<(), RoomError> {
         let now_ms = self.shared.clock.now_ms();
-        let nothing = Requirements::default();
+        let nothing = DecisionRequirements::default();
         match request.clone().decide(decision, by, &Text::default(), now_ms, &nothing) {
             Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -72,7 +76,7 @@ impl Agents {
     }
 
     /// What the call would do now.
-    async fn fresh(&self, context: &Context, request: &Request) -> Fresh {
+    async fn fresh(&self, context: &ToolContext, request: &ApprovalRequest) -> UpdatedPreview {
         let proposal = &request.proposal;
         let looked = self.shared.tools.look_again(context, request, &proposal.input).await;
         looked.unwrap_or_else(|error| {
@@ -80,15 +84,17 @@ impl Agents {
             let text = error.to_string();
             let mut preview = proposal.preview.clone();
             preview.warnings.retain(|warning| warning.code != CANNOT_RUN);
-            preview.warnings.push(Warning { code: CANNOT_RUN.to_owned(), text: text.clone() });
-            Fresh { preview, touched: Some(text) }
+            preview
+                .warnings
+                .push(PreviewWarning { code: CANNOT_RUN.to_owned(), text: text.clone() });
+            UpdatedPreview { preview, touched: Some(text) }
         })
     }
 
     /// What a tool works with when it only looks.
-    fn context(&self, request: &Request, desk: &RoomHandle, by: &Principal) -> Context {
+    fn context(&self, request: &ApprovalRequest, desk: &RoomHandle, by: &Principal) -> ToolContext {
         let proposal = &request.proposal;
-        Context {
+        ToolContext {
             room: desk.clone(),
             rooms: self.shared.rooms.clone(),
             elsewhere: None,
@@ -98,11 +104,11 @@ impl Agents {
             workspace: self.shared.tools.workspace().cloned(),
             safe_tools: SafeTools::AtOnce,
             base: None,
-            unread: Unread::default(),
+            unread: UnreadRanges::default(),
             shown: None,
-            still_unread: Unread::default(),
+            still_unread: UnreadRanges::default(),
             selection: None,
-            allowed: Allowed::Everything,
+            allowed: EditableRange::Everything,
             preface: Arc::default(),
             request: request.id().clone(),
             session: proposal.session.clone(),
@@ -110,7 +116,7 @@ impl Agents {
             requester: by.clone(),
             prompt: proposal.prompt.as_str().into(),
             source: "",
-            gate: Gate::Ask,
+            gate: ApprovalMode::Ask,
             deadline_ms: None,
             taken_up: false,
             again_of: None,

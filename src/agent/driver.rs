@@ -13,45 +13,45 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
 use crate::ids::{RequestId, RunId};
-use crate::room::command::{Reading, Sketches};
+use crate::room::command::{DocumentSnapshot, StreamingPreviewScope};
 use crate::room::{RoomError, text_at};
-use crate::store::{AuditEntry, Batch, Op};
-use crate::tools::Call;
-use crate::tools::Ground;
-use crate::tools::Unread;
-use crate::tools::elsewhere::Read;
-use crate::tools::hooks::audit::Line;
+use crate::store::{AuditEntry, StoreOp, WriteBatch};
+use crate::tools::ToolCall;
+use crate::tools::ToolScope;
+use crate::tools::UnreadRanges;
+use crate::tools::elsewhere::ReadDocuments;
+use crate::tools::hooks::audit::ActivityLine;
 use crate::tools::hooks::format::stamp_outcome;
 use crate::wire::messages::ContentBlock;
 
-use super::models::Chosen;
-use super::prompt::{Briefing, DOCUMENT_LIMIT};
-use super::queue::Job;
-use super::record::{self, Run, State};
-use super::session::Shared;
-use super::snapshots::Snapshot;
+use super::models::ChosenModel;
+use super::prompt::{DOCUMENT_LIMIT, PromptContext};
+use super::queue::QueuedRun;
+use super::record::{self, Run, RunState};
+use super::session::AgentDeps;
+use super::snapshots::ShownDocument;
 use super::threads;
-use super::transcript::{self, Entry, Kept, Shown};
-use super::turn::{Effect, End, Event, Turn};
-use super::voice::Voice;
-use super::{AskError, Conversation, PermissionMode};
+use super::transcript::{self, AgentObject, EntryKind, TranscriptEntry};
+use super::turn::{RunAction, RunEnd, RunInput, RunMachine};
+use super::voice::RunEvents;
+use super::{AskError, ConversationMode, PermissionMode};
 
-use holding::Held;
+use holding::PendingAnswer;
 
 /// Works on a run until it is over; the caller says how it ended.
-pub async fn drive(shared: &Shared, job: &mut Job) -> End {
-    let Job { run, cancel } = job;
+pub async fn drive(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
+    let QueuedRun { run, cancel } = job;
     let worked = async {
-        let mut driver = Driver::begin(shared, run, cancel.clone()).await?;
+        let mut driver = RunExecutor::begin(shared, run, cancel.clone()).await?;
         let worked = driver.go().await;
         driver.let_go().await.and(worked)
     };
-    worked.await.unwrap_or_else(|failure: Failure| failure.into())
+    worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
 }
 
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum RunFailure {
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error("The selected text is no longer in the document")]
@@ -62,28 +62,28 @@ enum Failure {
     NotAllowed,
 }
 
-impl From<RoomError> for Failure {
+impl From<RoomError> for RunFailure {
     fn from(error: RoomError) -> Self {
         Self::Ask(error.into())
     }
 }
 
-impl From<serde_json::Error> for Failure {
+impl From<serde_json::Error> for RunFailure {
     fn from(error: serde_json::Error) -> Self {
         Self::Ask(AskError::Unwritable(error))
     }
 }
 
-impl From<Failure> for End {
-    fn from(failure: Failure) -> Self {
+impl From<RunFailure> for RunEnd {
+    fn from(failure: RunFailure) -> Self {
         let code = match &failure {
-            Failure::Selection => "invalid_selection",
-            Failure::Model(_) => "unknown_model",
-            Failure::NotAllowed => "not_allowed",
-            Failure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
-            Failure::Ask(AskError::Room(_)) => "document_unavailable",
-            Failure::Ask(AskError::Store(_)) => "store_failed",
-            Failure::Ask(_) => "internal",
+            RunFailure::Selection => "invalid_selection",
+            RunFailure::Model(_) => "unknown_model",
+            RunFailure::NotAllowed => "not_allowed",
+            RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
+            RunFailure::Ask(AskError::Room(_)) => "document_unavailable",
+            RunFailure::Ask(AskError::Store(_)) => "store_failed",
+            RunFailure::Ask(_) => "internal",
         };
         Self::error(code, failure.to_string())
     }
@@ -92,24 +92,24 @@ impl From<Failure> for End {
 /// UTF-16 units of a document that are shown even where the question is too long with them.
 const LEAST_SHOWN: usize = 8_000;
 
-struct Driver<'a> {
-    shared: &'a Shared,
+struct RunExecutor<'a> {
+    shared: &'a AgentDeps,
     run: &'a mut Run,
     cancel: CancellationToken,
-    voice: Voice,
-    chosen: Chosen,
+    voice: RunEvents,
+    chosen: ChosenModel,
     /// The conversation as far as the model may be sent it, this run's entries last.
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     /// The document as the model was told of it last.
-    known: Option<Reading>,
+    known: Option<DocumentSnapshot>,
     /// What of that it has not read.
-    unread: Unread,
+    unread: UnreadRanges,
     /// What is selected in it.
     selection: Option<(usize, usize)>,
     /// The document as the model knew it when it made the calls of this turn.
-    base: Option<Reading>,
+    base: Option<DocumentSnapshot>,
     /// What of that it had not read.
-    base_unread: Unread,
+    base_unread: UnreadRanges,
     /// What was selected in that.
     base_selection: Option<(usize, usize)>,
     /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
@@ -117,38 +117,38 @@ struct Driver<'a> {
     /// UTF-16 units of the document that they show at most.
     most_shown: usize,
     /// The document with which the conversation begins, if it began earlier.
-    seen: Option<Snapshot>,
+    seen: Option<ShownDocument>,
     /// Marks text of the document as data.
     tag: Arc<str>,
     /// Outcomes of this turn that people have been told of.
     told: usize,
     /// Lines for the audit log that wait to be kept with their results.
-    audit: Vec<(RequestId, Line)>,
+    audit: Vec<(RequestId, ActivityLine)>,
     /// The names of the requests of the latest calls, by the calls' own.
     names: HashMap<String, RequestId>,
     /// What the model has read of other documents.
-    read: Arc<Read>,
+    read: Arc<ReadDocuments>,
     /// The calls of this turn may have been made before a restart.
     taken_up: bool,
     /// The answer that they are in, until the first of them is made.
-    held: Option<Held>,
+    held: Option<PendingAnswer>,
 }
 
 /// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
 fn choose(
-    shared: &Shared,
+    shared: &AgentDeps,
     run: &mut Run,
-    mut entries: Vec<Entry>,
-) -> Result<(Chosen, Vec<Entry>), Failure> {
+    mut entries: Vec<TranscriptEntry>,
+) -> Result<(ChosenModel, Vec<TranscriptEntry>), RunFailure> {
     if run.ask.outside().is_some() {
-        let default = shared.models.choose(None).ok_or(Failure::Model(String::new()))?;
+        let default = shared.models.choose(None).ok_or(RunFailure::Model(String::new()))?;
         return Ok((default, entries));
     }
     let asked = run.ask.model.as_deref();
     let began = run.model.as_deref().and_then(|name| shared.models.choose(Some(name)));
     let chosen = began
         .or_else(|| shared.models.choose(asked))
-        .ok_or_else(|| Failure::Model(asked.unwrap_or_default().to_owned()))?;
+        .ok_or_else(|| RunFailure::Model(asked.unwrap_or_default().to_owned()))?;
     let name = Some(chosen.full_name());
     if run.model.is_some() && run.model != name {
         transcript::forget_reasoning(&mut entries);
@@ -157,12 +157,12 @@ fn choose(
     Ok((chosen, entries))
 }
 
-impl<'a> Driver<'a> {
+impl<'a> RunExecutor<'a> {
     async fn begin(
-        shared: &'a Shared,
+        shared: &'a AgentDeps,
         run: &'a mut Run,
         cancel: CancellationToken,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, RunFailure> {
         let voice = shared.voice(run, shared.room(run).await?);
         let mut entries = shared.remembered(run).await?;
         let is_apart = shared.keep_apart(run, &mut entries, &voice.room).await?;
@@ -178,10 +178,10 @@ impl<'a> Driver<'a> {
             chosen,
             entries,
             known: None,
-            unread: Unread::default(),
+            unread: UnreadRanges::default(),
             selection: None,
             base: None,
-            base_unread: Unread::default(),
+            base_unread: UnreadRanges::default(),
             base_selection: None,
             prompt: Vec::new(),
             most_shown: DOCUMENT_LIMIT,
@@ -199,35 +199,35 @@ impl<'a> Driver<'a> {
         Ok(driver)
     }
 
-    async fn go(&mut self) -> Result<End, Failure> {
+    async fn go(&mut self) -> Result<RunEnd, RunFailure> {
         let said = transcript::of_run(&self.entries, &self.run.ask.run);
         let limits = self.shared.limits;
         let (mut turn, effects) = match self.run.ask.outside() {
-            Some(outside) => Turn::take_up_call(limits, &said, &outside.call),
-            None => Turn::take_up(limits, &said),
+            Some(outside) => RunMachine::take_up_call(limits, &said, &outside.call),
+            None => RunMachine::take_up(limits, &said),
         };
         let mut todo = VecDeque::from(effects);
         while let Some(effect) = todo.pop_front() {
             let event = match effect {
-                Effect::Keep(kept) => {
-                    self.keep(kept, Batch::new()).await?;
+                RunAction::Keep(kept) => {
+                    self.keep(kept, WriteBatch::new()).await?;
                     continue;
                 }
-                _ if self.cancel.is_cancelled() && !matches!(effect, Effect::Finish(_)) => {
-                    Event::Cancelled { partial: String::new() }
+                _ if self.cancel.is_cancelled() && !matches!(effect, RunAction::Finish(_)) => {
+                    RunInput::Cancelled { partial: String::new() }
                 }
-                Effect::CallModel => self.call_model().await?,
-                Effect::RunTool(index, call) => self.run_tool(index, &call).await?,
-                Effect::Finish(_) if self.is_given_up() => return Ok(End::cancelled()),
-                Effect::Finish(end) => return Ok(end),
+                RunAction::CallModel => self.call_model().await?,
+                RunAction::RunTool(index, call) => self.run_tool(index, &call).await?,
+                RunAction::Finish(_) if self.is_given_up() => return Ok(RunEnd::cancelled()),
+                RunAction::Finish(end) => return Ok(end),
             };
             todo.extend(turn.on(event));
         }
-        Ok(End::error("internal", "The run stopped without an end"))
+        Ok(RunEnd::error("internal", "The run stopped without an end"))
     }
 
     /// Keeps and shows what was asked, unless an earlier process did.
-    async fn ask_aloud(&mut self) -> Result<(), Failure> {
+    async fn ask_aloud(&mut self) -> Result<(), RunFailure> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
             self.taken_up = true;
@@ -235,10 +235,10 @@ impl<'a> Driver<'a> {
         }
         let door = ask.outside().map(|outside| outside.door);
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
-        let mut batch = Batch::from(self.run.put(State::Running)?);
-        if ask.conversation == Conversation::Fresh && !self.entries.is_empty() {
-            let cleared = Kept::Cleared { name: ask.principal.name.clone(), from: None };
-            let entry = Entry {
+        let mut batch = WriteBatch::from(self.run.put(RunState::Running)?);
+        if ask.conversation == ConversationMode::Fresh && !self.entries.is_empty() {
+            let cleared = EntryKind::Cleared { name: ask.principal.name.clone(), from: None };
+            let entry = TranscriptEntry {
                 session: ask.session.clone(),
                 run: RunId::generate(),
                 at_ms: self.shared.clock.now_ms(),
@@ -248,13 +248,13 @@ impl<'a> Driver<'a> {
             self.entries.clear();
         }
         let news = self.news().await?;
-        self.keep(Kept::Prompt { name, text, door, news }, batch).await
+        self.keep(EntryKind::Prompt { name, text, door, news }, batch).await
     }
 
     /// Reads the document, finds the selection in it, and words the prompt.
-    async fn look(&mut self) -> Result<(), Failure> {
+    async fn look(&mut self) -> Result<(), RunFailure> {
         self.bring_content().await?;
-        if self.ground() == Ground::Document {
+        if self.ground() == ToolScope::Document {
             self.known = Some(self.voice.room.read().await?);
         }
         if self.run.ask.outside().is_some() {
@@ -277,7 +277,7 @@ impl<'a> Driver<'a> {
         let news = self.told_with_the_prompt();
         let mut tools = self.shared.tools.occasions(self.ground());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
-        let briefing = Briefing {
+        let briefing = PromptContext {
             instructions: ask.instructions.as_deref(),
             document: self.known.as_ref(),
             most: self.most_shown,
@@ -292,7 +292,7 @@ impl<'a> Driver<'a> {
         };
         let (prompt, shown) = (briefing.blocks(), briefing.shown());
         if let (Some(known), Some((from, to))) = (&self.known, shown) {
-            self.unread = Unread::all(known.text.len());
+            self.unread = UnreadRanges::all(known.text.len());
             self.unread.read(from, to);
         }
         self.prompt = prompt;
@@ -312,16 +312,16 @@ impl<'a> Driver<'a> {
     }
 
     /// Brings the private document to the text that came with the request, once.
-    async fn bring_content(&mut self) -> Result<(), Failure> {
+    async fn bring_content(&mut self) -> Result<(), RunFailure> {
         let Some(content) = self.run.ask.content.take() else { return Ok(()) };
         self.voice.room.replace(content, self.run.ask.principal.clone()).await?;
-        let put = self.run.put(State::Running)?;
+        let put = self.run.put(RunState::Running)?;
         self.shared.store.commit(put).await.map_err(AskError::from)?;
         Ok(())
     }
 
     /// The text that calls left over from an earlier process are about.
-    async fn base_of_calls(&self) -> Result<Option<Reading>, Failure> {
+    async fn base_of_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
         let (Some(now), Some(version)) = (&self.known, self.run.base) else { return Ok(None) };
         if now.version == version {
             return Ok(Some(now.clone()));
@@ -329,31 +329,32 @@ impl<'a> Driver<'a> {
         let document = self.voice.room.document();
         let person = self.run.ask.principal.user.as_str();
         match text_at(&self.shared.store, document, version, person).await {
-            Ok(text) => Ok(Some(Reading { version, text, ..now.clone() })),
+            Ok(text) => Ok(Some(DocumentSnapshot { version, text, ..now.clone() })),
             Err(RoomError::NoDocument) => Ok(None),
             Err(error) => Err(AskError::from(error).into()),
         }
     }
 
     /// Appends to the transcript, durably, and only then tells people. An answer may wait for its first call.
-    async fn keep(&mut self, mut kept: Kept, mut batch: Batch) -> Result<(), Failure> {
+    async fn keep(&mut self, mut kept: EntryKind, mut batch: WriteBatch) -> Result<(), RunFailure> {
         self.let_go().await?;
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
-        if let Kept::Results { answers } = &mut kept {
+        if let EntryKind::Results { answers } = &mut kept {
             // Calls that were left out, because the run was cancelled or there were too many, met no hook.
             for answer in answers {
                 stamp_outcome(answer, &session, at_ms);
             }
         }
-        let entry = Entry { session, run, at_ms, kept };
+        let entry = TranscriptEntry { session, run, at_ms, kept };
         match &entry.kept {
-            Kept::Answer { content, .. } => {
+            EntryKind::Answer { content, .. } => {
                 failpoint::pass("agent.answering");
                 // What people have seen being written keeps its name.
-                let name =
-                    |call: Call| self.names.remove(&call.id).unwrap_or_else(RequestId::generate);
-                self.run.calls = content.iter().filter_map(Call::of).map(name).collect();
+                let name = |call: ToolCall| {
+                    self.names.remove(&call.id).unwrap_or_else(RequestId::generate)
+                };
+                self.run.calls = content.iter().filter_map(ToolCall::of).map(name).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
                 if let Some(first) = self.takes_along(&entry) {
@@ -361,23 +362,25 @@ impl<'a> Driver<'a> {
                 }
                 batch.extend(self.answered(&entry)?);
             }
-            Kept::Results { .. } => {
+            EntryKind::Results { .. } => {
                 batch.push(record::append(self.run.ask.document.as_ref(), &entry)?);
                 let lines = std::mem::take(&mut self.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
             }
-            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => {
+            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
                 batch.push(record::append(self.run.ask.document.as_ref(), &entry)?);
             }
         }
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
         failpoint::pass(match entry.kept {
-            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::End { .. } => "agent.asked",
-            Kept::Answer { .. } => "agent.answered",
-            Kept::Results { .. } => "agent.reported",
+            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
+                "agent.asked"
+            }
+            EntryKind::Answer { .. } => "agent.answered",
+            EntryKind::Results { .. } => "agent.reported",
         });
         self.show(&entry).await;
-        if matches!(entry.kept, Kept::Results { .. }) {
+        if matches!(entry.kept, EntryKind::Results { .. }) {
             self.taken_up = false;
         }
         self.entries.push(entry);
@@ -385,13 +388,13 @@ impl<'a> Driver<'a> {
     }
 
     /// Tells people what they have not been told of it yet.
-    async fn show(&mut self, entry: &Entry) {
+    async fn show(&mut self, entry: &TranscriptEntry) {
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
             self.voice.show(shown).await;
         }
     }
 
-    async fn run_tool(&mut self, index: usize, call: &Call) -> Result<Event, Failure> {
+    async fn run_tool(&mut self, index: usize, call: &ToolCall) -> Result<RunInput, RunFailure> {
         self.voice.room = self.shared.room(self.run).await?;
         // A turn keeps its requests' names with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
@@ -411,7 +414,7 @@ impl<'a> Driver<'a> {
         };
         self.let_go().await?;
         // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
-        self.voice.room.unsketch(Sketches::One(request.clone())).await;
+        self.voice.room.unsketch(StreamingPreviewScope::One(request.clone())).await;
         if let Some(now) = finished.now {
             self.learn(now, finished.unread.clone()).await;
         }
@@ -425,13 +428,13 @@ impl<'a> Driver<'a> {
             self.run.base = self.known.as_ref().map(|known| known.version);
         }
         self.audit.extend(finished.audit.map(|line| (request, line)));
-        self.voice.show(Shown::tool_result(&finished.outcome)).await;
+        self.voice.show(AgentObject::tool_result(&finished.outcome)).await;
         self.told += 1;
-        Ok(Event::Ran(finished.outcome))
+        Ok(RunInput::Ran(finished.outcome))
     }
 
     /// The model has been told how the document reads now; the selection goes with its words.
-    async fn learn(&mut self, now: Reading, unread: Unread) {
+    async fn learn(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
         if let Some(before) = &self.known {
             self.selection = self.moved(self.selection, before.version, now.version).await;
         }
@@ -439,8 +442,8 @@ impl<'a> Driver<'a> {
         self.unread = unread;
     }
 
-    fn audited(&self, (request, line): (RequestId, Line), at_ms: u64) -> Op {
-        Op::Audit(AuditEntry {
+    fn audited(&self, (request, line): (RequestId, ActivityLine), at_ms: u64) -> StoreOp {
+        StoreOp::Audit(AuditEntry {
             at_ms,
             actor: self.run.ask.principal.user.to_string(),
             action: line.action.to_owned(),

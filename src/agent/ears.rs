@@ -10,40 +10,40 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId, SessionId};
-use crate::tools::Asking;
+use crate::tools::ApprovalWait;
 
-use super::Ask;
-use super::call::{Called, Heard, Namer};
+use super::AgentRequest;
+use super::call::{CallEvent, CallResult, KeyIssuer};
 
 /// A run, as its session calls it.
-type Name = (SessionId, RunId);
+type RunName = (SessionId, RunId);
 
 /// Programs that are remembered to have joined the call of another.
 const MOST_JOINED: usize = 1_000;
 
 /// Who waits for which call in this process.
 #[derive(Debug, Default)]
-pub(super) struct Ears {
-    waiting: Mutex<HashMap<Name, Ear>>,
+pub(super) struct CallWaiters {
+    waiting: Mutex<HashMap<RunName, CallWaiter>>,
     /// Calls that are also those of a program that did not begin them.
-    joined: Mutex<VecDeque<(Name, String)>>,
+    joined: Mutex<VecDeque<(RunName, String)>>,
 }
 
 /// Those who wait for one call.
 #[derive(Debug)]
-struct Ear {
-    asking: watch::Sender<Option<Asking>>,
-    over: watch::Sender<Option<Called>>,
-    owner: Arc<Owner>,
+struct CallWaiter {
+    asking: watch::Sender<Option<ApprovalWait>>,
+    over: watch::Sender<Option<CallResult>>,
+    owner: Arc<CallOwner>,
     /// Who made the call last.
-    by: Namer,
+    by: KeyIssuer,
 }
 
 /// Who is to hear of a call.
 #[derive(Clone, Copy)]
-pub(super) struct To<'a> {
+pub(super) struct CallerContext<'a> {
     /// Who knows it by which name.
-    pub by: &'a Namer,
+    pub by: &'a KeyIssuer,
     /// Fires when they give up.
     pub caller: &'a CancellationToken,
     /// The server stops.
@@ -52,7 +52,7 @@ pub(super) struct To<'a> {
 
 /// Whose a call is.
 #[derive(Debug)]
-struct Owner {
+struct CallOwner {
     /// Counts how often it was made; the newest caller owns it.
     callers: Mutex<u32>,
     /// Stops the run.
@@ -61,28 +61,28 @@ struct Owner {
 
 /// A call under way. Dropping it takes the request back, unless the same call was made again since.
 #[derive(Debug)]
-pub struct Ongoing {
+pub struct CallHandle {
     /// The run, if it was one.
-    name: Option<Name>,
-    asking: watch::Receiver<Option<Asking>>,
-    over: watch::Receiver<Option<Called>>,
+    name: Option<RunName>,
+    asking: watch::Receiver<Option<ApprovalWait>>,
+    over: watch::Receiver<Option<CallResult>>,
     stop: CancellationToken,
     /// Fires when the caller gives up.
     caller: CancellationToken,
     /// None: nothing can be taken back any more.
-    claim: Option<Claim>,
+    claim: Option<CancelOnDrop>,
 }
 
 /// One caller's right to take a call back.
 #[derive(Debug)]
-struct Claim {
-    owner: Arc<Owner>,
+struct CancelOnDrop {
+    owner: Arc<CallOwner>,
     place: u32,
 }
 
-impl Ongoing {
+impl CallHandle {
     /// One that is over already.
-    pub(super) fn over(called: Called, stop: CancellationToken) -> Self {
+    pub(super) fn over(called: CallResult, stop: CancellationToken) -> Self {
         let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
         Self { name: None, asking, over, stop, caller: CancellationToken::new(), claim: None }
@@ -105,23 +105,23 @@ impl Ongoing {
         }
     }
 
-    /// What happens next; nothing does after [`Heard::Over`] and [`Heard::Parked`]. Can be cancelled without losing
+    /// What happens next; nothing does after [`CallEvent::Over`] and [`CallEvent::Parked`]. Can be cancelled without losing
     /// anything.
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> CallEvent {
         loop {
             tokio::select! {
                 biased;
                 Ok(()) = self.asking.changed() => {
                     let asking = self.asking.borrow_and_update().clone();
                     if let Some(asking) = asking {
-                        return Heard::Asking(asking);
+                        return CallEvent::Asking(asking);
                     }
                 }
                 over = self.over.wait_for(Option::is_some) => {
                     let called = over.ok().and_then(|called| called.clone());
-                    return called.map_or(Heard::Parked, |called| Heard::Over(Box::new(called)));
+                    return called.map_or(CallEvent::Parked, |called| CallEvent::Over(Box::new(called)));
                 }
-                () = self.stop.cancelled() => return Heard::Parked,
+                () = self.stop.cancelled() => return CallEvent::Parked,
                 // What comes of it then is heard like anything else.
                 () = self.caller.cancelled(), if self.claim.is_some() => self.claim = None,
             }
@@ -129,7 +129,7 @@ impl Ongoing {
     }
 }
 
-impl Drop for Claim {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let callers = lock(&self.owner.callers);
         if *callers == self.place {
@@ -139,16 +139,16 @@ impl Drop for Claim {
 }
 
 /// What came of making a call again.
-pub(super) enum Joining {
+pub(super) enum JoinOutcome {
     /// It is under way, and the newest caller's now.
-    Joined(Ongoing),
+    Joined(CallHandle),
     /// Nobody waits for one of this name, or it is being taken back.
     Nobody,
     /// The one of this name is somebody else's, who waits for it.
     Another,
 }
 
-impl Namer {
+impl KeyIssuer {
     /// Whether whoever calls now may be the one who called before. Who has no name may be anybody else without one; and a
     /// program that lost its line may have begun a session anew.
     fn may_be(&self, now: &Self) -> bool {
@@ -161,40 +161,40 @@ impl Namer {
     }
 }
 
-impl Ears {
+impl CallWaiters {
     /// Somebody makes a call of this name, which nobody waits for yet; `cancel` stops it. `waits`: its request, if that waits
     /// already.
     pub fn open(
         &self,
-        ask: &Ask,
+        ask: &AgentRequest,
         waits: Option<RequestId>,
         cancel: CancellationToken,
-        to: To<'_>,
-    ) -> Ongoing {
-        let owner = Arc::new(Owner { callers: Mutex::new(1), cancel });
-        let claim = Claim { owner: Arc::clone(&owner), place: 1 };
-        let asking = watch::Sender::new(waits.map(Asking::Waits));
-        let ear = Ear { asking, over: watch::Sender::new(None), owner, by: to.by.clone() };
+        to: CallerContext<'_>,
+    ) -> CallHandle {
+        let owner = Arc::new(CallOwner { callers: Mutex::new(1), cancel });
+        let claim = CancelOnDrop { owner: Arc::clone(&owner), place: 1 };
+        let asking = watch::Sender::new(waits.map(ApprovalWait::Waits));
+        let ear = CallWaiter { asking, over: watch::Sender::new(None), owner, by: to.by.clone() };
         let ongoing = ear.tell(name(ask), claim, to);
         self.ears().insert(name(ask), ear);
         ongoing
     }
 
     /// Somebody makes a call again that is under way.
-    pub fn join(&self, ask: &Ask, to: To<'_>) -> Joining {
+    pub fn join(&self, ask: &AgentRequest, to: CallerContext<'_>) -> JoinOutcome {
         let mut ears = self.ears();
-        let Some(ear) = ears.get_mut(&name(ask)) else { return Joining::Nobody };
+        let Some(ear) = ears.get_mut(&name(ask)) else { return JoinOutcome::Nobody };
         if !ear.by.may_be(to.by) {
-            return Joining::Another;
+            return JoinOutcome::Another;
         }
-        let Some(claim) = ear.claim() else { return Joining::Nobody };
+        let Some(claim) = ear.claim() else { return JoinOutcome::Nobody };
         ear.by = to.by.clone();
         self.note_joined(ask, to.by);
-        Joining::Joined(ear.tell(name(ask), claim, to))
+        JoinOutcome::Joined(ear.tell(name(ask), claim, to))
     }
 
     /// Remembers that a call is this program's too.
-    pub fn note_joined(&self, ask: &Ask, by: &Namer) {
+    pub fn note_joined(&self, ask: &AgentRequest, by: &KeyIssuer) {
         let Some(program) = by.program() else { return };
         let mut joined = lock(&self.joined);
         if joined.len() >= MOST_JOINED {
@@ -204,18 +204,18 @@ impl Ears {
     }
 
     /// Whether a program has joined a call of this name.
-    pub fn has_joined(&self, ask: &Ask, program: &str) -> bool {
+    pub fn has_joined(&self, ask: &AgentRequest, program: &str) -> bool {
         let name = name(ask);
         lock(&self.joined).iter().any(|(call, by)| *call == name && by == program)
     }
 
     /// Who wants to hear how people are asked about a run's call.
-    pub fn of(&self, ask: &Ask) -> Option<watch::Sender<Option<Asking>>> {
+    pub fn of(&self, ask: &AgentRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
         self.ears().get(&name(ask)).map(|ear| ear.asking.clone())
     }
 
     /// Tells whoever still waits what came of a call.
-    pub fn tell(&self, ask: &Ask, called: impl FnOnce() -> Called) {
+    pub fn tell(&self, ask: &AgentRequest, called: impl FnOnce() -> CallResult) {
         let ear = self.ears().remove(&name(ask));
         if let Some(ear) = ear {
             ear.over.send_replace(Some(called()));
@@ -223,37 +223,37 @@ impl Ears {
     }
 
     /// Nothing came of a call: it did not begin.
-    pub fn close(&self, ask: &Ask) {
+    pub fn close(&self, ask: &AgentRequest) {
         self.ears().remove(&name(ask));
     }
 
-    fn ears(&self) -> MutexGuard<'_, HashMap<Name, Ear>> {
+    fn ears(&self) -> MutexGuard<'_, HashMap<RunName, CallWaiter>> {
         lock(&self.waiting)
     }
 }
 
-impl Ear {
+impl CallWaiter {
     /// The call is the newest caller's. `None`: it is being taken back.
-    fn claim(&self) -> Option<Claim> {
+    fn claim(&self) -> Option<CancelOnDrop> {
         let mut callers = lock(&self.owner.callers);
         if self.owner.cancel.is_cancelled() {
             return None;
         }
         *callers += 1;
-        Some(Claim { owner: Arc::clone(&self.owner), place: *callers })
+        Some(CancelOnDrop { owner: Arc::clone(&self.owner), place: *callers })
     }
 
-    fn tell(&self, name: Name, claim: Claim, to: To<'_>) -> Ongoing {
+    fn tell(&self, name: RunName, claim: CancelOnDrop, to: CallerContext<'_>) -> CallHandle {
         let mut asking = self.asking.subscribe();
         // Also what was said before somebody came.
         asking.mark_changed();
         let over = self.over.subscribe();
         let (caller, stop) = (to.caller.clone(), to.stop.clone());
-        Ongoing { name: Some(name), asking, over, stop, caller, claim: Some(claim) }
+        CallHandle { name: Some(name), asking, over, stop, caller, claim: Some(claim) }
     }
 }
 
-fn name(ask: &Ask) -> Name {
+fn name(ask: &AgentRequest) -> RunName {
     (ask.session.clone(), ask.run.clone())
 }
 
@@ -264,19 +264,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The other side of a call that nobody has made, for tests of those who wait.
 #[cfg(test)]
-pub struct Staged {
+pub struct StagedCall {
     /// How people are asked.
-    pub asking: watch::Sender<Option<Asking>>,
+    pub asking: watch::Sender<Option<ApprovalWait>>,
     /// What came of it.
-    pub over: watch::Sender<Option<Called>>,
+    pub over: watch::Sender<Option<CallResult>>,
 }
 
 #[cfg(test)]
-impl Staged {
+impl StagedCall {
     /// A call, and who hears of it.
-    pub fn call() -> (Self, Ongoing) {
+    pub fn call() -> (Self, CallHandle) {
         let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
-        let ongoing = Ongoing {
+        let ongoing = CallHandle {
             name: None,
             asking: asking.subscribe(),
             over: over.subscribe(),

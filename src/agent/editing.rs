@@ -2,33 +2,33 @@
 
 use serde_json::{Value, json};
 
-use crate::auth::{Auth, Grant};
+use crate::auth::{Authenticator, TokenGrant};
 use crate::ids::DocumentId;
-use crate::review::{Choice, Decision, HunkVerdict, Verdict};
-use crate::room::event::{ResponseUpdate, Saying};
+use crate::review::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
+use crate::room::event::{ResponseUpdate, RunEventKind};
 use crate::room::{NewDocument, RoomHandle};
 
-use super::Ask;
-use super::stage::{Stage, calls, owner, says};
+use super::AgentRequest;
+use super::stage::{TestAgent, calls, owner, says};
 
 /// The model makes one call, hears what came of it and is done; what it heard.
-async fn told_after(stage: &mut Stage, tool: &str, input: Value) -> (String, bool) {
+async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
     stage.model.plays([calls([(tool, input)]), says("Done.")]);
     stage.ask("Please").await;
     stage.response().await;
     stage.model.told().remove(0)
 }
 
-async fn another(stage: &Stage, title: &str, text: &str) -> RoomHandle {
+async fn another(stage: &TestAgent, title: &str, text: &str) -> RoomHandle {
     let new = NewDocument { title: title.into(), text: text.into(), unlisted_owner: None };
     let room = stage.rooms.create(new, &owner()).await.unwrap();
     stage.enter(&room).await;
     room
 }
 
-fn shown(stage: &Stage) -> String {
+fn shown(stage: &TestAgent) -> String {
     let said = stage.said.iter().filter_map(|said| match &said.saying {
-        Saying::Agent(_, _, content) => Some(content.to_string()),
+        RunEventKind::Agent(_, _, content) => Some(content.to_string()),
         _ => None,
     });
     said.collect::<Vec<_>>().join("\n")
@@ -36,13 +36,13 @@ fn shown(stage: &Stage) -> String {
 
 #[tokio::test]
 async fn words_are_added_at_the_cursor() {
-    let mut stage = Stage::with("One three.").await;
+    let mut stage = TestAgent::with("One three.").await;
     let input = json!({"new_text": "two ", "explanation": "The missing number."});
     stage.model.plays([calls([("insert_at_cursor", input)]), says("Added.")]);
     stage.ask_about(4, 4, "Add the missing number").await;
     let request = stage.request().await;
     stage.types_first("😀 ").await;
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     let response = stage.response().await;
     let ResponseUpdate::Partial { text, start, end, .. } = response.update else { panic!() };
@@ -52,7 +52,7 @@ async fn words_are_added_at_the_cursor() {
 
 #[tokio::test]
 async fn without_a_cursor_a_position_must_be_named_and_fit() {
-    let mut stage = Stage::with("a😀b").await;
+    let mut stage = TestAgent::with("a😀b").await;
     let input =
         |position: Value| json!({"new_text": "x", "explanation": "y", "position": position});
     let (told, is_error) = told_after(&mut stage, "insert_at_cursor", input(Value::Null)).await;
@@ -65,24 +65,25 @@ async fn without_a_cursor_a_position_must_be_named_and_fit() {
     assert!(told.starts_with("Invalid input for insert_at_cursor"), "{told}");
     stage.model.plays([calls([("insert_at_cursor", input(json!(3)))]), says("Done.")]);
     stage.ask("Please").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "a😀xb");
 }
 
 #[tokio::test]
 async fn every_occurrence_is_decided_on_its_own() {
-    let mut stage = Stage::with("Ana met Ana. Anatole saw Ana.").await;
+    let mut stage = TestAgent::with("Ana met Ana. Anatole saw Ana.").await;
     let input = json!({"find": "Ana", "replace": "Eva", "whole_word": true, "expected_matches": 3, "explanation": "Renamed."});
     stage.model.plays([calls([("find_and_replace", input)]), says("Done.")]);
     stage.ask("Call her Eva").await;
     let request = stage.request().await;
     assert_eq!(request.hunks.len(), 3);
-    let verdicts = request.hunks.iter().zip([Choice::Accept, Choice::Reject, Choice::Accept]);
+    let verdicts =
+        request.hunks.iter().zip([HunkChoice::Accept, HunkChoice::Reject, HunkChoice::Accept]);
     let hunks = verdicts
         .map(|(hunk, choice)| HunkVerdict::plain(hunk.id.clone(), choice))
         .collect::<Vec<_>>();
-    let decision = Decision { hunks: Some(hunks), ..Decision::plain(Verdict::Approve) };
+    let decision = Decision { hunks: Some(hunks), ..Decision::plain(RequestVerdict::Approve) };
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "Eva met Ana. Anatole saw Eva.");
@@ -92,18 +93,18 @@ async fn every_occurrence_is_decided_on_its_own() {
 
 #[tokio::test]
 async fn with_words_selected_only_they_are_searched() {
-    let mut stage = Stage::with("Ana met Ana.").await;
+    let mut stage = TestAgent::with("Ana met Ana.").await;
     let input = json!({"find": "Ana", "replace": "Eva", "explanation": "Renamed."});
     stage.model.plays([calls([("find_and_replace", input)]), says("Done.")]);
     stage.ask_about(4, 12, "Call her Eva here").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "Ana met Eva.");
 }
 
 #[tokio::test]
 async fn nothing_found_is_said_and_nobody_is_asked() {
-    let mut stage = Stage::with("One two.").await;
+    let mut stage = TestAgent::with("One two.").await;
     let input = json!({"find": "three", "replace": "3", "explanation": "Digits."});
     let (told, is_error) = told_after(&mut stage, "find_and_replace", input).await;
     assert!(is_error && told.starts_with("No match for \"three\""), "{told}");
@@ -118,7 +119,7 @@ async fn nothing_found_is_said_and_nobody_is_asked() {
 
 #[tokio::test]
 async fn each_suggestion_carries_its_own_reason() {
-    let mut stage = Stage::with("He could of slept. It were late.").await;
+    let mut stage = TestAgent::with("He could of slept. It were late.").await;
     let input = json!({
         "suggestions": [
             {"original": "It were", "replacement": "It was", "reason": "Agreement."},
@@ -134,7 +135,7 @@ async fn each_suggestion_carries_its_own_reason() {
     assert_eq!(reasons, ["“Of” is no verb.", "Agreement."]);
     stage
         .room
-        .decide(request.id().clone(), Decision::plain(Verdict::Approve), owner())
+        .decide(request.id().clone(), Decision::plain(RequestVerdict::Approve), owner())
         .await
         .unwrap();
     stage.response().await;
@@ -143,7 +144,7 @@ async fn each_suggestion_carries_its_own_reason() {
 
 #[tokio::test]
 async fn reading_shows_the_newest_text_and_only_the_model_its_words() {
-    let mut stage = Stage::with("One two three.").await;
+    let mut stage = TestAgent::with("One two three.").await;
     stage.model.plays([
         calls([("read_document", json!({"range": {"start": 4, "end": 7}}))]),
         says("It says two."),
@@ -162,7 +163,7 @@ async fn reading_shows_the_newest_text_and_only_the_model_its_words() {
 
 #[tokio::test]
 async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
-    let mut stage = Stage::with("Mine.").await;
+    let mut stage = TestAgent::with("Mine.").await;
     let other = another(&stage, "Glossary", "Lamp: a light.").await;
     let id = other.document().to_string();
     let rewrite = json!({"document_id": id, "new_content": "Lamp: a light that burns.", "explanation": "Clearer."});
@@ -182,7 +183,10 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     let waits = shown(&stage);
     assert!(waits.contains(&format!("“Glossary” ({id}): pending.")), "{waits}");
     assert!(waits.contains(request.id().as_str()) && !waits.contains("a light"), "{waits}");
-    other.decide(request.id().clone(), Decision::plain(Verdict::Approve), owner()).await.unwrap();
+    other
+        .decide(request.id().clone(), Decision::plain(RequestVerdict::Approve), owner())
+        .await
+        .unwrap();
     let response = stage.response().await;
     assert!(matches!(response.update, ResponseUpdate::None), "{response:?}");
     assert_eq!(other.read().await.unwrap().text.to_string(), "Lamp: a light that burns.");
@@ -196,11 +200,11 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
 
 #[tokio::test]
 async fn what_the_person_may_not_open_the_model_may_not_either() {
-    let mut stage = Stage::with("Mine.").await;
+    let mut stage = TestAgent::with("Mine.").await;
     let other = another(&stage, "Secret", "The words nobody may read.").await;
-    let (auth, now_ms) = (Auth::new(stage.store.clone()), stage.clock.now_ms());
+    let (auth, now_ms) = (Authenticator::new(stage.store.clone()), stage.clock.now_ms());
     let only = Some(stage.room.document().to_string());
-    let grant = Grant::read("editor", "Gus", only, None, now_ms).unwrap();
+    let grant = TokenGrant::read("editor", "Gus", only, None, now_ms).unwrap();
     let guest = auth.issue(grant, &owner().user, now_ms).await.unwrap().principal;
     for (tool, input) in [
         ("read_document", json!({"document_id": other.document()})),
@@ -217,7 +221,7 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
         ("list_documents", json!({})),
     ] {
         stage.model.plays([calls([(tool, input)]), says("Done.")]);
-        let ask = Ask { principal: guest.clone(), ..stage.question("Please") };
+        let ask = AgentRequest { principal: guest.clone(), ..stage.question("Please") };
         stage.agents.ask(ask).await.unwrap();
         stage.response().await;
         let (told, is_error) = stage.model.told().remove(0);
@@ -228,7 +232,7 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
 
 #[tokio::test]
 async fn a_request_in_another_document_survives_a_crash() {
-    let mut stage = Stage::with("Mine.").await;
+    let mut stage = TestAgent::with("Mine.").await;
     let other = another(&stage, "Glossary", "Lamp: a light.").await;
     let id = other.document().clone();
     stage.model.plays([
@@ -243,7 +247,10 @@ async fn a_request_in_another_document_survives_a_crash() {
     let request = stage.request().await;
     stage.crash().await;
     let other = stage.rooms.open(&id).await.unwrap();
-    other.decide(request.id().clone(), Decision::plain(Verdict::Approve), owner()).await.unwrap();
+    other
+        .decide(request.id().clone(), Decision::plain(RequestVerdict::Approve), owner())
+        .await
+        .unwrap();
     let response = stage.response().await;
     assert!(response.error.is_none() && response.message.ends_with("Done."), "{response:?}");
     assert_eq!(other.read().await.unwrap().text.to_string(), "Lamp.");
@@ -252,7 +259,7 @@ async fn a_request_in_another_document_survives_a_crash() {
 
 #[tokio::test]
 async fn a_model_that_knows_the_text_editor_can_use_it() {
-    let mut stage = Stage::with("One two.\nThree.").await;
+    let mut stage = TestAgent::with("One two.\nThree.").await;
     let tool = "str_replace_based_edit_tool";
     stage.model.plays([
         calls([(tool, json!({"command": "view", "path": "/document.md"}))]),
@@ -260,7 +267,7 @@ async fn a_model_that_knows_the_text_editor_can_use_it() {
         says("Done."),
     ]);
     stage.ask("Use digits").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "One 2.\nThree.");
     let viewed = &stage.model.asked()[1].messages;
@@ -276,7 +283,7 @@ async fn a_model_that_knows_the_text_editor_can_use_it() {
 
 #[tokio::test]
 async fn a_model_that_guesses_paths_is_told_which_there_are() {
-    let mut stage = Stage::with("One.").await;
+    let mut stage = TestAgent::with("One.").await;
     let tool = "str_replace_based_edit_tool";
     for path in ["document.md", "./document.md"] {
         let view = json!({"command": "view", "path": path});

@@ -1,10 +1,10 @@
 //! Stories about what the model hears of decisions that people changed after it was told of them.
 
-use crate::review::{Choice, Decision, HunkVerdict, Verdict};
-use crate::room::command::{Reopen, Undo};
+use crate::review::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
+use crate::room::command::{ProposeAgain, UndoChange};
 use crate::who::{Principal, Role};
 
-use super::stage::{Stage, owner, rewrites, says};
+use super::stage::{TestAgent, owner, rewrites, says};
 
 fn ben() -> Principal {
     let (user, name) = ("usr_ben".into(), "Ben".into());
@@ -12,15 +12,15 @@ fn ben() -> Principal {
 }
 
 /// A request, and what people do with it.
-struct Asked {
-    stage: Stage,
-    request: crate::review::Request,
+struct DecidedRequest {
+    stage: TestAgent,
+    request: crate::review::ApprovalRequest,
 }
 
-impl Asked {
+impl DecidedRequest {
     /// The model wanted to rewrite the text, and people decided that like this.
     async fn and_decided(text: &str, rewritten: &str, decision: Decision) -> Self {
-        let mut stage = Stage::with(text).await;
+        let mut stage = TestAgent::with(text).await;
         stage.model.plays([rewrites(rewritten), says("Done.")]);
         stage.ask("Rewrite").await;
         let request = stage.request().await;
@@ -37,12 +37,12 @@ impl Asked {
 
     async fn undone(&self, these: &[usize]) {
         let (request, hunks) = (self.request.id().clone(), self.hunks(these));
-        let undo = Undo { request, hunks, force: false, seen: None };
+        let undo = UndoChange { request, hunks, force: false, seen: None };
         self.stage.room.undo(undo, owner()).await.unwrap();
     }
 
     async fn reopened(&self, these: &[usize]) {
-        let wish = Reopen { request: self.request.id().clone(), hunks: self.hunks(these) };
+        let wish = ProposeAgain { request: self.request.id().clone(), hunks: self.hunks(these) };
         self.stage.room.reopen(wish, owner()).await.unwrap();
     }
 
@@ -52,7 +52,7 @@ impl Asked {
         self.stage.clock.advance_ms(1_000);
     }
 
-    fn one(&self, index: usize, choice: Choice) -> HunkVerdict {
+    fn one(&self, index: usize, choice: HunkChoice) -> HunkVerdict {
         HunkVerdict::plain(self.request.hunks[index].id.clone(), choice)
     }
 
@@ -62,7 +62,7 @@ impl Asked {
         self.stage.ask("Why?").await;
         self.stage.response().await;
         let mut messages = self.stage.model.asked().last().unwrap().messages.clone();
-        let texts = |message: &crate::wire::messages::Message| {
+        let texts = |message: &crate::wire::messages::ChatMessage| {
             let texts = message.content.iter().filter_map(|block| block.as_text());
             texts.collect::<Vec<_>>().join("\n")
         };
@@ -72,14 +72,15 @@ impl Asked {
 }
 
 fn with_feedback(feedback: &str) -> Decision {
-    Decision { feedback: Some(feedback.into()), ..Decision::plain(Verdict::Reject) }
+    Decision { feedback: Some(feedback.into()), ..Decision::plain(RequestVerdict::Reject) }
 }
 
 const NEWS: &str = "Decisions people changed since";
 
 #[tokio::test]
 async fn a_second_rejection_reaches_the_model_with_its_feedback_once() {
-    let mut asked = Asked::and_decided("Old.", "New.", Decision::plain(Verdict::Reject)).await;
+    let mut asked =
+        DecidedRequest::and_decided("Old.", "New.", Decision::plain(RequestVerdict::Reject)).await;
     asked.reopened(&[]).await;
     asked.decided(with_feedback("NO BECAUSE STYLE")).await;
     let (prompt, _) = asked.next().await;
@@ -92,12 +93,13 @@ async fn a_second_rejection_reaches_the_model_with_its_feedback_once() {
 
 #[tokio::test]
 async fn an_edited_second_approval_reaches_the_model_with_its_note() {
-    let mut asked = Asked::and_decided("Old.", "New.", Decision::plain(Verdict::Approve)).await;
+    let mut asked =
+        DecidedRequest::and_decided("Old.", "New.", Decision::plain(RequestVerdict::Approve)).await;
     asked.undone(&[]).await;
     let text = Some("Newer.".into());
-    let hunks = Some(vec![HunkVerdict { text, ..asked.one(0, Choice::Accept) }]);
+    let hunks = Some(vec![HunkVerdict { text, ..asked.one(0, HunkChoice::Accept) }]);
     let note = Some("Mind the tone".into());
-    asked.decided(Decision { hunks, note, ..Decision::plain(Verdict::Approve) }).await;
+    asked.decided(Decision { hunks, note, ..Decision::plain(RequestVerdict::Approve) }).await;
     let (prompt, _) = asked.next().await;
     assert!(prompt.contains("accepted, edited by the user: \"Old.\" → \"Newer.\""), "{prompt}");
     assert!(prompt.contains("User note: Mind the tone"), "{prompt}");
@@ -106,8 +108,8 @@ async fn an_edited_second_approval_reaches_the_model_with_its_note() {
 #[tokio::test]
 async fn a_rejection_after_an_undo_reaches_the_model_with_its_feedback_and_no_older_one() {
     let note = Some("Well done".into());
-    let approved = Decision { note, ..Decision::plain(Verdict::Approve) };
-    let mut asked = Asked::and_decided("Old.", "New.", approved).await;
+    let approved = Decision { note, ..Decision::plain(RequestVerdict::Approve) };
+    let mut asked = DecidedRequest::and_decided("Old.", "New.", approved).await;
     asked.undone(&[]).await;
     let (prompt, _) = asked.next().await;
     assert!(prompt.contains("was approved and is pending now"), "{prompt}");
@@ -122,23 +124,23 @@ async fn a_rejection_after_an_undo_reaches_the_model_with_its_feedback_and_no_ol
 #[tokio::test]
 async fn parts_that_were_decided_the_other_way_round_reach_the_model_one_by_one() {
     let hunk = |id: &str, choice| HunkVerdict::plain(id.into(), choice);
-    let mut stage = Stage::with("Teh first line.\nTeh second line.").await;
+    let mut stage = TestAgent::with("Teh first line.\nTeh second line.").await;
     stage.model.plays([rewrites("The first line.\nThe second line."), says("Done.")]);
     stage.ask("Rewrite").await;
     let request = stage.request().await.as_ref().clone();
     let ids: Vec<_> = request.hunks.iter().map(|hunk| hunk.id.as_str()).collect();
-    let hunks = Some(vec![hunk(ids[0], Choice::Accept), hunk(ids[1], Choice::Reject)]);
-    let partly = Decision { hunks, ..Decision::plain(Verdict::Approve) };
+    let hunks = Some(vec![hunk(ids[0], HunkChoice::Accept), hunk(ids[1], HunkChoice::Reject)]);
+    let partly = Decision { hunks, ..Decision::plain(RequestVerdict::Approve) };
     stage.room.decide(request.id().clone(), partly, owner()).await.unwrap();
     stage.response().await;
-    let mut asked = Asked { stage, request };
+    let mut asked = DecidedRequest { stage, request };
     asked.undone(&[0]).await;
-    let hunks = Some(vec![asked.one(0, Choice::Reject)]);
+    let hunks = Some(vec![asked.one(0, HunkChoice::Reject)]);
     asked.decided(Decision { hunks, ..with_feedback("Not the first") }).await;
     asked.reopened(&[1]).await;
-    let hunks = Some(vec![asked.one(1, Choice::Accept)]);
+    let hunks = Some(vec![asked.one(1, HunkChoice::Accept)]);
     let note = Some("But the second".into());
-    asked.decided(Decision { hunks, note, ..Decision::plain(Verdict::Approve) }).await;
+    asked.decided(Decision { hunks, note, ..Decision::plain(RequestVerdict::Approve) }).await;
     let (prompt, _) = asked.next().await;
     assert!(prompt.contains("was partly, and people have decided it anew, by Ben"), "{prompt}");
     assert!(prompt.contains("Partly applied: 1 accepted, 1 rejected."), "{prompt}");

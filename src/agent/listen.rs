@@ -8,11 +8,11 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::{Delta, Lost, ModelError};
+use crate::llm::{AnswerDelta, FailedTryUsage, ModelError};
 
-use super::sketching::Sketching;
-use super::turn::{End, Event};
-use super::voice::Voice;
+use super::sketching::CallPreviews;
+use super::turn::{RunEnd, RunInput};
+use super::voice::RunEvents;
 
 /// How long text may wait for more before people are told.
 const CHUNK_DELAY: Duration = Duration::from_millis(30);
@@ -23,31 +23,31 @@ const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
 /// What people have not been told yet, and what they have; what was used in vain.
 #[derive(Default)]
-struct Heard {
+struct ModelProgress {
     text: String,
     /// `text[told..]` waits.
     told: usize,
     due: Option<Instant>,
     size: usize,
-    lost: Vec<Lost>,
+    lost: Vec<FailedTryUsage>,
 }
 
 /// What came of a call of the model, and what the tries used of which nothing came. Ends at once when `cancel` fires, which
 /// the model was given too.
 pub async fn listen(
-    voice: &Voice,
-    stream: BoxStream<'static, Result<Delta, ModelError>>,
+    voice: &RunEvents,
+    stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
     cancel: &CancellationToken,
-    sketching: &mut Sketching<'_>,
-) -> (Event, Vec<Lost>) {
+    sketching: &mut CallPreviews<'_>,
+) -> (RunInput, Vec<FailedTryUsage>) {
     voice.stream_start().await;
-    let mut heard = Heard::default();
+    let mut heard = ModelProgress::default();
     let event = until_end(voice, stream, cancel, &mut heard, sketching).await;
     heard.tell(voice).await;
     voice.stream_end().await;
     sketching
         .end(match &event {
-            Event::Answered(answer) => Some(answer),
+            RunInput::Answered(answer) => Some(answer),
             _ => None,
         })
         .await;
@@ -55,22 +55,22 @@ pub async fn listen(
 }
 
 async fn until_end(
-    voice: &Voice,
-    stream: BoxStream<'static, Result<Delta, ModelError>>,
+    voice: &RunEvents,
+    stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
     cancel: &CancellationToken,
-    heard: &mut Heard,
-    sketching: &mut Sketching<'_>,
-) -> Event {
+    heard: &mut ModelProgress,
+    sketching: &mut CallPreviews<'_>,
+) -> RunInput {
     let mut stream = pin!(stream);
     loop {
         let due = heard.due;
         let delta = tokio::select! {
             biased;
             () = cancel.cancelled() => {
-                if let Some(Some(Ok(Delta::Lost(lost)))) = stream.next().now_or_never() {
+                if let Some(Some(Ok(AnswerDelta::Lost(lost)))) = stream.next().now_or_never() {
                     heard.lost.push(lost);
                 }
-                return Event::Cancelled { partial: heard.text.clone() };
+                return RunInput::Cancelled { partial: heard.text.clone() };
             }
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 heard.tell(voice).await;
@@ -81,43 +81,48 @@ async fn until_end(
             () = sketching.draw() => continue,
         };
         match delta {
-            Some(Ok(Delta::Text(text) | Delta::NextText(text))) => heard.text(voice, &text).await,
-            Some(Ok(Delta::ToolUse { index, id, name })) => {
+            Some(Ok(AnswerDelta::Text(text) | AnswerDelta::NextText(text))) => {
+                heard.text(voice, &text).await
+            }
+            Some(Ok(AnswerDelta::ToolUse { index, id, name })) => {
                 heard.tell(voice).await;
                 sketching.begin(index, id, name);
             }
-            Some(Ok(Delta::ToolInput { index, partial_json })) => {
+            Some(Ok(AnswerDelta::ToolInput { index, partial_json })) => {
                 heard.size += partial_json.len();
                 sketching.grow(index, &partial_json);
             }
             // Reasoning is for the model alone.
-            Some(Ok(Delta::Block(_))) => {}
-            Some(Ok(Delta::Reset)) => {
+            Some(Ok(AnswerDelta::Block(_))) => {}
+            Some(Ok(AnswerDelta::Reset)) => {
                 sketching.start_again().await;
-                *heard = Heard { lost: std::mem::take(&mut heard.lost), ..Heard::default() };
+                *heard = ModelProgress {
+                    lost: std::mem::take(&mut heard.lost),
+                    ..ModelProgress::default()
+                };
                 voice.stream_start().await;
             }
-            Some(Ok(Delta::Lost(lost))) => heard.lost.push(lost),
-            Some(Ok(Delta::Done(answer))) => return Event::Answered(answer),
+            Some(Ok(AnswerDelta::Lost(lost))) => heard.lost.push(lost),
+            Some(Ok(AnswerDelta::Done(answer))) => return RunInput::Answered(answer),
             Some(Err(ModelError::Cancelled)) => {
-                return Event::Cancelled { partial: heard.text.clone() };
+                return RunInput::Cancelled { partial: heard.text.clone() };
             }
             Some(Err(error)) => return heard.failed(failed(&error)),
             None => return heard.failed(failed(&ModelError::CutOff)),
         }
         if heard.size > ANSWER_LIMIT {
-            return heard.failed(End::limit("The model's answer was too long"));
+            return heard.failed(RunEnd::limit("The model's answer was too long"));
         }
     }
 }
 
-fn failed(error: &ModelError) -> End {
+fn failed(error: &ModelError) -> RunEnd {
     tracing::warn!(%error, "the model gave no answer");
-    End::error(error.code(), error.for_people())
+    RunEnd::error(error.code(), error.for_people())
 }
 
-impl Heard {
-    async fn text(&mut self, voice: &Voice, text: &str) {
+impl ModelProgress {
+    async fn text(&mut self, voice: &RunEvents, text: &str) {
         self.text.push_str(text);
         self.size += text.len();
         self.due.get_or_insert_with(|| Instant::now() + CHUNK_DELAY);
@@ -126,7 +131,7 @@ impl Heard {
         }
     }
 
-    async fn tell(&mut self, voice: &Voice) {
+    async fn tell(&mut self, voice: &RunEvents) {
         self.due = None;
         if self.told < self.text.len() {
             let chunk = self.text[self.told..].to_owned();
@@ -135,7 +140,7 @@ impl Heard {
         }
     }
 
-    fn failed(&self, end: End) -> Event {
-        Event::Failed { partial: self.text.clone(), end }
+    fn failed(&self, end: RunEnd) -> RunInput {
+        RunInput::Failed { partial: self.text.clone(), end }
     }
 }

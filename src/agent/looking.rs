@@ -2,17 +2,17 @@
 
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::room::RoomError;
-use crate::room::event::Response;
+use crate::room::event::RunResponse;
 use crate::store::RunRecord;
 
-use super::past::Texts;
+use super::past::ResultTexts;
 use super::record::Run;
 use super::response::how_it_ended;
-use super::{Agents, AskError};
+use super::{AgentService, AskError};
 
 /// A run, as it is now.
 #[derive(Debug)]
-pub struct Seen {
+pub struct RunStatus {
     /// How far it is. Its name in the store is not the run's own.
     pub record: RunRecord,
     /// What was asked.
@@ -20,12 +20,16 @@ pub struct Seen {
     /// Requests of it that wait for people, oldest first.
     pub waiting: Vec<RequestId>,
     /// What came of it, once it has ended.
-    pub response: Option<Response>,
+    pub response: Option<RunResponse>,
 }
 
-impl Agents {
+impl AgentService {
     /// A run of a session; the caller has checked that the session is the person's own.
-    pub async fn look(&self, session: &SessionId, name: &RunId) -> Result<Option<Seen>, AskError> {
+    pub async fn look(
+        &self,
+        session: &SessionId,
+        name: &RunId,
+    ) -> Result<Option<RunStatus>, AskError> {
         let shared = &self.shared;
         let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
             return Ok(None);
@@ -41,14 +45,14 @@ impl Agents {
         let mut told = None;
         if record.finished_ms.is_some() {
             let document = run.ask.document.as_ref();
-            let said = shared.said_in(session, document, name, Texts::LeftOut).await?;
+            let said = shared.said_in(session, document, name, ResultTexts::LeftOut).await?;
             let now = match &room {
                 Some(room) => room.read().await.ok(),
                 None => None,
             };
             told = Some(how_it_ended(&said, &record.state, now.as_ref()));
         }
-        Ok(Some(Seen { record, prompt: run.ask.prompt, waiting, response: told }))
+        Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response: told }))
     }
 
     /// Waits until a run has ended; of one that is not there, not at all.

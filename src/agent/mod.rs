@@ -1,6 +1,6 @@
 //! One run of the agent: call the model, pass its calls through the gate, tell people, remember everything.
 //!
-//! [`Agents`] is the way in. A run is a pure state machine ([`turn`]) driven by [`driver`]; what is said is kept as
+//! [`AgentService`] is the way in. A run is a pure state machine ([`turn`]) driven by [`driver`]; what is said is kept as
 //! a [`transcript`] before anything depends on it, so that a run goes on where it stood after a crash.
 
 pub mod transcript;
@@ -70,21 +70,24 @@ use crate::who::Principal;
 
 pub use crate::room::settings::PermissionMode;
 pub use crate::tools::SafeTools;
-pub use call::{CallDoor, Called, Calling, Heard, Line, Mark, Namer, Outside};
-pub use conversations::Fork;
-pub use ears::Ongoing;
+pub use call::{
+    CallEvent, CallRequest, CallResult, CallSource, ClientConnection, DedupKey, ExternalCall,
+    KeyIssuer,
+};
+pub use conversations::ConversationFork;
+pub use ears::CallHandle;
 #[cfg(test)]
-pub use ears::Staged;
-pub use looking::Seen;
-pub use models::{Chosen, Models};
-pub use past::Page;
-pub use repeating::Reopened;
-pub use session::Agents;
-pub use turn::Limits;
+pub use ears::StagedCall;
+pub use looking::RunStatus;
+pub use models::{ChosenModel, ModelCatalog};
+pub use past::HistoryPage;
+pub use repeating::ReopenOutcome;
+pub use session::AgentService;
+pub use turn::RunLimits;
 
 /// Something a person asks of the agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ask {
+pub struct AgentRequest {
     /// The session that asks; the caller has checked that it is the person's own.
     pub session: SessionId,
     /// The name of the run, unique within the session.
@@ -98,13 +101,13 @@ pub struct Ask {
     /// Without `document`: the text the session's private document is brought to.
     pub content: Option<String>,
     /// What is selected.
-    pub selection: Option<Selected>,
+    pub selection: Option<SelectedRange>,
     /// Earlier turns the server does not have: role and text, oldest first.
     pub history: Vec<(String, String)>,
     /// Extra instructions for the model.
     pub instructions: Option<String>,
     /// Whether the conversation goes on or begins anew.
-    pub conversation: Conversation,
+    pub conversation: ConversationMode,
     /// The model to use; the default if missing.
     pub model: Option<String>,
     /// The event that asked.
@@ -117,7 +120,7 @@ pub struct Ask {
 
 /// A selection: UTF-16 units, half-open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selected {
+pub struct SelectedRange {
     /// First unit.
     pub start: usize,
     /// One past the last.
@@ -126,7 +129,7 @@ pub struct Selected {
     pub text: Option<String>,
 }
 
-impl Selected {
+impl SelectedRange {
     /// Whether nothing is selected: then it is no harm if the place is gone.
     fn is_caret(&self) -> bool {
         self.start == self.end
@@ -135,7 +138,7 @@ impl Selected {
 
 /// Whether a conversation goes on (`continue` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Conversation {
+pub enum ConversationMode {
     /// It goes on.
     Continue,
     /// What was said so far is forgotten.
@@ -149,13 +152,13 @@ pub enum AskKind {
     Ask,
     /// `run`: a `result`.
     Run,
-    /// Somebody else's agent calls a tool: a `result`, and whoever waits is told ([`Agents::call`]).
-    Call(Box<Outside>),
+    /// Somebody else's agent calls a tool: a `result`, and whoever waits is told ([`AgentService::call`]).
+    Call(Box<ExternalCall>),
 }
 
-impl Ask {
+impl AgentRequest {
     /// The call, if it is one that was made outside.
-    fn outside(&self) -> Option<&Outside> {
+    fn outside(&self) -> Option<&ExternalCall> {
         match &self.kind {
             AskKind::Call(outside) => Some(outside),
             AskKind::Ask | AskKind::Run => None,
@@ -165,7 +168,7 @@ impl Ask {
 
 /// Whether owners may switch approvals off for a run (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bypass {
+pub enum BypassPolicy {
     /// Never.
     Forbidden,
     /// Owners may.
@@ -174,7 +177,7 @@ pub enum Bypass {
 
 /// Which runs to stop; everything that is given must fit. The caller has checked that the person may.
 #[derive(Clone, Debug, Default)]
-pub struct Stop {
+pub struct StopFilter {
     /// Runs of this session.
     pub session: Option<SessionId>,
     /// The run of this name.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::llm::Model;
 
-use super::{Ask, PermissionMode};
+use super::{AgentRequest, PermissionMode};
 
 /// How long a provider may take to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ const CLI: &str = "claude-cli";
 
 /// The models, the default first. Clones share what providers have listed.
 #[derive(Clone)]
-pub struct Models {
+pub struct ModelCatalog {
     asked: Arc<[(String, Arc<dyn Model>)]>,
     /// For each of them what its provider lists.
     listed: Arc<RwLock<Vec<Vec<String>>>>,
@@ -29,7 +29,7 @@ pub struct Models {
 
 /// A model that was chosen, and what it is to be told to use.
 #[derive(Clone)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// The model.
     pub model: Arc<dyn Model>,
     /// The provider's name of it; empty for the default.
@@ -41,7 +41,7 @@ pub(super) fn is_cli(name: &str) -> bool {
     provider(name) == CLI
 }
 
-impl Models {
+impl ModelCatalog {
     /// `first` is the default; each is known by its own name.
     pub fn new(first: Arc<dyn Model>, others: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
         let all = std::iter::once(first).chain(others);
@@ -87,7 +87,7 @@ impl Models {
     }
 
     /// `mcpProxy` means the CLI, whatever model was named besides; and whoever asks the CLI means `mcpProxy`.
-    pub(super) fn of_mode(&self, mut ask: Ask) -> Ask {
+    pub(super) fn of_mode(&self, mut ask: AgentRequest) -> AgentRequest {
         if ask.outside().is_some() {
             // No model takes part.
             return ask;
@@ -114,23 +114,23 @@ impl Models {
     }
 
     /// The model of this name, or any `provider:NAME` of a provider that is here; the default without a name.
-    pub fn choose(&self, name: Option<&str>) -> Option<Chosen> {
+    pub fn choose(&self, name: Option<&str>) -> Option<ChosenModel> {
         let Some(name) = name else {
             let (_, model) = self.asked.first()?;
-            return Some(Chosen { model: Arc::clone(model), name: String::new() });
+            return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         };
         if let Some((_, model)) = self.asked.iter().find(|(known, _)| known == name) {
-            return Some(Chosen { model: Arc::clone(model), name: String::new() });
+            return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         }
         let (of, wanted) = name.split_once(':')?;
         // Any name is passed on to a provider over the network; a script or the built-in editor is only itself.
         let remote = ["anthropic", "openai", CLI].contains(&of) && !wanted.is_empty();
         let (_, model) = self.asked.iter().find(|(known, _)| remote && provider(known) == of)?;
-        Some(Chosen { model: Arc::clone(model), name: wanted.to_owned() })
+        Some(ChosenModel { model: Arc::clone(model), name: wanted.to_owned() })
     }
 }
 
-impl Chosen {
+impl ChosenModel {
     /// The name that chooses it again.
     pub fn full_name(&self) -> String {
         let own = self.model.name();
@@ -146,7 +146,7 @@ fn provider(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-impl fmt::Debug for Models {
+impl fmt::Debug for ModelCatalog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Models").field(&self.names()).finish()
     }
@@ -159,22 +159,22 @@ mod tests {
     use futures_util::stream::BoxStream;
     use tokio_util::sync::CancellationToken;
 
-    use crate::llm::{Delta, ModelError, Request};
+    use crate::llm::{AnswerDelta, ModelError, ModelRequest};
 
     use super::*;
 
-    struct Listing(&'static str, Result<Vec<&'static str>, ModelError>);
+    struct ModelListing(&'static str, Result<Vec<&'static str>, ModelError>);
 
-    impl Model for Listing {
+    impl Model for ModelListing {
         fn name(&self) -> &str {
             self.0
         }
 
         fn stream(
             &self,
-            _: Request,
+            _: ModelRequest,
             _: CancellationToken,
-        ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
             panic!("nobody asks")
         }
 
@@ -186,9 +186,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_providers_list_stands_behind_what_was_configured() {
-        let first = Arc::new(Listing("openai:b", Ok(vec!["a", "b"])));
-        let away = Arc::new(Listing("anthropic:c", Err(ModelError::CutOff)));
-        let models = Models::new(first, [away as Arc<dyn Model>]);
+        let first = Arc::new(ModelListing("openai:b", Ok(vec!["a", "b"])));
+        let away = Arc::new(ModelListing("anthropic:c", Err(ModelError::CutOff)));
+        let models = ModelCatalog::new(first, [away as Arc<dyn Model>]);
         assert_eq!(models.names(), ["openai:b", "anthropic:c"]);
         models.look_around().await;
         assert_eq!(models.names(), ["openai:b", "openai:a", "anthropic:c"]);
@@ -196,8 +196,9 @@ mod tests {
 
     #[test]
     fn any_model_of_a_provider_can_be_named_and_nothing_else() {
-        let (remote, local) = (Listing("openai:b", Ok(vec![])), Listing("harper", Ok(vec![])));
-        let models = Models::new(Arc::new(remote), [Arc::new(local) as Arc<dyn Model>]);
+        let (remote, local) =
+            (ModelListing("openai:b", Ok(vec![])), ModelListing("harper", Ok(vec![])));
+        let models = ModelCatalog::new(Arc::new(remote), [Arc::new(local) as Arc<dyn Model>]);
         let chosen = |name| models.choose(name).map(|it| (it.full_name(), it.name));
         let own = |name: &str| Some((name.to_owned(), String::new()));
         assert_eq!(chosen(None), own("openai:b"));

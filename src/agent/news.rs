@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::ids::RequestId;
-use crate::review::{HunkDecision, Person, Request};
+use crate::review::{ApprovalRequest, HunkDecision, Person};
 use crate::tools::told::fenced_lines;
 
-use super::transcript::Decided;
+use super::transcript::DecisionNote;
 
 /// What a prompt told the model of earlier changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct News {
+pub struct DecisionUpdates {
     /// A few lines for each change.
     pub lines: Vec<String>,
     /// Random; marks the lines as data. None in what older versions kept.
@@ -23,7 +23,7 @@ pub struct News {
     pub told: BTreeMap<RequestId, String>,
 }
 
-impl News {
+impl DecisionUpdates {
     /// Whether there was nothing to tell.
     pub fn is_nothing(&self) -> bool {
         self.lines.is_empty()
@@ -43,9 +43,9 @@ impl News {
 
 /// What the model knows of a request.
 #[derive(Debug)]
-pub struct Known<'k> {
+pub struct ReportedDecision<'k> {
     /// What it was told when its call was answered.
-    pub first: Decided<'k>,
+    pub first: DecisionNote<'k>,
     /// When it was told of it last, in milliseconds since 1970.
     pub told_ms: u64,
     /// How it stood then, if that was news once.
@@ -54,9 +54,9 @@ pub struct Known<'k> {
 
 /// What there is to tell of a request; `newest` is the one that a person proposed in its place, if one did.
 pub fn told(
-    known: &Known<'_>,
-    now: &Request,
-    newest: Option<&Request>,
+    known: &ReportedDecision<'_>,
+    now: &ApprovalRequest,
+    newest: Option<&ApprovalRequest>,
 ) -> Option<(String, String)> {
     let stands = stand(now, newest);
     let is_news = if let Some(stood) = known.stood {
@@ -71,7 +71,7 @@ pub fn told(
 }
 
 /// How a request stands, as far as people had a hand in it; where the words of an open change are is not it.
-fn stand(now: &Request, newest: Option<&Request>) -> String {
+fn stand(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     let hunks: Vec<_> =
         now.hunks.iter().filter_map(|h| Some((&h.id, h.decided.as_ref()?.at_ms))).collect();
     let closed = now.closed.as_ref().map(|closed| closed.at_ms);
@@ -81,7 +81,7 @@ fn stand(now: &Request, newest: Option<&Request>) -> String {
 }
 
 /// When somebody decided or said anything about it last.
-fn last_ms(now: &Request) -> u64 {
+fn last_ms(now: &ApprovalRequest) -> u64 {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
     let ends = now.closed.iter().map(|closed| closed.at_ms);
     let undone = now.undone().and_then(|undone| undone.done_ms);
@@ -89,7 +89,11 @@ fn last_ms(now: &Request) -> u64 {
     hunks.chain(ends).chain(undone).chain(remarks).max().unwrap_or_default()
 }
 
-fn worded(known: &Known<'_>, now: &Request, newest: Option<&Request>) -> String {
+fn worded(
+    known: &ReportedDecision<'_>,
+    now: &ApprovalRequest,
+    newest: Option<&ApprovalRequest>,
+) -> String {
     let (id, status) = (now.id(), known.first.status);
     let what = known.first.what.unwrap_or(&now.proposal.tool);
     // In the model's own words; a line of them is not to look like one of ours.
@@ -115,7 +119,7 @@ fn worded(known: &Known<'_>, now: &Request, newest: Option<&Request>) -> String 
 }
 
 /// Who decided since, and the report, with the remarks that are new.
-fn with_details(mut line: String, now: &Request, since_ms: u64) -> String {
+fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> String {
     let names = deciders(now, since_ms);
     if !names.is_empty() {
         line.extend([", by ", &names.join(" and ")]);
@@ -127,7 +131,7 @@ fn with_details(mut line: String, now: &Request, since_ms: u64) -> String {
 }
 
 /// Who decided since, in the order of the text, each once.
-fn deciders(now: &Request, since_ms: u64) -> Vec<&str> {
+fn deciders(now: &ApprovalRequest, since_ms: u64) -> Vec<&str> {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref());
     let hunks = hunks.map(|HunkDecision { by, at_ms, .. }| (by, *at_ms));
     let closed = now.closed.iter().filter_map(|closed| Some((closed.by.as_ref()?, closed.at_ms)));

@@ -3,14 +3,14 @@
 use crate::ids::DocumentId;
 use crate::who::{Action, Principal};
 
-use super::session::Shared;
-use super::{Agents, AskError, Bypass, PermissionMode};
+use super::session::AgentDeps;
+use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
-impl Agents {
+impl AgentService {
     /// Whether a person's runs may have this permission mode.
     ///
     /// # Errors
-    /// As [`Agents::ask`] would refuse it.
+    /// As [`AgentService::ask`] would refuse it.
     pub fn check_mode(
         &self,
         mode: PermissionMode,
@@ -34,7 +34,7 @@ impl Agents {
     }
 }
 
-impl Shared {
+impl AgentDeps {
     /// Whether a person's runs may have this permission mode.
     pub fn check_mode(
         &self,
@@ -46,7 +46,7 @@ impl Shared {
             PermissionMode::Sdk | PermissionMode::ToolApproval => Ok(()),
             PermissionMode::BypassPermissions => {
                 let may = asker.may(Action::Bypass, document);
-                if may && self.bypass == Bypass::Allowed {
+                if may && self.bypass == BypassPolicy::Allowed {
                     Ok(())
                 } else {
                     Err(AskError::BypassNotAllowed)

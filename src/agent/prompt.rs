@@ -5,20 +5,20 @@
 
 use std::fmt::Write as _;
 
-use crate::document::diff::Passage;
-use crate::room::command::Reading;
-use crate::tools::Ground;
+use crate::document::diff::ChangedPassage;
+use crate::room::command::DocumentSnapshot;
+use crate::tools::ToolScope;
 use crate::tools::told::{self, fenced, fenced_lines};
 use crate::wire::messages::{CacheControl, ContentBlock};
 
-use super::news::News;
-use super::snapshots::Snapshot;
+use super::news::DecisionUpdates;
+use super::snapshots::ShownDocument;
 
 /// The rules of a conversation.
-pub fn rules(ground: Ground) -> &'static str {
+pub fn rules(ground: ToolScope) -> &'static str {
     match ground {
-        Ground::Document | Ground::Conversation => include_str!("prompts/system.md"),
-        Ground::Workspace => include_str!("prompts/workspace.md"),
+        ToolScope::Document | ToolScope::Conversation => include_str!("prompts/system.md"),
+        ToolScope::Workspace => include_str!("prompts/workspace.md"),
     }
 }
 
@@ -33,21 +33,21 @@ const HISTORY_LIMIT: usize = 20_000;
 
 /// What a request is about.
 #[derive(Debug)]
-pub struct Briefing<'a> {
+pub struct PromptContext<'a> {
     /// Extra instructions of the client.
     pub instructions: Option<&'a str>,
     /// The document, if there is one.
-    pub document: Option<&'a Reading>,
+    pub document: Option<&'a DocumentSnapshot>,
     /// UTF-16 units of it that are shown at most.
     pub most: usize,
     /// The document as the conversation begins with it; then only what has changed since is told.
-    pub seen: Option<&'a Snapshot>,
+    pub seen: Option<&'a ShownDocument>,
     /// What the person selected, in UTF-16 units of `document`; valid there.
     pub selection: Option<(usize, usize)>,
     /// Earlier turns that the server does not have: role and text, oldest first.
     pub history: &'a [(String, String)],
     /// What people did since with changes the model knows of.
-    pub news: &'a News,
+    pub news: &'a DecisionUpdates,
     /// What the person typed.
     pub prompt: &'a str,
     /// Whether nothing may be changed before people have approved a plan.
@@ -58,7 +58,7 @@ pub struct Briefing<'a> {
     pub tag: &'a str,
 }
 
-impl Briefing<'_> {
+impl PromptContext<'_> {
     /// What of the document is shown, in UTF-16 units; all of it where the conversation begins with it.
     pub fn shown(&self) -> Option<(usize, usize)> {
         let reading = self.document?;
@@ -83,7 +83,7 @@ impl Briefing<'_> {
         blocks
     }
 
-    fn document(&self, reading: &Reading) -> ContentBlock {
+    fn document(&self, reading: &DocumentSnapshot) -> ContentBlock {
         let len = reading.text.len();
         let (from, to) = window(reading, self.selection, self.most);
         if (from, to) == (0, len) {
@@ -140,11 +140,11 @@ impl Briefing<'_> {
 }
 
 /// The block with which a conversation begins.
-pub fn opening(seen: &Snapshot) -> ContentBlock {
+pub fn opening(seen: &ShownDocument) -> ContentBlock {
     whole(&seen.reading, &seen.tag)
 }
 
-fn whole(reading: &Reading, tag: &str) -> ContentBlock {
+fn whole(reading: &DocumentSnapshot, tag: &str) -> ContentBlock {
     let block = fenced("document", tag, reading.version, &reading.text.to_string());
     cached(format!("Current Document:\n(data, {} UTF-16 units.)\n{block}", reading.text.len()))
 }
@@ -155,13 +155,13 @@ fn cached(text: String) -> ContentBlock {
 }
 
 /// How the document reads now, for a conversation that begins with `seen`.
-fn since(seen: &Snapshot, now: &Reading, tag: &str) -> String {
+fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
     let (before, after) = (&seen.reading, now);
     let (len, version) = (after.text.len(), after.version);
     let head = format!("Current Document:\n(data, {len} UTF-16 units, version {version}.)");
     let shown =
         format!("as shown at the beginning of this conversation (version {})", before.version);
-    let told = |units: &str, Passage { old, new }: &Passage| {
+    let told = |units: &str, ChangedPassage { old, new }: &ChangedPassage| {
         let words = after.text.slice(new.clone()).unwrap_or_default();
         let block = fenced("document", tag, version, &words);
         format!(
@@ -185,7 +185,11 @@ fn section(mut text: String) -> String {
 }
 
 /// The part of a document that is shown: all of it, or `most` units around the selection.
-fn window(reading: &Reading, selection: Option<(usize, usize)>, most: usize) -> (usize, usize) {
+fn window(
+    reading: &DocumentSnapshot,
+    selection: Option<(usize, usize)>,
+    most: usize,
+) -> (usize, usize) {
     let len = reading.text.len();
     if len <= most {
         return (0, len);
@@ -203,14 +207,17 @@ mod tests {
     use super::*;
     use crate::tools::told::reading;
 
-    static NOTHING: News =
-        News { lines: Vec::new(), tag: String::new(), told: std::collections::BTreeMap::new() };
+    static NOTHING: DecisionUpdates = DecisionUpdates {
+        lines: Vec::new(),
+        tag: String::new(),
+        told: std::collections::BTreeMap::new(),
+    };
 
     fn briefing<'a>(
-        document: Option<&'a Reading>,
+        document: Option<&'a DocumentSnapshot>,
         history: &'a [(String, String)],
-    ) -> Briefing<'a> {
-        Briefing {
+    ) -> PromptContext<'a> {
+        PromptContext {
             instructions: Some("Be brief."),
             document,
             most: DOCUMENT_LIMIT,
@@ -225,7 +232,7 @@ mod tests {
         }
     }
 
-    fn texts(briefing: &Briefing<'_>) -> Vec<String> {
+    fn texts(briefing: &PromptContext<'_>) -> Vec<String> {
         briefing.blocks().iter().filter_map(|block| block.as_text().map(str::to_owned)).collect()
     }
 
@@ -247,25 +254,26 @@ mod tests {
     #[test]
     fn what_the_conversation_begins_with_is_not_repeated() {
         let before = reading("one two three");
-        let seen = Snapshot { reading: before.clone(), tag: "old".into() };
+        let seen = ShownDocument { reading: before.clone(), tag: "old".into() };
         let head = |len| {
             format!(
                 "Current Document:\n(data, {len} UTF-16 units, version 0.) It reads as shown at the beginning of this conversation (version 0)"
             )
         };
         let now = reading("one 2 three");
-        let briefing = Briefing { seen: Some(&seen), selection: None, ..briefing(Some(&now), &[]) };
+        let briefing =
+            PromptContext { seen: Some(&seen), selection: None, ..briefing(Some(&now), &[]) };
         let changed = ", except that units 4 to 7 of that are now units 4 to 5 and read:\n<document-k9 version=\"0\">\n2\n</document-k9>";
         assert_eq!(texts(&briefing)[1], head(11) + changed);
         let far_apart = |first: &str, last: &str| reading(&format!("{first}\n\nKept.\n\n{last}"));
         let (seen_apart, apart) = (far_apart("one", "two"), far_apart("1", "2!"));
-        let seen_apart = Snapshot { reading: seen_apart, tag: "old".into() };
-        let several = Briefing { seen: Some(&seen_apart), document: Some(&apart), ..briefing };
+        let seen_apart = ShownDocument { reading: seen_apart, tag: "old".into() };
+        let several = PromptContext { seen: Some(&seen_apart), document: Some(&apart), ..briefing };
         let changed = ", except for these passages:\n\
              Units 0 to 3 of that are now units 0 to 1 and read:\n<document-k9 version=\"0\">\n1\n</document-k9>\n\
              Units 12 to 15 of that are now units 10 to 12 and read:\n<document-k9 version=\"0\">\n2!\n</document-k9>";
         assert_eq!(texts(&several)[1], head(12) + changed);
-        let briefing = Briefing { document: Some(&before), seen: Some(&seen), ..several };
+        let briefing = PromptContext { document: Some(&before), seen: Some(&seen), ..several };
         assert_eq!(texts(&briefing)[1], head(13) + ".");
         let block = "Current Document:\n(data, 13 UTF-16 units.)\n<document-old version=\"0\">\none two three\n</document-old>";
         assert_eq!(opening(&seen).as_text(), Some(block));
@@ -279,7 +287,7 @@ mod tests {
 
     #[test]
     fn in_plan_mode_the_request_says_so() {
-        let planning = Briefing { planning: true, ..briefing(None, &[]) };
+        let planning = PromptContext { planning: true, ..briefing(None, &[]) };
         let blocks = texts(&planning);
         assert!(blocks[1].starts_with("You are in plan mode."), "{blocks:?}");
         assert!(blocks[1].contains("\n\nUser Request: Translate this"), "{blocks:?}");

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
-use crate::store::{MessageRecord, Op, PAST, RunRecord};
+use crate::store::{MessageRecord, PAST, RunRecord, StoreOp};
 
-use super::Ask;
-use super::spent::Spent;
-use super::threads::Thread;
-use super::transcript::{Entry, Kept};
+use super::AgentRequest;
+use super::spent::UsageTotals;
+use super::threads::ProviderSession;
+use super::transcript::{EntryKind, TranscriptEntry};
 
 /// A run, as it can be taken up again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// What was asked. Its `content` is gone once the private document has it.
-    pub ask: Ask,
+    pub ask: AgentRequest,
     /// When, in milliseconds since 1970.
     pub created_ms: u64,
     /// The version of the document the model had read when it made its latest calls.
@@ -29,21 +29,21 @@ pub struct Run {
     #[serde(default)]
     pub told: Option<(DocumentId, Version)>,
     /// What it works on.
-    pub about: About,
+    pub about: RunSubject,
     /// The model that answers, in full; a restart may have changed the default.
     #[serde(default)]
     pub model: Option<String>,
     /// The conversation of a model that keeps threads by itself ([`super::threads`]).
     #[serde(default)]
-    pub thread: Option<Thread>,
+    pub thread: Option<ProviderSession>,
     /// What it has used so far.
     #[serde(default)]
-    pub spent: Spent,
+    pub spent: UsageTotals,
 }
 
 /// What a run works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum About {
+pub enum RunSubject {
     /// A shared document.
     Document,
     /// The session's private document, brought to a text.
@@ -57,7 +57,7 @@ pub const QUEUED: &str = "queued";
 
 /// Where a run is in its life; what is not finished is taken up again by a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State<'a> {
+pub enum RunState<'a> {
     /// It waits for its turn.
     Queued,
     /// It has begun.
@@ -68,17 +68,17 @@ pub enum State<'a> {
 
 impl Run {
     /// A run that was just asked for.
-    pub fn new(ask: Ask, created_ms: u64) -> Self {
+    pub fn new(ask: AgentRequest, created_ms: u64) -> Self {
         let about = match (&ask.document, &ask.content) {
-            (Some(_), _) => About::Document,
-            (None, Some(_)) => About::Content,
-            (None, None) => About::Nothing,
+            (Some(_), _) => RunSubject::Document,
+            (None, Some(_)) => RunSubject::Content,
+            (None, None) => RunSubject::Nothing,
         };
         // The server's text of a shared document counts, not the client's.
-        let content = ask.content.clone().filter(|_| about == About::Content);
+        let content = ask.content.clone().filter(|_| about == RunSubject::Content);
         Self {
             base: ask.outside().and_then(|outside| outside.base),
-            ask: Ask { content, ..ask },
+            ask: AgentRequest { content, ..ask },
             created_ms,
             selection: None,
             calls: Vec::new(),
@@ -86,19 +86,19 @@ impl Run {
             about,
             model: None,
             thread: None,
-            spent: Spent::default(),
+            spent: UsageTotals::default(),
         }
     }
 
     /// The write that keeps it.
-    pub fn put(&self, state: State<'_>) -> Result<Op, serde_json::Error> {
-        let Ask { session, run, document, principal, .. } = &self.ask;
+    pub fn put(&self, state: RunState<'_>) -> Result<StoreOp, serde_json::Error> {
+        let AgentRequest { session, run, document, principal, .. } = &self.ask;
         let (state, finished_ms) = match state {
-            State::Queued => (QUEUED, None),
-            State::Running => ("running", None),
-            State::Finished(subtype, at_ms) => (subtype, Some(at_ms)),
+            RunState::Queued => (QUEUED, None),
+            RunState::Running => ("running", None),
+            RunState::Finished(subtype, at_ms) => (subtype, Some(at_ms)),
         };
-        Ok(Op::PutRun(RunRecord {
+        Ok(StoreOp::PutRun(RunRecord {
             id: RunRecord::key(session, run),
             session: session.clone(),
             document: document.clone(),
@@ -118,16 +118,19 @@ impl Run {
 
 /// A transcript entry as a message of the store.
 #[derive(Serialize, Deserialize)]
-struct Body {
+struct EntryBody {
     run: RunId,
     #[serde(flatten)]
-    kept: Kept,
+    kept: EntryKind,
 }
 
 /// The write that appends `entries` to a transcript.
-pub fn append(document: Option<&DocumentId>, entry: &Entry) -> Result<Op, serde_json::Error> {
-    let body = Body { run: entry.run.clone(), kept: entry.kept.clone() };
-    Ok(Op::AppendMessages {
+pub fn append(
+    document: Option<&DocumentId>,
+    entry: &TranscriptEntry,
+) -> Result<StoreOp, serde_json::Error> {
+    let body = EntryBody { run: entry.run.clone(), kept: entry.kept.clone() };
+    Ok(StoreOp::AppendMessages {
         session: entry.session.clone(),
         document: document.cloned(),
         messages: vec![MessageRecord {
@@ -144,19 +147,19 @@ pub fn past(
     session: &SessionId,
     document: Option<&DocumentId>,
     said_in: &SessionId,
-    entries: &[Entry],
-) -> Result<Op, serde_json::Error> {
-    let message = |entry: &Entry| {
-        let body = Body { run: RunRecord::key(said_in, &entry.run), kept: entry.kept.clone() };
+    entries: &[TranscriptEntry],
+) -> Result<StoreOp, serde_json::Error> {
+    let message = |entry: &TranscriptEntry| {
+        let body = EntryBody { run: RunRecord::key(said_in, &entry.run), kept: entry.kept.clone() };
         let (role, body) = (PAST.to_owned(), serde_json::to_value(body)?);
         Ok(MessageRecord { role, body, at_ms: entry.at_ms })
     };
     let messages = entries.iter().map(message).collect::<Result<_, serde_json::Error>>()?;
-    Ok(Op::AppendMessages { session: session.clone(), document: document.cloned(), messages })
+    Ok(StoreOp::AppendMessages { session: session.clone(), document: document.cloned(), messages })
 }
 
 /// Reads a message back. What this program did not write is left out.
-pub fn entry(session: &SessionId, at_ms: u64, body: Value) -> Option<Entry> {
-    let Body { run, kept } = serde_json::from_value(body).ok()?;
-    Some(Entry { session: session.clone(), run, at_ms, kept })
+pub fn entry(session: &SessionId, at_ms: u64, body: Value) -> Option<TranscriptEntry> {
+    let EntryBody { run, kept } = serde_json::from_value(body).ok()?;
+    Some(TranscriptEntry { session: session.clone(), run, at_ms, kept })
 }

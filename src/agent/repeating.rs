@@ -9,29 +9,29 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{HunkId, RequestId, SessionId};
-use crate::review::{DecisionError, Request};
-use crate::room::command::Reopen;
+use crate::review::{ApprovalRequest, DecisionError};
+use crate::room::command::ProposeAgain;
 use crate::room::{DESK, RoomError, RoomHandle};
-use crate::store::{Op, SessionRecord};
-use crate::tools::{Asking, Call};
+use crate::store::{SessionRecord, StoreOp};
+use crate::tools::{ApprovalWait, ToolCall};
 use crate::who::Principal;
 
-use super::call::{CallDoor, Calling, Heard, Outside};
-use super::session::Shared;
-use super::{Agents, AskError, Ongoing};
+use super::call::{CallEvent, CallRequest, CallSource, ExternalCall};
+use super::session::AgentDeps;
+use super::{AgentService, AskError, CallHandle};
 
 /// What came of proposing a request again.
 #[derive(Clone, Debug)]
-pub enum Reopened {
+pub enum ReopenOutcome {
     /// Its changes are open again.
-    Same(Arc<Request>),
+    Same(Arc<ApprovalRequest>),
     /// It is another request now.
-    Another(Box<Request>),
+    Another(Box<ApprovalRequest>),
 }
 
-impl Reopened {
+impl ReopenOutcome {
     /// The request that is open now.
-    pub fn request(&self) -> &Request {
+    pub fn request(&self) -> &ApprovalRequest {
         match self {
             Self::Same(request) => request,
             Self::Another(request) => request,
@@ -47,7 +47,7 @@ impl Reopened {
     }
 }
 
-impl Agents {
+impl AgentService {
     /// Proposes again what was refused, ran out of time or was undone: changes of a text in the room that owns the request, a
     /// call as a whole by a request of the person's. `session`: the person's; a new one if they have none.
     ///
@@ -56,12 +56,12 @@ impl Agents {
     pub async fn reopen_in(
         &self,
         room: &RoomHandle,
-        wish: Reopen,
+        wish: ProposeAgain,
         by: Principal,
         session: Option<SessionId>,
-    ) -> Result<Reopened, AskError> {
+    ) -> Result<ReopenOutcome, AskError> {
         if room.document().as_str() != DESK {
-            return Ok(Reopened::Same(room.reopen(wish, by).await?));
+            return Ok(ReopenOutcome::Same(room.reopen(wish, by).await?));
         }
         if wish.hunks.is_some() {
             let reason = "this request has no single changes to propose again";
@@ -85,36 +85,37 @@ impl Agents {
         let again = asked(self.call(calling, &CancellationToken::new()).await?).await?;
         room.repeated(old.id().clone(), again.clone(), by).await?;
         let record = self.shared.store.request(&again).await?.ok_or(RoomError::NoRequest)?;
-        Ok(Reopened::Another(Box::new(serde_json::from_str(&record.body)?)))
+        Ok(ReopenOutcome::Another(Box::new(serde_json::from_str(&record.body)?)))
     }
 }
 
-impl Shared {
+impl AgentDeps {
     async fn begin_session(&self, by: &Principal) -> Result<SessionId, AskError> {
         let session = SessionRecord::begin(by.user.clone(), self.clock.now_ms());
         let id = session.id.clone();
-        self.store.commit(Op::PutSession(session)).await?;
+        self.store.commit(StoreOp::PutSession(session)).await?;
         Ok(id)
     }
 }
 
 /// The call of a request, made by somebody who wants it again: as it was carried out, or would have been.
-fn repeat(old: &Request, by: Principal, session: SessionId) -> Calling {
+fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallRequest {
     let proposal = &old.proposal;
     let input = old.edited_input.clone().unwrap_or_else(|| proposal.input.clone());
-    let call = Call { id: format!("again_{}", proposal.id), name: proposal.tool.clone(), input };
+    let call =
+        ToolCall { id: format!("again_{}", proposal.id), name: proposal.tool.clone(), input };
     let prompt = match proposal.prompt.trim() {
         "" => format!("{} again", proposal.tool),
         prompt => prompt.to_owned(),
     };
-    Calling {
+    CallRequest {
         session,
         principal: by,
         document: None,
         prompt,
-        outside: Outside {
+        outside: ExternalCall {
             call,
-            door: CallDoor::Desk,
+            door: CallSource::Desk,
             base: None,
             deadline_ms: None,
             again_of: Some(proposal.id.clone()),
@@ -125,14 +126,14 @@ fn repeat(old: &Request, by: Principal, session: SessionId) -> Calling {
 }
 
 /// Waits until people are asked; from then on nobody else is needed for it.
-async fn asked(mut ongoing: Ongoing) -> Result<RequestId, AskError> {
+async fn asked(mut ongoing: CallHandle) -> Result<RequestId, AskError> {
     match ongoing.next().await {
-        Heard::Asking(Asking::Waits(request) | Asking::Resolved(request)) => {
+        CallEvent::Asking(ApprovalWait::Waits(request) | ApprovalWait::Resolved(request)) => {
             ongoing.let_go();
             Ok(request)
         }
-        Heard::Parked => Err(AskError::Closed),
-        Heard::Over(called) => {
+        CallEvent::Parked => Err(AskError::Closed),
+        CallEvent::Over(called) => {
             let request = called.outcome.about.get("request_id").and_then(|it| it.as_str());
             // People may have been faster than this.
             request.map(RequestId::from).ok_or_else(|| {

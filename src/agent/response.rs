@@ -1,15 +1,16 @@
 //! The answer to `askClaudeCode`, told from the transcript of its run. Pure.
 
-use crate::room::command::Reading;
-use crate::room::event::{Response, ResponseUpdate};
-use crate::tools::{Call, Change, Outcome};
+use crate::room::command::DocumentSnapshot;
+use crate::room::event::{ResponseUpdate, RunResponse};
+use crate::tools::{DecidedChange, ToolCall, ToolOutcome};
 
-use super::transcript::{Entry, Kept};
+use super::transcript::{EntryKind, TranscriptEntry};
 
 /// The answer of a run that is over; `now` is its document.
-pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
+pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> RunResponse {
     let outcomes = || entries.iter().flat_map(outcomes_of);
-    let changes: Vec<&Change> = outcomes().filter_map(|outcome| outcome.change.as_ref()).collect();
+    let changes: Vec<&DecidedChange> =
+        outcomes().filter_map(|outcome| outcome.change.as_ref()).collect();
     let mut words = spoken(entries);
     if words.is_empty() {
         // Only what was applied may claim to have been done.
@@ -17,7 +18,7 @@ pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
             outcomes().filter(|it| it.change.as_ref().is_some_and(|change| change.applied));
         words = applied.filter_map(|outcome| outcome.explanation.clone()).collect();
     }
-    Response {
+    RunResponse {
         message: words.join("\n"),
         update: update(&changes, now),
         updates: changes
@@ -25,30 +26,37 @@ pub fn response(entries: &[Entry], now: Option<&Reading>) -> Response {
             .map(|it| (it.request.clone(), it.status.clone(), it.kind(), it.version))
             .collect(),
         error: entries.iter().find_map(|entry| match &entry.kept {
-            Kept::End { code: Some(code), message, .. } => Some((code.clone(), message.clone())),
-            Kept::End { code: None, .. }
-            | Kept::Cleared { .. }
-            | Kept::Prompt { .. }
-            | Kept::Answer { .. }
-            | Kept::Results { .. } => None,
+            EntryKind::End { code: Some(code), message, .. } => {
+                Some((code.clone(), message.clone()))
+            }
+            EntryKind::End { code: None, .. }
+            | EntryKind::Cleared { .. }
+            | EntryKind::Prompt { .. }
+            | EntryKind::Answer { .. }
+            | EntryKind::Results { .. } => None,
         }),
     }
 }
 
 /// The subtype and the sentence of the `result` of a run that is over. One that never began has no part in the conversation; how
 /// it ended (`state`) is all there is.
-pub fn end<'a>(entries: &'a [Entry], state: &'a str) -> (&'a str, &'a str) {
+pub fn end<'a>(entries: &'a [TranscriptEntry], state: &'a str) -> (&'a str, &'a str) {
     let told = entries.iter().find_map(|entry| match &entry.kept {
-        Kept::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
-        Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Cleared { .. } | Kept::Results { .. } => {
-            None
-        }
+        EntryKind::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
+        EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::Cleared { .. }
+        | EntryKind::Results { .. } => None,
     });
     told.unwrap_or((state, "The run ended before it began"))
 }
 
 /// The answer of a run that is over, also of one that never began.
-pub fn how_it_ended(entries: &[Entry], state: &str, now: Option<&Reading>) -> Response {
+pub fn how_it_ended(
+    entries: &[TranscriptEntry],
+    state: &str,
+    now: Option<&DocumentSnapshot>,
+) -> RunResponse {
     let (subtype, message) = end(entries, state);
     let mut response = response(entries, now);
     if entries.is_empty() && subtype != "success" {
@@ -58,15 +66,15 @@ pub fn how_it_ended(entries: &[Entry], state: &str, now: Option<&Reading>) -> Re
 }
 
 /// Text blocks and `respond_conversation_only` responses, in the order in which the model gave them.
-fn spoken(entries: &[Entry]) -> Vec<String> {
+fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut words = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        let Kept::Answer { content, .. } = &entry.kept else { continue };
+        let EntryKind::Answer { content, .. } = &entry.kept else { continue };
         let mut outcomes = entries.get(index + 1).into_iter().flat_map(outcomes_of);
         for block in content {
             if let Some(text) = block.as_text() {
                 words.push(text.to_owned());
-            } else if Call::of(block).is_some() {
+            } else if ToolCall::of(block).is_some() {
                 words.extend(outcomes.next().and_then(|outcome| outcome.said.clone()));
             }
         }
@@ -74,20 +82,23 @@ fn spoken(entries: &[Entry]) -> Vec<String> {
     words
 }
 
-fn outcomes_of(entry: &Entry) -> impl Iterator<Item = &Outcome> {
+fn outcomes_of(entry: &TranscriptEntry) -> impl Iterator<Item = &ToolOutcome> {
     match &entry.kept {
-        Kept::Results { answers } => answers.as_slice(),
-        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => &[],
+        EntryKind::Results { answers } => answers.as_slice(),
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::End { .. } => &[],
     }
     .iter()
 }
 
 /// Several accepted changes are told as the document they led to.
-fn update(changes: &[&Change], now: Option<&Reading>) -> ResponseUpdate {
-    let applied: Vec<&&Change> = changes.iter().filter(|change| change.applied).collect();
+fn update(changes: &[&DecidedChange], now: Option<&DocumentSnapshot>) -> ResponseUpdate {
+    let applied: Vec<&&DecidedChange> = changes.iter().filter(|change| change.applied).collect();
     match (applied.as_slice(), now) {
         ([], _) | (_, None) => ResponseUpdate::None,
-        ([Change { range: Some(range), version, .. }], _) => ResponseUpdate::Partial {
+        ([DecidedChange { range: Some(range), version, .. }], _) => ResponseUpdate::Partial {
             text: range.text.clone(),
             start: range.start,
             end: range.end,

@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use crate::review::{Decision, Verdict};
-use crate::room::event::{ResponseUpdate, Saying};
+use crate::review::{Decision, RequestVerdict};
+use crate::room::event::{ResponseUpdate, RunEventKind};
 
-use super::stage::{Play, Stage, calls, owner, replaces, rewrites, says, selection};
-use super::{Ask, AskError, Conversation};
+use super::stage::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
+use super::{AgentRequest, AskError, ConversationMode};
 
-fn results(stage: &Stage) -> usize {
-    let is_result = |saying: &Saying| matches!(saying, Saying::Agent("result", ..));
+fn results(stage: &TestAgent) -> usize {
+    let is_result = |saying: &RunEventKind| matches!(saying, RunEventKind::Agent("result", ..));
     stage.said.iter().filter(|said| is_result(&said.saying)).count()
 }
 
 #[tokio::test]
 async fn a_run_whose_model_was_writing_asks_it_again() {
-    let mut stage = Stage::with("").await;
-    stage.model.plays([Play::Hang("Half an ans"), says("A whole answer.")]);
+    let mut stage = TestAgent::with("").await;
+    stage.model.plays([ScriptedReply::Hang("Half an ans"), says("A whole answer.")]);
     stage.ask("Talk").await;
     stage.model.called(1).await;
     stage.restart().await;
@@ -27,14 +27,14 @@ async fn a_run_whose_model_was_writing_asks_it_again() {
 
 #[tokio::test]
 async fn a_pending_request_is_decided_after_the_restart() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("Done.")]);
     stage.ask("Rewrite").await;
     let request = stage.request().await;
     stage.restart().await;
     let again = stage.room.requests().await.unwrap();
     assert_eq!((again.len(), again[0].id()), (1, request.id()));
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     let response = stage.response().await;
     assert_eq!(response.message, "Done.");
@@ -44,13 +44,13 @@ async fn a_pending_request_is_decided_after_the_restart() {
 
 #[tokio::test]
 async fn a_decision_that_was_taken_while_nobody_waited_is_not_lost() {
-    let mut stage = Stage::with("The big red fox.").await;
+    let mut stage = TestAgent::with("The big red fox.").await;
     let change = ("update_selection", selection(4, 15, "fox"));
     stage.model.plays([calls([change]), says("Done.")]);
     stage.ask("Shorter").await;
     let request = stage.request().await;
     stage.agents.shutdown().await;
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     stage.restart().await;
     let response = stage.response().await;
@@ -63,7 +63,7 @@ async fn a_decision_that_was_taken_while_nobody_waited_is_not_lost() {
 
 #[tokio::test]
 async fn a_second_call_of_the_turn_is_run_after_the_restart_and_the_first_is_not_repeated() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     stage.model.plays([
         calls([
             ("update_selection", selection(0, 4, "Uno.")),
@@ -72,11 +72,11 @@ async fn a_second_call_of_the_turn_is_run_after_the_restart_and_the_first_is_not
         says("Done."),
     ]);
     stage.ask("Translate").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.request().await;
     stage.restart().await;
     let open = stage.room.requests().await.unwrap();
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(open[0].id().clone(), approve, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "Uno. Two. Tres.");
@@ -85,27 +85,27 @@ async fn a_second_call_of_the_turn_is_run_after_the_restart_and_the_first_is_not
 
 #[tokio::test]
 async fn a_call_that_never_became_a_request_is_made_with_the_text_the_model_knew() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     let change = || ("update_selection", selection(10, 16, "Tres."));
     let ask = stage.question("Translate");
     stage.leave_behind(ask, calls([change()])).await;
     stage.types_first("Zero. ").await;
     stage.model.plays([says("Done.")]);
     stage.crash().await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(stage.response().await.message, "Done.");
     assert_eq!(stage.text().await, "Zero. One. Two. Tres.");
 }
 
 #[tokio::test]
 async fn a_call_from_before_an_orderly_stop_is_made_on_todays_text() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     let ask = stage.question("Translate");
     stage.leave_behind(ask, calls([("update_selection", selection(10, 16, "Tres."))])).await;
     stage.types_first("Zero. ").await;
     stage.model.plays([says("Done.")]);
     stage.restart().await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(stage.response().await.message, "Done.");
     assert_eq!(stage.text().await, "Zero. One. Two. Tres.");
 }
@@ -114,7 +114,7 @@ async fn a_call_from_before_an_orderly_stop_is_made_on_todays_text() {
 async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model() {
     /// More updates than a room reaches back over.
     const LONG_AGO: u16 = 20_001;
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     let ask = stage.question("Translate");
     stage.leave_behind(ask, calls([("update_selection", selection(10, 16, "Tres."))])).await;
     stage.types_letters(LONG_AGO.into()).await;
@@ -122,7 +122,7 @@ async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model
     let again = calls([("update_selection", selection(at(10), at(16), "Tres."))]);
     stage.model.plays([again, says("Done.")]);
     stage.restart().await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(stage.response().await.message, "Done.");
     assert!(stage.text().await.ends_with("xOne. Two. Tres."));
     let asked = &stage.model.asked()[0];
@@ -134,16 +134,16 @@ async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model
 
 #[tokio::test]
 async fn only_the_selection_may_differ_also_after_a_restart() {
-    let mut stage = Stage::with("One two three.").await;
+    let mut stage = TestAgent::with("One two three.").await;
     stage.model.plays([replaces(4, 7, "zwei")]);
     stage.ask_about(4, 7, "Translate").await;
     let request = stage.request().await;
     stage.agents.shutdown().await;
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     stage.model.plays([rewrites("Eins zwei drei."), replaces(4, 8, "dos"), says("Done.")]);
     stage.restart().await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "One dos three.");
     assert_eq!(stage.model.asked().len(), 4, "the rewrite of everything was denied");
@@ -151,14 +151,14 @@ async fn only_the_selection_may_differ_also_after_a_restart() {
 
 #[tokio::test]
 async fn a_run_that_waited_in_the_queue_still_runs() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("First."), says("Second.")]);
     stage.ask("Rewrite").await;
     stage.request().await;
     stage.ask("And then?").await;
     stage.restart().await;
     let open = stage.room.requests().await.unwrap();
-    let reject = Decision::plain(Verdict::Reject);
+    let reject = Decision::plain(RequestVerdict::Reject);
     stage.room.decide(open[0].id().clone(), reject, owner()).await.unwrap();
     assert_eq!(stage.response().await.message, "First.");
     assert_eq!(stage.response().await.message, "Second.");
@@ -166,7 +166,7 @@ async fn a_run_that_waited_in_the_queue_still_runs() {
 
 #[tokio::test]
 async fn a_finished_run_stays_finished_and_the_conversation_goes_on() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     stage.model.plays([says("One."), says("Two.")]);
     let run = stage.ask("First").await;
     stage.response().await;
@@ -174,7 +174,7 @@ async fn a_finished_run_stays_finished_and_the_conversation_goes_on() {
     stage.restart().await;
     let kept = stage.record().await;
     assert_eq!(kept, said);
-    let again = Ask { run, ..stage.question("First") };
+    let again = AgentRequest { run, ..stage.question("First") };
     let refused = stage.agents.ask(again).await;
     assert!(matches!(refused, Err(AskError::Duplicate { .. })), "{refused:?}");
     stage.ask("Second").await;
@@ -184,20 +184,20 @@ async fn a_finished_run_stays_finished_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn a_private_text_survives_with_its_run() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     let private = stage.agents.private_room(&stage.session, &owner()).await.unwrap();
     stage.enter(&private).await;
     stage.model.plays([rewrites("Corto."), says("Done.")]);
     let content = Some("A long text.".to_owned());
-    let conversation = Conversation::Fresh;
-    let ask = Ask { document: None, content, conversation, ..stage.question("Translate") };
+    let conversation = ConversationMode::Fresh;
+    let ask = AgentRequest { document: None, content, conversation, ..stage.question("Translate") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     stage.restart().await;
     let private = stage.agents.private_room(&stage.session, &owner()).await.unwrap();
     stage.enter(&private).await;
     assert_eq!(private.read().await.unwrap().text.to_string(), "A long text.");
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     private.decide(request.id().clone(), approve, owner()).await.unwrap();
     let response = stage.response().await;
     assert!(matches!(response.update, ResponseUpdate::Full { ref text, .. } if text == "Corto."));
@@ -205,21 +205,21 @@ async fn a_private_text_survives_with_its_run() {
 
 #[tokio::test]
 async fn what_was_said_can_be_read_again_as_it_was_shown() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("Understood.")]);
     stage.ask("Rewrite").await;
     stage.reject("No").await;
     stage.response().await;
-    let agent_event = |saying: &Saying| match saying {
-        Saying::Agent(_, "text_delta", _) => None,
-        Saying::Agent(kind, subtype, content) => Some((*kind, *subtype, content.clone())),
+    let agent_event = |saying: &RunEventKind| match saying {
+        RunEventKind::Agent(_, "text_delta", _) => None,
+        RunEventKind::Agent(kind, subtype, content) => Some((*kind, *subtype, content.clone())),
         _ => None,
     };
     let live: Vec<_> = stage.said.iter().filter_map(|said| agent_event(&said.saying)).collect();
     let kept = stage.record().await;
     let shown: Vec<_> = kept
         .iter()
-        .flat_map(super::transcript::Entry::shown)
+        .flat_map(super::transcript::TranscriptEntry::shown)
         .map(|it| (it.0, it.1, it.2))
         .collect();
     assert_eq!(shown, live);

@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::review::{DecisionError, FoundFile, Request, Reversed};
-use crate::room::command::{Undo, Undoing};
+use crate::review::{ApprovalRequest, DecisionError, FileUndoOutcome, FoundFile};
+use crate::room::command::{UndoChange, UndoFileChange};
 use crate::room::{DESK, RoomError, RoomHandle};
 use crate::tools::ToolError;
-use crate::tools::reversal::{FileChange, Since, Standing, changed_since};
+use crate::tools::reversal::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::who::{Action, Principal};
 
-use super::session::Shared;
-use super::{Agents, AskError};
+use super::session::AgentDeps;
+use super::{AgentService, AskError};
 
-impl Agents {
+impl AgentService {
     /// Takes back what was accepted: changes of a text in the room that owns the request, what a call did to a file here.
     pub async fn undo_in(
         &self,
         room: &RoomHandle,
-        wish: Undo,
+        wish: UndoChange,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
         if room.document().as_str() != DESK {
             return room.undo(wish, by).await;
         }
@@ -52,14 +52,14 @@ impl Agents {
     }
 }
 
-impl Shared {
+impl AgentDeps {
     async fn undo(
         &self,
         desk: &RoomHandle,
-        wish: Undo,
+        wish: UndoChange,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        let Undo { request: id, hunks, force, seen: _ } = wish;
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let UndoChange { request: id, hunks, force, seen: _ } = wish;
         if hunks.is_some() {
             return Err(invalid("this request has no single changes to undo"));
         }
@@ -71,32 +71,32 @@ impl Shared {
         let now = self.tools.standing(&change.path).await.map_err(impossible)?;
         check_live(&change, &now, &by)?;
         let since = change.compare(&now);
-        if since == Since::Changed && !force {
+        if since == FileSinceCall::Changed && !force {
             return Err(conflict(change, &now).await);
         }
-        let (stamp, forced) = (now.stamp.clone(), since == Since::Changed);
+        let (stamp, forced) = (now.stamp.clone(), since == FileSinceCall::Changed);
         let found = FoundFile { stamp, units: change.units(&now), forced };
-        let undoing = Undoing { request: id.clone(), found };
+        let undoing = UndoFileChange { request: id.clone(), found };
         desk.begin_undo(undoing, by.clone()).await?;
         failpoint::pass("tools.undoing");
-        let done = if since == Since::TakenBack {
+        let done = if since == FileSinceCall::TakenBack {
             Ok(())
         } else {
             self.put_back(&change, &now, &by).await
         };
         failpoint::pass("tools.undone");
         if let Err(error) = done {
-            desk.end_undo(id, Reversed::Not(error.to_string())).await?;
+            desk.end_undo(id, FileUndoOutcome::Not(error.to_string())).await?;
             return Err(impossible(error));
         }
-        desk.end_undo(id, Reversed::Done).await
+        desk.end_undo(id, FileUndoOutcome::Done).await
     }
 
     /// Puts back what the file read before: by the person's own change of the text where people have it open, else on the disk.
     async fn put_back(
         &self,
         change: &FileChange,
-        now: &Standing,
+        now: &CurrentFile,
         by: &Principal,
     ) -> Result<(), ToolError> {
         let (Some((room, reading)), Some(before)) = (&now.live, &change.before) else {
@@ -109,24 +109,27 @@ impl Shared {
     }
 
     /// What came of an undo that was begun: told from what the file reads.
-    async fn look_back(&self, request: &Request) -> Result<Reversed, ToolError> {
+    async fn look_back(&self, request: &ApprovalRequest) -> Result<FileUndoOutcome, ToolError> {
         let mut done = request.clone();
         done.reversal = None;
         let change = done.written().ok().as_ref().and_then(FileChange::of);
         let change = change.ok_or_else(|| ToolError::Failed("no file was changed".into()))?;
         let now = self.tools.standing(&change.path).await?;
         let found = request.reversal.as_ref().map(|reversal| reversal.found.as_str());
-        Ok(if change.compare(&now) == Since::TakenBack {
-            Reversed::Done
+        Ok(if change.compare(&now) == FileSinceCall::TakenBack {
+            FileUndoOutcome::Done
         } else if found == Some(now.stamp.as_str()) {
-            Reversed::Not("the server stopped before the file was changed".into())
+            FileUndoOutcome::Not("the server stopped before the file was changed".into())
         } else {
-            Reversed::Not("the server stopped, and the file reads otherwise now".into())
+            FileUndoOutcome::Not("the server stopped, and the file reads otherwise now".into())
         })
     }
 
     /// A request without a document, as it is kept.
-    pub(super) async fn kept_request(&self, id: &RequestId) -> Result<Option<Request>, RoomError> {
+    pub(super) async fn kept_request(
+        &self,
+        id: &RequestId,
+    ) -> Result<Option<ApprovalRequest>, RoomError> {
         let kept = self.store.request(id).await;
         let kept = kept.map_err(|error| RoomError::Store(Arc::new(error)))?;
         let Some(record) = kept.filter(|record| record.document.is_none()) else {
@@ -140,7 +143,7 @@ impl Shared {
 }
 
 /// Whether `by` may change the text of the document that the file is, and a change of it can do what is wanted.
-fn check_live(change: &FileChange, now: &Standing, by: &Principal) -> Result<(), RoomError> {
+fn check_live(change: &FileChange, now: &CurrentFile, by: &Principal) -> Result<(), RoomError> {
     let Some(document) = now.document() else { return Ok(()) };
     if !by.may(Action::Write, Some(document)) {
         return Err(RoomError::NotAllowed);
@@ -154,7 +157,7 @@ fn check_live(change: &FileChange, now: &Standing, by: &Principal) -> Result<(),
     Ok(())
 }
 
-async fn conflict(change: FileChange, now: &Standing) -> RoomError {
+async fn conflict(change: FileChange, now: &CurrentFile) -> RoomError {
     match changed_since(change, now).await {
         Ok(file) => DecisionError::FileChanged { file: Box::new(file) }.into(),
         Err(error) => impossible(error),

@@ -1,11 +1,11 @@
 //! What owners say in advance is looked at before a room keeps it: rooms do not know which tools there are.
 
-use crate::room::command::{Configure, NewRule};
+use crate::room::command::{NewRule, SettingsChange};
 use crate::room::{RoomError, RoomHandle};
 
-use super::Agents;
+use super::AgentService;
 
-impl Agents {
+impl AgentService {
     /// Refuses a rule that could never hold for anything.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Agents {
     /// [`RoomError::Invalid`], with the tools there are; those of reading the room.
     pub async fn check_policies(
         &self,
-        configure: &Configure,
+        configure: &SettingsChange,
         room: &RoomHandle,
     ) -> Result<(), RoomError> {
         for policy in configure.own.policies.iter().flatten() {

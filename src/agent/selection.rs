@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::document::{Assoc, Update};
-use crate::room::command::Reading;
-use crate::tools::Allowed;
+use crate::document::{InsertSide, Update};
+use crate::room::command::DocumentSnapshot;
+use crate::tools::EditableRange;
 
-use super::Selected;
+use super::SelectedRange;
 
 /// Where the selected words are now, in UTF-16 units; `None`: they are not there any more.
 ///
 /// Without remembered words the range itself must be one of the document.
-pub fn locate(document: &Reading, selected: &Selected) -> Option<(usize, usize)> {
-    let Selected { start, end, ref text } = *selected;
+pub fn locate(document: &DocumentSnapshot, selected: &SelectedRange) -> Option<(usize, usize)> {
+    let SelectedRange { start, end, ref text } = *selected;
     let there = (start <= end).then(|| document.text.slice(start..end).ok()).flatten();
     let words = text.as_deref().filter(|words| !words.is_empty());
     let words = words.map(|words| words.replace("\r\n", "\n").replace('\r', "\n"));
@@ -33,8 +33,8 @@ pub fn follow<'a>(
     for update in updates {
         let change = update.change_set().ok()?;
         let (left, right) = match update.origin {
-            Some(_) => (Assoc::Before, Assoc::After),
-            None => (Assoc::After, Assoc::Before),
+            Some(_) => (InsertSide::Before, InsertSide::After),
+            None => (InsertSide::After, InsertSide::Before),
         };
         start = change.map_pos(start, left);
         end = change.map_pos(end, right).max(start);
@@ -43,11 +43,11 @@ pub fn follow<'a>(
 }
 
 /// What of the document calls may change, if `found` is where the selected words are.
-pub fn allowed(selected: Option<&Selected>, found: Option<(usize, usize)>) -> Allowed {
+pub fn allowed(selected: Option<&SelectedRange>, found: Option<(usize, usize)>) -> EditableRange {
     match (selected.filter(|selected| !selected.is_caret()), found) {
-        (None, _) => Allowed::Everything,
-        (Some(_), Some((start, end))) => Allowed::Only(start, end),
-        (Some(_), None) => Allowed::Nothing,
+        (None, _) => EditableRange::Everything,
+        (Some(_), Some((start, end))) => EditableRange::Only(start, end),
+        (Some(_), None) => EditableRange::Nothing,
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::tools::told::reading;
 
     fn found(text: &str, start: usize, end: usize, words: Option<&str>) -> Option<(usize, usize)> {
-        let selected = Selected { start, end, text: words.map(str::to_owned) };
+        let selected = SelectedRange { start, end, text: words.map(str::to_owned) };
         locate(&reading(text), &selected)
     }
 
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn only_a_selection_of_words_forbids_anything() {
-        let selected = |start, end| Selected { start, end, text: None };
-        assert_eq!(allowed(None, None), Allowed::Everything);
-        assert_eq!(allowed(Some(&selected(4, 4)), None), Allowed::Everything);
-        assert_eq!(allowed(Some(&selected(4, 7)), Some((5, 8))), Allowed::Only(5, 8));
-        assert_eq!(allowed(Some(&selected(4, 7)), None), Allowed::Nothing);
+        let selected = |start, end| SelectedRange { start, end, text: None };
+        assert_eq!(allowed(None, None), EditableRange::Everything);
+        assert_eq!(allowed(Some(&selected(4, 4)), None), EditableRange::Everything);
+        assert_eq!(allowed(Some(&selected(4, 7)), Some((5, 8))), EditableRange::Only(5, 8));
+        assert_eq!(allowed(Some(&selected(4, 7)), None), EditableRange::Nothing);
     }
 
     #[test]

@@ -11,28 +11,28 @@ use tokio_util::task::TaskTracker;
 
 use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::review::Request;
-use crate::room::clock::Clock;
-use crate::room::command::Sketches;
-use crate::room::{NewDocument, RoomError, RoomHandle, Rooms};
-use crate::store::{Batch, RunRecord, Scope, Store};
-use crate::tools::Registry;
+use crate::review::ApprovalRequest;
+use crate::room::clock::WallClock;
+use crate::room::command::StreamingPreviewScope;
+use crate::room::{NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{QueryScope, RunRecord, Store, WriteBatch};
+use crate::tools::ToolRegistry;
 use crate::who::{Action, Principal};
 
 use super::call::called;
 use super::driver;
-use super::ears::Ears;
-use super::models::{self, Chosen, Models};
-use super::past::Texts;
-use super::queue::{Job, Key, Place, Queues, Worker};
-use super::record::{self, Run, State};
+use super::ears::CallWaiters;
+use super::models::{self, ChosenModel, ModelCatalog};
+use super::past::ResultTexts;
+use super::queue::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
+use super::record::{self, Run, RunState};
 use super::response::response;
 use super::selection::locate;
-use super::snapshots::Snapshots;
-use super::transcript::{Entry, Kept, Shown};
-use super::turn::{End, Limits};
-use super::voice::Voice;
-use super::{Ask, AskError, AskKind, Bypass, Selected, Stop};
+use super::snapshots::ShownDocuments;
+use super::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use super::turn::{RunEnd, RunLimits};
+use super::voice::RunEvents;
+use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFilter};
 
 /// Bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;
@@ -44,23 +44,23 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Every run of the server. Clones share it.
 #[derive(Clone)]
-pub struct Agents {
-    pub(super) shared: Arc<Shared>,
+pub struct AgentService {
+    pub(super) shared: Arc<AgentDeps>,
 }
 
 /// What the runs work with.
-pub(super) struct Shared {
+pub(super) struct AgentDeps {
     pub store: Store,
-    pub clock: Clock,
-    pub rooms: Rooms,
-    pub models: Models,
-    pub tools: Registry,
-    pub limits: Limits,
-    pub bypass: Bypass,
-    queues: Mutex<Queues>,
-    snapshots: Mutex<Snapshots>,
+    pub clock: WallClock,
+    pub rooms: RoomRegistry,
+    pub models: ModelCatalog,
+    pub tools: ToolRegistry,
+    pub limits: RunLimits,
+    pub bypass: BypassPolicy,
+    queues: Mutex<RunQueues>,
+    snapshots: Mutex<ShownDocuments>,
     /// Who waits for the calls of outside callers.
-    pub ears: Ears,
+    pub ears: CallWaiters,
     /// Held while a call is recognised and begun.
     pub recognising: tokio::sync::Mutex<()>,
     /// Held while a request is proposed again.
@@ -74,32 +74,38 @@ pub(super) struct Shared {
     pub ended: watch::Sender<u64>,
 }
 
-impl Agents {
-    /// Nothing runs yet; call [`Agents::resume`] once the rooms can be reached.
-    pub fn new(store: Store, rooms: Rooms, models: Models, bypass: Bypass, clock: Clock) -> Self {
-        Self::with_tools(Registry::default(), store, rooms, models, bypass, clock)
+impl AgentService {
+    /// Nothing runs yet; call [`AgentService::resume`] once the rooms can be reached.
+    pub fn new(
+        store: Store,
+        rooms: RoomRegistry,
+        models: ModelCatalog,
+        bypass: BypassPolicy,
+        clock: WallClock,
+    ) -> Self {
+        Self::with_tools(ToolRegistry::default(), store, rooms, models, bypass, clock)
     }
 
     /// The same with other tools or hooks.
     pub fn with_tools(
-        tools: Registry,
+        tools: ToolRegistry,
         store: Store,
-        rooms: Rooms,
-        models: Models,
-        bypass: Bypass,
-        clock: Clock,
+        rooms: RoomRegistry,
+        models: ModelCatalog,
+        bypass: BypassPolicy,
+        clock: WallClock,
     ) -> Self {
-        let shared = Shared {
+        let shared = AgentDeps {
             store,
             clock,
             rooms,
             models,
             tools,
-            limits: Limits::default(),
+            limits: RunLimits::default(),
             bypass,
             queues: Mutex::default(),
             snapshots: Mutex::default(),
-            ears: Ears::default(),
+            ears: CallWaiters::default(),
             recognising: tokio::sync::Mutex::default(),
             repeating: tokio::sync::Mutex::default(),
             private: tokio::sync::Mutex::default(),
@@ -112,7 +118,7 @@ impl Agents {
 
     /// Other limits of a run; before anything is asked.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
             shared.limits = limits;
         }
@@ -133,7 +139,7 @@ impl Agents {
     }
 
     /// One of those by its name, or any `provider:NAME` of a provider that is here.
-    pub fn model_for_programs(&self, name: &str) -> Option<Chosen> {
+    pub fn model_for_programs(&self, name: &str) -> Option<ChosenModel> {
         self.shared.models.choose(Some(name)).filter(|_| !models::is_cli(name))
     }
 
@@ -144,7 +150,7 @@ impl Agents {
 
     /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
     /// `claudeResponse`), said in the document's room or the session's private one, whatever happens.
-    pub async fn ask(&self, ask: Ask) -> Result<RunId, AskError> {
+    pub async fn ask(&self, ask: AgentRequest) -> Result<RunId, AskError> {
         let name = ask.run.clone();
         self.start(ask, CancellationToken::new()).await?;
         Ok(name)
@@ -153,7 +159,7 @@ impl Agents {
     /// The same; `cancel` stops the run too, and what is returned stops nothing else.
     pub(super) async fn start(
         &self,
-        ask: Ask,
+        ask: AgentRequest,
         cancel: CancellationToken,
     ) -> Result<CancellationToken, AskError> {
         if self.shared.stop.is_cancelled() {
@@ -163,24 +169,24 @@ impl Agents {
         self.shared.check(&ask)?;
         let mut run = Run::new(ask, self.shared.clock.now_ms());
         let cancel = match self.shared.queues().reserve(&run, cancel)? {
-            Place::UnderWay => return Ok(CancellationToken::new()),
-            Place::Reserved(cancel) => cancel,
+            QueueSlot::UnderWay => return Ok(CancellationToken::new()),
+            QueueSlot::Reserved(cancel) => cancel,
         };
         if let Err(error) = self.shared.keep_new(&mut run).await {
             self.shared.queues().give_up(&run);
             return Err(error);
         }
-        let key = Key::of(&run);
-        let worker = self.shared.queues().enter(Job { run, cancel: cancel.clone() });
+        let key = QueueKey::of(&run);
+        let worker = self.shared.queues().enter(QueuedRun { run, cancel: cancel.clone() });
         self.employ(worker, key);
         Ok(cancel)
     }
 
     /// Stops runs. A request that people were looking at is taken back; what was accepted stays.
-    pub async fn cancel(&self, stop: Stop) -> Result<(), AskError> {
+    pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
         let unbegun = self.shared.queues().stop(&stop)?;
         for job in unbegun {
-            self.shared.end(job, End::cancelled()).await;
+            self.shared.end(job, RunEnd::cancelled()).await;
         }
         Ok(())
     }
@@ -195,7 +201,7 @@ impl Agents {
         for record in records {
             match Run::read(record) {
                 Ok(run) => {
-                    let key = Key::of(&run);
+                    let key = QueueKey::of(&run);
                     let worker = self.shared.queues().enter_again(run);
                     self.employ(worker, key);
                     failpoint::pass("agent.resuming");
@@ -214,7 +220,7 @@ impl Agents {
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
-    ) -> Result<Vec<Request>, AskError> {
+    ) -> Result<Vec<ApprovalRequest>, AskError> {
         let store = &self.shared.store;
         let document = match document {
             Some(document) => document.clone(),
@@ -223,7 +229,7 @@ impl Agents {
                 None => return Ok(Vec::new()),
             },
         };
-        let records = store.requests(Scope::Document(&document), None, DECIDED_LIMIT).await?;
+        let records = store.requests(QueryScope::Document(&document), None, DECIDED_LIMIT).await?;
         let mut left = DECIDED_SIZE;
         let ended = records.into_iter().filter(|record| !record.open).map_while(|record| {
             left = left.checked_sub(record.body.len())?;
@@ -262,16 +268,16 @@ impl Agents {
         self.shared.tasks.spawn(work)
     }
 
-    pub(super) fn employ(&self, worker: Worker, key: Key) {
-        if worker == Worker::Needed {
+    pub(super) fn employ(&self, worker: WorkerNeed, key: QueueKey) {
+        if worker == WorkerNeed::Needed {
             let shared = Arc::clone(&self.shared);
             self.shared.tasks.spawn(async move { shared.work(&key).await });
         }
     }
 }
 
-impl Shared {
-    async fn work(&self, key: &Key) {
+impl AgentDeps {
+    async fn work(&self, key: &QueueKey) {
         loop {
             let Some(mut job) = self.queues().next(key) else { return };
             let end = tokio::select! {
@@ -286,27 +292,27 @@ impl Shared {
         }
     }
 
-    async fn run(&self, job: &mut Job) -> End {
+    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
         // A run that panics must not take the session's other runs with it, and still owes its answer.
         let end = AssertUnwindSafe(driver::drive(self, job)).catch_unwind().await;
-        end.unwrap_or_else(|_| End::error("internal", "The run failed unexpectedly"))
+        end.unwrap_or_else(|_| RunEnd::error("internal", "The run failed unexpectedly"))
     }
 
     /// Ends a run: durably first, then everyone is told, exactly once.
-    async fn end(&self, Job { run, .. }: Job, end: End) {
+    async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
         let ask = &run.ask;
-        let entry = Entry {
+        let entry = TranscriptEntry {
             session: ask.session.clone(),
             run: ask.run.clone(),
             at_ms: self.clock.now_ms(),
-            kept: Kept::End {
+            kept: EntryKind::End {
                 subtype: end.kind.as_str().to_owned(),
                 message: end.message.clone(),
                 code: end.code.map(str::to_owned),
                 spent: run.spent.clone(),
             },
         };
-        let texts = if ask.outside().is_some() { Texts::Kept } else { Texts::LeftOut };
+        let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
         let mut said = self.said_by(&run, texts).await.unwrap_or_default();
         if let Err(error) = self.keep_end(&run, &entry, &said).await {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
@@ -330,19 +336,25 @@ impl Shared {
     }
 
     /// A run that never began (`said` is empty) is no part of the conversation, which may be in the middle of another run.
-    async fn keep_end(&self, run: &Run, entry: &Entry, said: &[Entry]) -> Result<(), AskError> {
-        let mut batch = Batch::from(run.put(State::Finished(run_state(entry), entry.at_ms))?);
+    async fn keep_end(
+        &self,
+        run: &Run,
+        entry: &TranscriptEntry,
+        said: &[TranscriptEntry],
+    ) -> Result<(), AskError> {
+        let mut batch =
+            WriteBatch::from(run.put(RunState::Finished(run_state(entry), entry.at_ms))?);
         if !said.is_empty() {
             batch.push(record::append(run.ask.document.as_ref(), entry)?);
         }
         Ok(self.store.commit(batch).await?)
     }
 
-    async fn say_end(&self, voice: &Voice, run: &Run, said: &[Entry], end: &End) {
+    async fn say_end(&self, voice: &RunEvents, run: &Run, said: &[TranscriptEntry], end: &RunEnd) {
         let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
-        voice.room.unsketch(Sketches::OfRun(session, name)).await;
+        voice.room.unsketch(StreamingPreviewScope::OfRun(session, name)).await;
         let now = voice.room.read().await.ok();
-        voice.show(Shown::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        voice.show(AgentObject::result(end.kind.as_str(), &end.message, &run.spent)).await;
         match &run.ask.kind {
             AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
             AskKind::Run | AskKind::Call(_) => {}
@@ -364,13 +376,13 @@ impl Shared {
     }
 
     /// Speaks for a run in `room`.
-    pub fn voice(&self, run: &Run, room: RoomHandle) -> Voice {
-        let Ask { session, run, document, .. } = &run.ask;
+    pub fn voice(&self, run: &Run, room: RoomHandle) -> RunEvents {
+        let AgentRequest { session, run, document, .. } = &run.ask;
         let (session, run, document) = (session.clone(), run.clone(), document.clone());
-        Voice { room, session, run, clock: self.clock.clone(), document }
+        RunEvents { room, session, run, clock: self.clock.clone(), document }
     }
 
-    pub(super) fn check(&self, ask: &Ask) -> Result<(), AskError> {
+    pub(super) fn check(&self, ask: &AgentRequest) -> Result<(), AskError> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
         }
@@ -396,7 +408,7 @@ impl Shared {
     }
 
     async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
-        let Ask { session, run: name, document, .. } = &run.ask;
+        let AgentRequest { session, run: name, document, .. } = &run.ask;
         if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
             return Err(AskError::Duplicate { run: name.clone() });
         }
@@ -406,13 +418,13 @@ impl Shared {
                 if let Some((start, end)) = locate(&reading, selected) {
                     // The words are remembered, to find them again if the run has to wait while people type.
                     let text = reading.text.slice(start..end).ok();
-                    *selected = Selected { start, end, text };
+                    *selected = SelectedRange { start, end, text };
                 } else if !selected.is_caret() {
                     return Err(AskError::Selection);
                 }
             }
         }
-        let put = run.put(State::Queued)?;
+        let put = run.put(RunState::Queued)?;
         Ok(self.store.commit(put).await?)
     }
 
@@ -437,22 +449,23 @@ impl Shared {
     }
 
     /// What conversations were shown of their documents.
-    pub fn snapshots(&self) -> MutexGuard<'_, Snapshots> {
+    pub fn snapshots(&self) -> MutexGuard<'_, ShownDocuments> {
         // At worst a document is shown once more.
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
+    pub(super) fn queues(&self) -> MutexGuard<'_, RunQueues> {
         // The queues are consistent between any two statements.
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn run_state(entry: &Entry) -> &str {
+fn run_state(entry: &TranscriptEntry) -> &str {
     match &entry.kept {
-        Kept::End { subtype, .. } => subtype,
-        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::Results { .. } => {
-            "running"
-        }
+        EntryKind::End { subtype, .. } => subtype,
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::Results { .. } => "running",
     }
 }

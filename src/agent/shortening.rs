@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use crate::ids::RunId;
-use crate::tools::Outcome;
+use crate::tools::ToolOutcome;
 use crate::wire::messages::ContentBlock;
 
-use super::transcript::{self, Entry, Kept};
+use super::transcript::{self, EntryKind, TranscriptEntry};
 
 /// What stands for the result of a call, or for what it was called with.
 const LEFT_OUT: &str = "[left out to make room; call the tool again if you still need it]";
@@ -19,7 +19,7 @@ const SHORT: usize = 1_000;
 
 /// If `entries` are more than `most` bytes, brings them to half of that, or as near as it gets; `run`, the newest, keeps
 /// its words. Answers whether there is less now.
-pub fn make_room(entries: &mut Vec<Entry>, run: &RunId, most: usize) -> bool {
+pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -> bool {
     let mut total = entries.iter().map(sent).sum::<usize>();
     if total <= most {
         return false;
@@ -30,7 +30,7 @@ pub fn make_room(entries: &mut Vec<Entry>, run: &RunId, most: usize) -> bool {
     let left_out = entries.drain(..entries.len() - kept);
     total -= left_out.as_slice().iter().map(sent).sum::<usize>();
     drop(left_out);
-    let newest = entries.iter().rposition(|it| matches!(it.kept, Kept::Answer { .. }));
+    let newest = entries.iter().rposition(|it| matches!(it.kept, EntryKind::Answer { .. }));
     let newest = newest.unwrap_or(entries.len());
     for entry in &mut entries[..newest] {
         if total <= goal {
@@ -40,7 +40,7 @@ pub fn make_room(entries: &mut Vec<Entry>, run: &RunId, most: usize) -> bool {
     }
     // What was just asked for is kept as far as it can be.
     for entry in &mut entries[newest..] {
-        if let Kept::Results { answers } = &mut entry.kept {
+        if let EntryKind::Results { answers } = &mut entry.kept {
             for answer in answers {
                 if total > most {
                     total -= shorten_result(answer);
@@ -52,29 +52,29 @@ pub fn make_room(entries: &mut Vec<Entry>, run: &RunId, most: usize) -> bool {
 }
 
 /// Bytes that a model is sent of an entry, near enough.
-fn sent(entry: &Entry) -> usize {
+fn sent(entry: &TranscriptEntry) -> usize {
     match &entry.kept {
-        Kept::Prompt { text, news, .. } => text.len() + news.size(),
-        Kept::Answer { .. } => transcript::size(entry),
-        Kept::Results { answers } => answers.iter().map(told).sum(),
-        Kept::Cleared { .. } | Kept::End { .. } => 0,
+        EntryKind::Prompt { text, news, .. } => text.len() + news.size(),
+        EntryKind::Answer { .. } => transcript::size(entry),
+        EntryKind::Results { answers } => answers.iter().map(told).sum(),
+        EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
     }
 }
 
-fn told(answer: &Outcome) -> usize {
+fn told(answer: &ToolOutcome) -> usize {
     answer.text.len() + answer.note.as_ref().map_or(0, String::len)
 }
 
 /// Leaves out what is long; answers how many bytes that were.
-fn shorten(entry: &mut Entry) -> usize {
+fn shorten(entry: &mut TranscriptEntry) -> usize {
     match &mut entry.kept {
-        Kept::Results { answers } => answers.iter_mut().map(shorten_result).sum(),
-        Kept::Answer { content, .. } => content.iter_mut().map(shorten_call).sum(),
-        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => 0,
+        EntryKind::Results { answers } => answers.iter_mut().map(shorten_result).sum(),
+        EntryKind::Answer { content, .. } => content.iter_mut().map(shorten_call).sum(),
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
     }
 }
 
-fn shorten_result(answer: &mut Outcome) -> usize {
+fn shorten_result(answer: &mut ToolOutcome) -> usize {
     let before = told(answer);
     if answer.text.len() > SHORT {
         LEFT_OUT.clone_into(&mut answer.text);
@@ -107,44 +107,44 @@ fn shorten_value(value: &mut Value) -> usize {
 mod tests {
     use serde_json::json;
 
-    use crate::agent::news::News;
+    use crate::agent::news::DecisionUpdates;
     use crate::wire::messages::StopReason;
 
     use super::*;
 
-    fn entry(run: &str, kept: Kept) -> Entry {
-        Entry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    fn entry(run: &str, kept: EntryKind) -> TranscriptEntry {
+        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
     }
 
-    fn prompt(run: &str) -> Entry {
+    fn prompt(run: &str) -> TranscriptEntry {
         entry(
             run,
-            Kept::Prompt {
+            EntryKind::Prompt {
                 name: "Ada".into(),
                 text: "Why?".into(),
                 door: None,
-                news: News::default(),
+                news: DecisionUpdates::default(),
             },
         )
     }
 
     /// A call that was answered with so many bytes.
-    fn round(run: &str, id: &str, bytes: usize) -> [Entry; 2] {
+    fn round(run: &str, id: &str, bytes: usize) -> [TranscriptEntry; 2] {
         let content = vec![ContentBlock::tool_use(id, "Read", json!({"file_path": id}))];
         [
-            entry(run, Kept::Answer { content, stop: StopReason::ToolUse }),
-            entry(run, Kept::Results { answers: vec![result(id, bytes)] }),
+            entry(run, EntryKind::Answer { content, stop: StopReason::ToolUse }),
+            entry(run, EntryKind::Results { answers: vec![result(id, bytes)] }),
         ]
     }
 
-    fn result(id: &str, bytes: usize) -> Outcome {
-        Outcome { tool_use_id: id.into(), text: "x".repeat(bytes), ..Outcome::default() }
+    fn result(id: &str, bytes: usize) -> ToolOutcome {
+        ToolOutcome { tool_use_id: id.into(), text: "x".repeat(bytes), ..ToolOutcome::default() }
     }
 
     /// The calls whose results are there, and those whose results are left out.
-    fn calls(entries: &[Entry]) -> (String, String) {
+    fn calls(entries: &[TranscriptEntry]) -> (String, String) {
         let answers = entries.iter().flat_map(|entry| match &entry.kept {
-            Kept::Results { answers } => answers.as_slice(),
+            EntryKind::Results { answers } => answers.as_slice(),
             _ => &[],
         });
         let (mut there, mut gone) = (String::new(), String::new());
@@ -188,10 +188,10 @@ mod tests {
         let content = ["a", "b", "c"].map(|id| ContentBlock::tool_use(id, "Read", json!({})));
         entries.push(entry(
             "1",
-            Kept::Answer { content: content.to_vec(), stop: StopReason::ToolUse },
+            EntryKind::Answer { content: content.to_vec(), stop: StopReason::ToolUse },
         ));
         let answers = vec![result("a", 10_000), result("b", 10_000), result("c", 10_000)];
-        entries.push(entry("1", Kept::Results { answers }));
+        entries.push(entry("1", EntryKind::Results { answers }));
         assert!(make_room(&mut entries, &"1".into(), 21_000));
         assert_eq!(calls(&entries), ("bc".to_owned(), "a".to_owned()));
         assert!(make_room(&mut entries, &"1".into(), 0));
@@ -203,11 +203,11 @@ mod tests {
         let input = json!({"new_content": "x".repeat(10_000), "explanation": "Shorter."});
         let content = vec![ContentBlock::tool_use("a", "update_full_document", input)];
         let mut entries =
-            vec![prompt("1"), entry("1", Kept::Answer { content, stop: StopReason::ToolUse })];
-        entries.push(entry("1", Kept::Results { answers: vec![result("a", 10)] }));
+            vec![prompt("1"), entry("1", EntryKind::Answer { content, stop: StopReason::ToolUse })];
+        entries.push(entry("1", EntryKind::Results { answers: vec![result("a", 10)] }));
         entries.extend(round("1", "b", 10));
         assert!(make_room(&mut entries, &"1".into(), 5_000));
-        let Kept::Answer { content, .. } = &entries[1].kept else { panic!() };
+        let EntryKind::Answer { content, .. } = &entries[1].kept else { panic!() };
         let ContentBlock::ToolUse { input, .. } = &content[0] else { panic!() };
         assert_eq!(*input, json!({"new_content": LEFT_OUT, "explanation": "Shorter."}));
     }

@@ -12,14 +12,16 @@ use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
 use crate::document::Text;
-use crate::document::diff::{DiffLimits, DraftPart, HunkDraft, SoFar, diff_so_far};
+use crate::document::diff::{DiffLimits, DraftPart, HunkDraft, PartialDraft, diff_so_far};
 use crate::ids::RequestId;
 use crate::llm::AssistantMessage;
 use crate::review::Person;
 use crate::room::RoomHandle;
-use crate::room::command::{Sketch, Sketches};
+use crate::room::command::{StreamingPreview, StreamingPreviewScope};
 use crate::tools::hooks::validate::CONTENT_LIMIT;
-use crate::tools::{Allowed, Call, Context, Growing, PlanMode, Registry, Writes};
+use crate::tools::{
+    EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext, ToolRegistry,
+};
 
 /// People are shown more of a call this long after they were shown some, at the earliest.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -35,29 +37,29 @@ const MOST_SHOWN: usize = 16;
 const TEXT_LIMIT: usize = 4 * CONTENT_LIMIT;
 
 /// The calls of one answer of the model, while it is being given.
-pub struct Sketching<'a> {
-    tools: &'a Registry,
+pub struct CallPreviews<'a> {
+    tools: &'a ToolRegistry,
     /// What the calls will work with.
-    context: Context,
-    calls: BTreeMap<usize, Written>,
+    context: ToolContext,
+    calls: BTreeMap<usize, StreamedCall>,
     drawing: Option<BoxFuture<'static, (usize, Duration)>>,
 }
 
 /// A call that is being written.
-struct Written {
+struct StreamedCall {
     id: String,
     tool: String,
     request: RequestId,
-    writes: Writes,
-    input: Growing,
+    writes: StreamedField,
+    input: PartialInput,
     /// Bytes of the text that people have been shown.
     shown: Option<usize>,
     due: Instant,
 }
 
-impl<'a> Sketching<'a> {
+impl<'a> CallPreviews<'a> {
     /// Calls that will be made with this.
-    pub fn new(tools: &'a Registry, context: Context) -> Self {
+    pub fn new(tools: &'a ToolRegistry, context: ToolContext) -> Self {
         Self { tools, context, calls: BTreeMap::new(), drawing: None }
     }
 
@@ -69,10 +71,10 @@ impl<'a> Sketching<'a> {
         if in_vain || self.calls.len() >= MOST_SHOWN {
             return;
         }
-        let (Writes::Document(field) | Writes::Range(field)) = writes;
-        let (request, input) = (RequestId::generate(), Growing::new(field));
+        let (StreamedField::Document(field) | StreamedField::Range(field)) = writes;
+        let (request, input) = (RequestId::generate(), PartialInput::new(field));
         let written =
-            Written { id, tool, request, writes, input, shown: None, due: Instant::now() };
+            StreamedCall { id, tool, request, writes, input, shown: None, due: Instant::now() };
         self.calls.insert(index, written);
     }
 
@@ -121,14 +123,17 @@ impl<'a> Sketching<'a> {
     /// The answer is complete, or none will come. A call that is in it waits for its turn; the others are gone.
     pub async fn end(&mut self, answer: Option<&AssistantMessage>) {
         self.drawing = None;
-        let calls = || answer.iter().flat_map(|it| &it.content).filter_map(Call::of);
+        let calls = || answer.iter().flat_map(|it| &it.content).filter_map(ToolCall::of);
         let first = calls().next().map(|call| call.id);
         for index in self.calls.keys().copied().collect::<Vec<_>>() {
             let written = &self.calls[&index];
             let is_made = calls().any(|call| call.id == written.id);
             let waits = is_made && first.as_ref() != Some(&written.id);
             if !is_made && written.shown.is_some() {
-                self.context.room.unsketch(Sketches::One(written.request.clone())).await;
+                self.context
+                    .room
+                    .unsketch(StreamingPreviewScope::One(written.request.clone()))
+                    .await;
             } else if waits && let Some(picture) = self.picture(index) {
                 picture.await;
             }
@@ -141,12 +146,12 @@ impl<'a> Sketching<'a> {
         index: usize,
     ) -> Option<impl Future<Output = (usize, Duration)> + Send + use<>> {
         let written = self.calls.get_mut(&index)?;
-        let Context { base, room, session, run, requester, .. } = &self.context;
+        let ToolContext { base, room, session, run, requester, .. } = &self.context;
         let base = base.clone()?;
         let text = written.input.text().to_owned();
         written.shown = Some(text.len());
         let place = place(self.tools, &self.context, written, &base.text);
-        let sketch = Sketch {
+        let sketch = StreamingPreview {
             id: written.request.clone(),
             tool: written.tool.clone(),
             tool_use: written.id.as_str().into(),
@@ -164,7 +169,7 @@ impl<'a> Sketching<'a> {
     }
 }
 
-impl Written {
+impl StreamedCall {
     /// How long people have time to read.
     fn pause(&self, took: Duration) -> Duration {
         let bytes = u64::try_from(self.input.text().len()).unwrap_or(u64::MAX);
@@ -174,27 +179,33 @@ impl Written {
 
 /// Where the text would go, as far as that is known: the words it would replace, and where they begin.
 fn place(
-    tools: &Registry,
-    context: &Context,
-    written: &Written,
+    tools: &ToolRegistry,
+    context: &ToolContext,
+    written: &StreamedCall,
     base: &Text,
 ) -> Option<(usize, usize)> {
     let allowed = context.allowed;
     let range = match (written.writes, allowed) {
-        (_, Allowed::Nothing) => return None,
-        (Writes::Document(_), _) => Some((0, base.len())),
-        (Writes::Range(_), _) => tools.scope(context, &written.tool, &written.input.others()),
+        (_, EditableRange::Nothing) => return None,
+        (StreamedField::Document(_), _) => Some((0, base.len())),
+        (StreamedField::Range(_), _) => {
+            tools.scope(context, &written.tool, &written.input.others())
+        }
     };
     // Only what is selected may be changed, so that is the place until the model says so itself.
     let range = range.or(match allowed {
-        Allowed::Only(from, to) => Some((from, to)),
-        Allowed::Everything | Allowed::Nothing => None,
+        EditableRange::Only(from, to) => Some((from, to)),
+        EditableRange::Everything | EditableRange::Nothing => None,
     })?;
     base.slice(range.0..range.1).is_ok().then_some(range)
 }
 
 /// Compares and tells; answers how long the comparison took.
-async fn show(room: RoomHandle, sketch: Sketch, place: Option<(usize, usize)>) -> Duration {
+async fn show(
+    room: RoomHandle,
+    sketch: StreamingPreview,
+    place: Option<(usize, usize)>,
+) -> Duration {
     let compared = tokio::task::spawn_blocking(move || {
         let began = Instant::now();
         (compare(sketch, place), began.elapsed())
@@ -207,11 +218,12 @@ async fn show(room: RoomHandle, sketch: Sketch, place: Option<(usize, usize)>) -
     took
 }
 
-fn compare(sketch: Sketch, place: Option<(usize, usize)>) -> Sketch {
+fn compare(sketch: StreamingPreview, place: Option<(usize, usize)>) -> StreamingPreview {
     let Some((from, to)) = place else { return sketch };
     let old = sketch.base.slice(from..to).unwrap_or_default();
     let deadline = Some(std::time::Instant::now() + BUDGET);
-    let SoFar { mut hunks, blocks } = diff_so_far(&old, &sketch.text, &DiffLimits { deadline });
+    let PartialDraft { mut hunks, blocks } =
+        diff_so_far(&old, &sketch.text, &DiffLimits { deadline });
     for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
         part.from += from;
         part.to += from;
@@ -222,7 +234,7 @@ fn compare(sketch: Sketch, place: Option<(usize, usize)>) -> Sketch {
         let part = DraftPart { from, to, base: old, insert: sketch.text.clone() };
         hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
     }
-    Sketch { hunks, paragraphs: blocks, ..sketch }
+    StreamingPreview { hunks, paragraphs: blocks, ..sketch }
 }
 
 #[cfg(test)]
@@ -230,8 +242,8 @@ mod tests {
     use super::*;
     use crate::ids::Version;
 
-    fn sketch(base: &str, text: &str) -> Sketch {
-        Sketch {
+    fn sketch(base: &str, text: &str) -> StreamingPreview {
+        StreamingPreview {
             id: "req".into(),
             tool: "update_selection".into(),
             tool_use: "toolu".into(),

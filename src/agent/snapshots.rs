@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::ids::{DocumentId, SessionId};
-use crate::room::command::Reading;
+use crate::room::command::DocumentSnapshot;
 use crate::tools::told::since;
 
 use super::prompt::DOCUMENT_LIMIT;
@@ -22,30 +22,35 @@ const CHANGED_PART: usize = 5;
 const HEAD: usize = 150;
 
 /// A conversation: a session's, about a document or without one.
-pub type Key = (SessionId, Option<DocumentId>);
+pub type SnapshotKey = (SessionId, Option<DocumentId>);
 
 /// The document as a conversation was shown it.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct ShownDocument {
     /// The document as it was.
-    pub reading: Reading,
+    pub reading: DocumentSnapshot,
     /// What marked it as data.
     pub tag: Arc<str>,
 }
 
 /// The conversations' snapshots, the one used last at the end.
 #[derive(Debug, Default)]
-pub struct Snapshots(Vec<(Key, Snapshot)>);
+pub struct ShownDocuments(Vec<(SnapshotKey, ShownDocument)>);
 
-impl Snapshots {
+impl ShownDocuments {
     /// What the conversation was shown, if that is still worth going on from. `None`: it is to be shown `now`, which is
     /// remembered unless that is too long to be shown completely, or too short to be worth it.
-    pub fn of(&mut self, key: &Key, now: &Reading, tag: &Arc<str>) -> Option<Snapshot> {
+    pub fn of(
+        &mut self,
+        key: &SnapshotKey,
+        now: &DocumentSnapshot,
+        tag: &Arc<str>,
+    ) -> Option<ShownDocument> {
         let known = self.0.iter().position(|(of, _)| of == key).map(|at| self.0.remove(at).1);
         if !(SHORTEST..=DOCUMENT_LIMIT).contains(&now.text.len()) {
             return None;
         }
-        let fresh = || Snapshot { reading: now.clone(), tag: Arc::clone(tag) };
+        let fresh = || ShownDocument { reading: now.clone(), tag: Arc::clone(tag) };
         let near = known.filter(|it| is_near(&it.reading, now));
         if self.0.len() >= REMEMBERED {
             self.0.remove(0);
@@ -55,13 +60,13 @@ impl Snapshots {
     }
 
     /// A conversation begins anew, with `now`.
-    pub fn begin(&mut self, key: &Key, now: &Reading, tag: &Arc<str>) {
+    pub fn begin(&mut self, key: &SnapshotKey, now: &DocumentSnapshot, tag: &Arc<str>) {
         self.0.retain(|(of, _)| of != key);
         self.of(key, now, tag);
     }
 }
 
-fn is_near(shown: &Reading, now: &Reading) -> bool {
+fn is_near(shown: &DocumentSnapshot, now: &DocumentSnapshot) -> bool {
     if shown.version > now.version {
         return false;
     }
@@ -77,17 +82,17 @@ mod tests {
 
     use super::*;
 
-    fn at(version: u64, text: &str) -> Reading {
-        Reading { version: Version(version), ..reading(text) }
+    fn at(version: u64, text: &str) -> DocumentSnapshot {
+        DocumentSnapshot { version: Version(version), ..reading(text) }
     }
 
-    fn key(session: &str) -> Key {
+    fn key(session: &str) -> SnapshotKey {
         (session.into(), None)
     }
 
     #[test]
     fn a_document_is_shown_again_only_when_much_of_it_has_changed() {
-        let mut snapshots = Snapshots::default();
+        let mut snapshots = ShownDocuments::default();
         let mut seen = |version, text: &str| {
             let snapshot = snapshots.of(&key("a"), &at(version, text), &"k9".into());
             snapshot.map(|it| it.reading.version.0)
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn small_changes_far_apart_are_small() {
-        let mut snapshots = Snapshots::default();
+        let mut snapshots = ShownDocuments::default();
         let text = "One line of many.\n\n".repeat(SHORTEST / 10);
         assert!(snapshots.of(&key("a"), &at(1, &text), &"k9".into()).is_none());
         let changed = format!("First {} Last", &text[..text.len() - 2]);
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn only_so_many_conversations_are_remembered() {
-        let mut snapshots = Snapshots::default();
+        let mut snapshots = ShownDocuments::default();
         let text = "x".repeat(SHORTEST);
         let mut seen = |session: &str, version| {
             let snapshot = snapshots.of(&key(session), &at(version, &text), &"k9".into());

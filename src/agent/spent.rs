@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::llm::{AssistantMessage, Lost, prices};
-use crate::wire::messages::Usage;
+use crate::llm::{AssistantMessage, FailedTryUsage, prices};
+use crate::wire::messages::TokenUsage;
 
 /// What a run has used so far. Kept with the run, so that a restart begins no new budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Spent {
+pub struct UsageTotals {
     /// The model that answered last, as its provider calls it.
     pub model: String,
     /// Complete answers.
     pub answers: u64,
     /// Tokens of all of them, and of the tries that gave none.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// What they cost, in billionths of a US dollar; `None` if the price of one is not known.
     pub cost: Option<u64>,
     /// Milliseconds in which the model was waited for.
@@ -25,7 +25,7 @@ pub struct Spent {
     pub notice: Option<String>,
 }
 
-impl Spent {
+impl UsageTotals {
     /// One more answer.
     pub fn add(&mut self, answer: &AssistantMessage) {
         let AssistantMessage { model, usage, notice, .. } = answer;
@@ -35,16 +35,16 @@ impl Spent {
     }
 
     /// One more try that gave no answer.
-    pub fn lose(&mut self, lost: &Lost) {
+    pub fn lose(&mut self, lost: &FailedTryUsage) {
         self.pay(&lost.model, lost.usage);
     }
 
-    fn pay(&mut self, model: &str, usage: Usage) {
+    fn pay(&mut self, model: &str, usage: TokenUsage) {
         let cost = prices::cost(model, usage);
         let is_first = self.answers == 0 && self.tokens() == 0;
         self.cost = if is_first { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
         model.clone_into(&mut self.model);
-        let Usage {
+        let TokenUsage {
             input_tokens,
             cache_creation_input_tokens,
             cache_read_input_tokens,
@@ -58,7 +58,7 @@ impl Spent {
 
     /// Tokens sent and received, those from a cache included.
     pub fn tokens(&self) -> u64 {
-        let Usage {
+        let TokenUsage {
             input_tokens,
             cache_creation_input_tokens,
             cache_read_input_tokens,
@@ -96,7 +96,7 @@ mod tests {
             stop_reason: StopReason::EndTurn,
             stop_sequence: None,
             stop_details: None,
-            usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+            usage: TokenUsage { input_tokens, output_tokens, ..TokenUsage::default() },
             model: model.into(),
             calls_left_out: 0,
             notice: None,
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn answers_add_up() {
-        let mut spent = Spent::default();
+        let mut spent = UsageTotals::default();
         assert_eq!(spent.shown(), None);
         spent.add(&answer("claude-sonnet-5-5", 1_000, 100));
         spent.add(&answer("claude-sonnet-5-5", 2_000, 200));
@@ -117,9 +117,9 @@ mod tests {
 
     #[test]
     fn tries_in_vain_add_up_with_the_answers() {
-        let mut spent = Spent::default();
+        let mut spent = UsageTotals::default();
         let AssistantMessage { model, usage, .. } = answer("claude-sonnet-5-5", 1_000, 100);
-        let lost = Lost { model, usage };
+        let lost = FailedTryUsage { model, usage };
         spent.lose(&lost);
         assert_eq!((spent.tokens(), spent.answers, spent.cost), (1_100, 0, Some(3_000_000)));
         spent.add(&answer("claude-sonnet-5-5", 2_000, 200));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_notice_stays_with_the_run() {
-        let mut spent = Spent::default();
+        let mut spent = UsageTotals::default();
         let notice = Some("Only a part was read".to_owned());
         spent.add(&AssistantMessage { notice, ..answer("qwen3", 1, 1) });
         spent.add(&answer("qwen3", 1, 1));
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn one_unknown_price_makes_the_sum_unknown() {
         for order in [["claude-sonnet-5-5", "qwen3"], ["qwen3", "claude-sonnet-5-5"]] {
-            let mut spent = Spent::default();
+            let mut spent = UsageTotals::default();
             for model in order {
                 spent.add(&answer(model, 1, 1));
             }

@@ -14,26 +14,29 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{Auth, Secret};
+use crate::auth::{Authenticator, TokenSecret};
 use crate::document::utf16_len;
 use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
-use crate::llm::{AssistantMessage, Delta, Lost, Model, ModelError, Request};
-use crate::review::{self, Decision, Verdict};
-use crate::room::clock::Clock;
-use crate::room::command::{Member, Opened, Push, Sketch};
-use crate::room::event::{Event, News, RequestUpdate, Response, Said, Saying};
-use crate::room::settings::{Approvals, ServerSettings};
-use crate::room::{NewDocument, Outlet, Ready, RoomError, RoomHandle, Rooms};
-use crate::store::{Batch, Store};
-use crate::tools::Registry;
+use crate::llm::{AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest};
+use crate::review::{self, Decision, RequestVerdict};
+use crate::room::clock::WallClock;
+use crate::room::command::{JoiningMember, OpenedDocument, PushRequest, StreamingPreview};
+use crate::room::event::{
+    RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
+};
+use crate::room::settings::{ApprovalSwitch, ServerSettings};
+use crate::room::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{Store, WriteBatch};
+use crate::tools::ToolRegistry;
 use crate::who::{Principal, Role};
-use crate::wire::messages::{ContentBlock, StopReason, Usage};
+use crate::wire::messages::{ContentBlock, StopReason, TokenUsage};
 use crate::workspace::Workspace;
 
-use super::record::{self, Run, State};
-use super::transcript::{Entry, Kept};
+use super::record::{self, Run, RunState};
+use super::transcript::{EntryKind, TranscriptEntry};
 use super::{
-    Agents, Ask, AskKind, Bypass, Conversation, Limits, Models, PermissionMode, SafeTools, Selected,
+    AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
+    PermissionMode, RunLimits, SafeTools, SelectedRange,
 };
 
 /// How long a story waits for something that is never said before it fails.
@@ -41,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the model does when it is called.
 #[derive(Clone, Debug)]
-pub enum Play {
+pub enum ScriptedReply {
     /// Gives this answer.
     Answer(Vec<ContentBlock>, StopReason),
     /// Begins with these words, then fails.
@@ -49,43 +52,43 @@ pub enum Play {
     /// Begins with these words, then says nothing more until it is stopped.
     Hang(&'static str),
     /// Writes this, waits until it may go on, and then plays something else.
-    Writes(Vec<Delta>, Arc<Notify>, Box<Play>),
+    Writes(Vec<AnswerDelta>, Arc<Notify>, Box<ScriptedReply>),
 }
 
 /// The model says something.
-pub fn says(text: &str) -> Play {
-    Play::Answer(vec![ContentBlock::text(text)], StopReason::EndTurn)
+pub fn says(text: &str) -> ScriptedReply {
+    ScriptedReply::Answer(vec![ContentBlock::text(text)], StopReason::EndTurn)
 }
 
 /// The model calls tools; the calls are named `toolu_1`, `toolu_2`, …
-pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> Play {
+pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> ScriptedReply {
     let block = |(index, (name, input))| {
         ContentBlock::tool_use(format!("toolu_{}", index + 1), name, input)
     };
-    Play::Answer(calls.into_iter().enumerate().map(block).collect(), StopReason::ToolUse)
+    ScriptedReply::Answer(calls.into_iter().enumerate().map(block).collect(), StopReason::ToolUse)
 }
 
 /// `update_full_document`.
-pub fn rewrites(text: &str) -> Play {
+pub fn rewrites(text: &str) -> ScriptedReply {
     let input = json!({"new_content": text, "explanation": "Rewrote it."});
     calls([("update_full_document", input)])
 }
 
 /// `update_selection`.
-pub fn replaces(start: i64, end: i64, text: &str) -> Play {
+pub fn replaces(start: i64, end: i64, text: &str) -> ScriptedReply {
     calls([("update_selection", selection(start, end, text))])
 }
 
 /// The model begins `update_full_document` as call `toolu_1` and waits in the middle of it.
-pub fn writes(text: &str, go_on: &Arc<Notify>, then: Play) -> Play {
+pub fn writes(text: &str, go_on: &Arc<Notify>, then: ScriptedReply) -> ScriptedReply {
     let json = json!({"explanation": "Rewrote it.", "new_content": text}).to_string();
     let begun = json.trim_end_matches("\"}").to_owned();
     let name = "update_full_document".to_owned();
     let deltas = vec![
-        Delta::ToolUse { index: 0, id: "toolu_1".into(), name },
-        Delta::ToolInput { index: 0, partial_json: begun },
+        AnswerDelta::ToolUse { index: 0, id: "toolu_1".into(), name },
+        AnswerDelta::ToolInput { index: 0, partial_json: begun },
     ];
-    Play::Writes(deltas, Arc::clone(go_on), Box::new(then))
+    ScriptedReply::Writes(deltas, Arc::clone(go_on), Box::new(then))
 }
 
 /// The input of `update_selection`.
@@ -96,26 +99,26 @@ pub fn selection(start: i64, end: i64, text: &str) -> Value {
 
 /// A model that plays its part, one play for each call, and remembers what it was asked.
 #[derive(Default)]
-pub struct Actor {
-    part: Mutex<VecDeque<Play>>,
-    asked: Mutex<Vec<Request>>,
+pub struct MockModel {
+    part: Mutex<VecDeque<ScriptedReply>>,
+    asked: Mutex<Vec<ModelRequest>>,
     called: Notify,
     /// What each answer costs.
-    pub usage: Mutex<Usage>,
+    pub usage: Mutex<TokenUsage>,
     /// What it counts, one number for each time it is asked to.
     pub counts: Mutex<VecDeque<u64>>,
     /// Told when it begins to count, if it never comes to an end with that.
     pub counts_forever: Mutex<Option<Arc<Notify>>>,
 }
 
-impl Actor {
+impl MockModel {
     /// More to play.
-    pub fn plays(&self, part: impl IntoIterator<Item = Play>) {
+    pub fn plays(&self, part: impl IntoIterator<Item = ScriptedReply>) {
         self.part.lock().unwrap().extend(part);
     }
 
     /// What it was asked, call by call.
-    pub fn asked(&self) -> Vec<Request> {
+    pub fn asked(&self) -> Vec<ModelRequest> {
         self.asked.lock().unwrap().clone()
     }
 
@@ -141,16 +144,16 @@ impl Actor {
     }
 }
 
-impl Model for Actor {
+impl Model for MockModel {
     fn name(&self) -> &'static str {
         "actor"
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         self.asked.lock().unwrap().push(request);
         self.called.notify_one();
         let play = self.part.lock().unwrap().pop_front();
@@ -158,7 +161,7 @@ impl Model for Actor {
         play.expect("the model was called once too often").stream(usage, cancel)
     }
 
-    fn count(&self, _: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+    fn count(&self, _: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         if let Some(began) = &*self.counts_forever.lock().unwrap() {
             began.notify_one();
             return std::future::pending().boxed();
@@ -168,24 +171,26 @@ impl Model for Actor {
     }
 }
 
-impl Play {
+impl ScriptedReply {
     fn stream(
         self,
-        usage: Usage,
+        usage: TokenUsage,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         match self {
-            Play::Writes(deltas, go_on, then) => {
+            ScriptedReply::Writes(deltas, go_on, then) => {
                 let rest = stream::once(async move {
                     go_on.notified().await;
                     then.stream(usage, cancel)
                 });
                 stream::iter(deltas.into_iter().map(Ok)).chain(rest.flatten()).boxed()
             }
-            Play::Answer(content, stop_reason) => {
+            ScriptedReply::Answer(content, stop_reason) => {
                 let texts: Vec<_> = content
                     .iter()
-                    .filter_map(|block| block.as_text().map(|text| Ok(Delta::Text(text.into()))))
+                    .filter_map(|block| {
+                        block.as_text().map(|text| Ok(AnswerDelta::Text(text.into())))
+                    })
                     .collect();
                 let model = "actor".into();
                 let answer = AssistantMessage {
@@ -198,27 +203,27 @@ impl Play {
                     calls_left_out: 0,
                     notice: None,
                 };
-                stream::iter(texts).chain(stream::iter([Ok(Delta::Done(answer))])).boxed()
+                stream::iter(texts).chain(stream::iter([Ok(AnswerDelta::Done(answer))])).boxed()
             }
-            Play::Fail(words, error) => {
-                stream::iter([Ok(Delta::Text(words.into())), Err(error)]).boxed()
+            ScriptedReply::Fail(words, error) => {
+                stream::iter([Ok(AnswerDelta::Text(words.into())), Err(error)]).boxed()
             }
-            Play::Hang(words) => {
+            ScriptedReply::Hang(words) => {
                 let end = stream::once(async move {
                     cancel.cancelled().await;
-                    let lost = Lost { model: "actor".into(), usage };
-                    stream::iter([Ok(Delta::Lost(lost)), Err(ModelError::Cancelled)])
+                    let lost = FailedTryUsage { model: "actor".into(), usage };
+                    stream::iter([Ok(AnswerDelta::Lost(lost)), Err(ModelError::Cancelled)])
                 });
-                stream::iter([Ok(Delta::Text(words.into()))]).chain(end.flatten()).boxed()
+                stream::iter([Ok(AnswerDelta::Text(words.into()))]).chain(end.flatten()).boxed()
             }
         }
     }
 }
 
-struct Ears(mpsc::UnboundedSender<Event>);
+struct EventRecorder(mpsc::UnboundedSender<RoomEvent>);
 
-impl Outlet for Ears {
-    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event, _: &Ready) {
+impl EventSink for EventRecorder {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
         if !members.is_empty() {
             self.0.send(event.clone()).ok();
         }
@@ -226,37 +231,37 @@ impl Outlet for Ears {
 }
 
 /// One server with one document and one person in it.
-pub struct Stage {
+pub struct TestAgent {
     /// Plays its part.
-    pub model: Arc<Actor>,
+    pub model: Arc<MockModel>,
     /// What is kept.
     pub store: Store,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
     /// The rooms.
-    pub rooms: Rooms,
+    pub rooms: RoomRegistry,
     /// The runs.
-    pub agents: Agents,
+    pub agents: AgentService,
     /// The document's room.
     pub room: RoomHandle,
     /// The session that asks.
     pub session: SessionId,
     /// Everything that was said, in order.
-    pub said: Vec<Said>,
-    heard: mpsc::UnboundedReceiver<Event>,
+    pub said: Vec<RunEvent>,
+    heard: mpsc::UnboundedReceiver<RoomEvent>,
     runs: usize,
     /// The workspace, if there is one.
     folder: Option<TempDir>,
 }
 
-impl Stage {
+impl TestAgent {
     /// A document with this text.
     pub async fn with(text: &str) -> Self {
         let store = Store::in_memory().await.unwrap();
-        let clock = Clock::standing_at(1_700_000_000_000);
-        let secret = Secret::chosen("the-owner-of-the-stage").unwrap();
-        Auth::new(store.clone()).set_owner(&secret, clock.now_ms()).await.unwrap();
-        let model = Arc::new(Actor::default());
+        let clock = WallClock::standing_at(1_700_000_000_000);
+        let secret = TokenSecret::chosen("the-owner-of-the-stage").unwrap();
+        Authenticator::new(store.clone()).set_owner(&secret, clock.now_ms()).await.unwrap();
+        let model = Arc::new(MockModel::default());
         let (rooms, agents, heard) = open(&store, &clock, &model, None);
         let new = NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None };
         let room = rooms.create(new, &owner()).await.unwrap();
@@ -270,19 +275,20 @@ impl Stage {
     }
 
     /// The same on a server with other tools or hooks.
-    pub async fn with_tools(text: &str, tools: Registry) -> Self {
+    pub async fn with_tools(text: &str, tools: ToolRegistry) -> Self {
         let mut stage = Self::with(text).await;
         let (store, rooms, models) = (stage.store.clone(), stage.rooms.clone(), stage.models());
         let clock = stage.clock.clone();
-        stage.agents = Agents::with_tools(tools, store, rooms, models, Bypass::Allowed, clock);
+        stage.agents =
+            AgentService::with_tools(tools, store, rooms, models, BypassPolicy::Allowed, clock);
         stage
     }
 
     /// The same on a server with other limits.
-    pub async fn with_limits(text: &str, limits: Limits) -> Self {
+    pub async fn with_limits(text: &str, limits: RunLimits) -> Self {
         let mut stage = Self::with(text).await;
         let (store, rooms, clock) = (stage.store.clone(), stage.rooms.clone(), stage.clock.clone());
-        let agents = Agents::new(store, rooms, stage.models(), Bypass::Allowed, clock);
+        let agents = AgentService::new(store, rooms, stage.models(), BypassPolicy::Allowed, clock);
         stage.agents = agents.with_limits(limits);
         stage
     }
@@ -321,9 +327,9 @@ impl Stage {
     }
 
     /// Work without a document, not yet asked for.
-    pub fn errand(&mut self, prompt: &str) -> Ask {
+    pub fn errand(&mut self, prompt: &str) -> AgentRequest {
         let question = self.question(prompt);
-        Ask { document: None, kind: AskKind::Run, ..question }
+        AgentRequest { document: None, kind: AskKind::Run, ..question }
     }
 
     /// Asks for work without a document.
@@ -335,9 +341,9 @@ impl Stage {
     /// Decides a request at the desk, as the owner.
     pub async fn decides(
         &self,
-        request: &review::Request,
+        request: &review::ApprovalRequest,
         decision: Decision,
-    ) -> Result<Arc<review::Request>, RoomError> {
+    ) -> Result<Arc<review::ApprovalRequest>, RoomError> {
         self.decides_as(owner(), request, decision).await
     }
 
@@ -345,14 +351,14 @@ impl Stage {
     pub async fn decides_as(
         &self,
         by: Principal,
-        request: &review::Request,
+        request: &review::ApprovalRequest,
         decision: Decision,
-    ) -> Result<Arc<review::Request>, RoomError> {
+    ) -> Result<Arc<review::ApprovalRequest>, RoomError> {
         self.agents.decide_in(&self.desk().await, request.id().clone(), decision, by).await
     }
 
     /// Waits for the next request at the desk and decides it.
-    pub async fn settles(&mut self, verdict: Verdict) -> Arc<review::Request> {
+    pub async fn settles(&mut self, verdict: RequestVerdict) -> Arc<review::ApprovalRequest> {
         let request = self.request().await;
         self.decides(&request, Decision::plain(verdict)).await.unwrap()
     }
@@ -360,8 +366,8 @@ impl Stage {
     /// Waits until a run is over; how it ended.
     pub async fn result(&mut self) -> &'static str {
         loop {
-            if let Event::Said(said) = self.hear().await
-                && let Saying::Agent("result", subtype, _) = said.saying
+            if let RoomEvent::Said(said) = self.hear().await
+                && let RunEventKind::Agent("result", subtype, _) = said.saying
             {
                 return subtype;
             }
@@ -371,8 +377,8 @@ impl Stage {
     /// Waits for what is new about a request besides its state.
     pub async fn news(&mut self) -> RequestUpdate {
         loop {
-            if let Event::RequestUpdated(update) = self.hear().await
-                && update.news != News::Nothing
+            if let RoomEvent::RequestUpdated(update) = self.hear().await
+                && update.news != RequestNews::Nothing
             {
                 return update;
             }
@@ -380,13 +386,13 @@ impl Stage {
     }
 
     /// The only model.
-    pub fn models(&self) -> Models {
-        Models::new(Arc::clone(&self.model) as Arc<dyn Model>, [])
+    pub fn models(&self) -> ModelCatalog {
+        ModelCatalog::new(Arc::clone(&self.model) as Arc<dyn Model>, [])
     }
 
     /// The owner watches a room.
-    pub async fn enter(&self, room: &RoomHandle) -> Opened {
-        let member = Member { id: MemberId::generate(), principal: owner() };
+    pub async fn enter(&self, room: &RoomHandle) -> OpenedDocument {
+        let member = JoiningMember { id: MemberId::generate(), principal: owner() };
         room.open(member, None).await.unwrap()
     }
 
@@ -425,9 +431,9 @@ impl Stage {
     }
 
     /// A question about the document, not yet asked.
-    pub fn question(&mut self, prompt: &str) -> Ask {
+    pub fn question(&mut self, prompt: &str) -> AgentRequest {
         self.runs += 1;
-        Ask {
+        AgentRequest {
             session: self.session.clone(),
             run: RunId::from(format!("run_{}", self.runs)),
             principal: owner(),
@@ -437,7 +443,7 @@ impl Stage {
             selection: None,
             history: Vec::new(),
             instructions: None,
-            conversation: Conversation::Continue,
+            conversation: ConversationMode::Continue,
             model: None,
             kind: AskKind::Ask,
             safe_tools: SafeTools::AtOnce,
@@ -453,26 +459,26 @@ impl Stage {
 
     /// Asks about a selection.
     pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
-        let selection = Some(Selected { start, end, text: None });
-        let ask = Ask { selection, ..self.question(prompt) };
+        let selection = Some(SelectedRange { start, end, text: None });
+        let ask = AgentRequest { selection, ..self.question(prompt) };
         self.agents.ask(ask).await.unwrap()
     }
 
     /// Leaves a run in the store as a crash would right after the model's answer was kept.
-    pub async fn leave_behind(&self, ask: Ask, answer: Play) {
-        let Play::Answer(content, stop) = answer else { panic!("no answer") };
+    pub async fn leave_behind(&self, ask: AgentRequest, answer: ScriptedReply) {
+        let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
         let mut run = Run::new(ask, self.clock.now_ms());
         run.base = Some(Version(0));
         run.calls = content.iter().map(|_| RequestId::generate()).collect();
         let ask = &run.ask;
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
-        let news = super::news::News::default();
-        let prompt = Kept::Prompt { name, text, door: None, news };
-        let kept = [prompt, Kept::Answer { content, stop }];
-        let mut batch = Batch::from(run.put(State::Running).unwrap());
+        let news = super::news::DecisionUpdates::default();
+        let prompt = EntryKind::Prompt { name, text, door: None, news };
+        let kept = [prompt, EntryKind::Answer { content, stop }];
+        let mut batch = WriteBatch::from(run.put(RunState::Running).unwrap());
         for kept in kept {
             let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);
-            let entry = Entry { session, run, at_ms, kept };
+            let entry = TranscriptEntry { session, run, at_ms, kept };
             batch.push(record::append(ask.document.as_ref(), &entry).unwrap());
         }
         self.store.commit(batch).await.unwrap();
@@ -498,7 +504,7 @@ impl Stage {
             len += utf16_len(text);
             ("typist".into(), changes.into())
         });
-        let push = Push {
+        let push = PushRequest {
             member: MemberId::generate(),
             principal: owner(),
             base: now.version,
@@ -508,9 +514,9 @@ impl Stage {
     }
 
     /// Waits for a request.
-    pub async fn request(&mut self) -> Arc<review::Request> {
+    pub async fn request(&mut self) -> Arc<review::ApprovalRequest> {
         loop {
-            if let Event::Requested(request) = self.hear().await {
+            if let RoomEvent::Requested(request) = self.hear().await {
                 return request;
             }
         }
@@ -524,32 +530,32 @@ impl Stage {
     }
 
     /// Waits until people see what the model is writing.
-    pub async fn sketch(&mut self) -> Arc<Sketch> {
+    pub async fn sketch(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let Event::Sketched(sketch) = self.hear().await {
+            if let RoomEvent::Sketched(sketch) = self.hear().await {
                 return sketch;
             }
         }
     }
 
     /// Waits until people see that nothing came of it.
-    pub async fn unsketched(&mut self) -> Arc<Sketch> {
+    pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let Event::Unsketched(sketch) = self.hear().await {
+            if let RoomEvent::Unsketched(sketch) = self.hear().await {
                 return sketch;
             }
         }
     }
 
     /// Waits for a request and approves or rejects it.
-    pub async fn decide(&mut self, verdict: Verdict) {
+    pub async fn decide(&mut self, verdict: RequestVerdict) {
         self.decide_with(Decision::plain(verdict)).await;
     }
 
     /// Waits for a request and rejects it with a reason.
     pub async fn reject(&mut self, feedback: &str) {
         let feedback = Some(feedback.to_owned());
-        self.decide_with(Decision { feedback, ..Decision::plain(Verdict::Reject) }).await;
+        self.decide_with(Decision { feedback, ..Decision::plain(RequestVerdict::Reject) }).await;
     }
 
     /// Waits for a request and decides it.
@@ -559,10 +565,10 @@ impl Stage {
     }
 
     /// Waits for the answer to a question.
-    pub async fn response(&mut self) -> Response {
+    pub async fn response(&mut self) -> RunResponse {
         loop {
-            if let Event::Said(said) = self.hear().await
-                && let Saying::Response(response) = &said.saying
+            if let RoomEvent::Said(said) = self.hear().await
+                && let RunEventKind::Response(response) = &said.saying
             {
                 return response.clone();
             }
@@ -575,7 +581,7 @@ impl Stage {
     }
 
     /// What was asked and answered about the document, as its people see it.
-    pub async fn record(&self) -> Vec<Entry> {
+    pub async fn record(&self) -> Vec<TranscriptEntry> {
         let of = Some(self.room.document());
         self.agents.said_before(&self.session, of, None).await.unwrap().entries
     }
@@ -586,25 +592,25 @@ impl Stage {
         self.said.iter().map(word).filter(shown).collect()
     }
 
-    async fn hear(&mut self) -> Event {
+    async fn hear(&mut self) -> RoomEvent {
         let event = timeout(PATIENCE, self.heard.recv()).await.expect("something is said");
         let event = event.expect("the rooms are open");
-        if let Event::Said(said) = &event {
+        if let RoomEvent::Said(said) = &event {
             self.said.push((**said).clone());
         }
         event
     }
 }
 
-fn word(said: &Said) -> String {
+fn word(said: &RunEvent) -> String {
     match &said.saying {
-        Saying::StreamStart => "start".into(),
-        Saying::StreamChunk(_) => "chunk".into(),
-        Saying::StreamEnd => "end".into(),
-        Saying::Agent("result", subtype, _) => format!("result:{subtype}"),
-        Saying::Agent(_, subtype, _) => (*subtype).into(),
-        Saying::Response(_) => "response".into(),
-        Saying::Over => "over".into(),
+        RunEventKind::StreamStart => "start".into(),
+        RunEventKind::StreamChunk(_) => "chunk".into(),
+        RunEventKind::StreamEnd => "end".into(),
+        RunEventKind::Agent("result", subtype, _) => format!("result:{subtype}"),
+        RunEventKind::Agent(_, subtype, _) => (*subtype).into(),
+        RunEventKind::Response(_) => "response".into(),
+        RunEventKind::Over => "over".into(),
     }
 }
 
@@ -615,26 +621,28 @@ pub fn owner() -> Principal {
 
 fn open(
     store: &Store,
-    clock: &Clock,
-    model: &Arc<Actor>,
+    clock: &WallClock,
+    model: &Arc<MockModel>,
     folder: Option<&Path>,
-) -> (Rooms, Agents, mpsc::UnboundedReceiver<Event>) {
+) -> (RoomRegistry, AgentService, mpsc::UnboundedReceiver<RoomEvent>) {
     let (ears, heard) = mpsc::unbounded_channel();
     let settings = ServerSettings {
-        approvals: Approvals::On,
+        approvals: ApprovalSwitch::On,
         timeout_ms: 300_000,
         permission_mode: PermissionMode::Sdk,
     };
-    let rooms = Rooms::new(store.clone(), Arc::new(Ears(ears)), settings, clock.clone());
-    let models = Models::new(Arc::clone(model) as Arc<dyn Model>, []);
+    let rooms =
+        RoomRegistry::new(store.clone(), Arc::new(EventRecorder(ears)), settings, clock.clone());
+    let models = ModelCatalog::new(Arc::clone(model) as Arc<dyn Model>, []);
     let (store, clock) = (store.clone(), clock.clone());
     let tools = match folder {
         Some(folder) => {
             let workspace = Workspace::open(folder, &[]).unwrap();
-            Registry::default().in_workspace(workspace).with_commands()
+            ToolRegistry::default().in_workspace(workspace).with_commands()
         }
-        None => Registry::default(),
+        None => ToolRegistry::default(),
     };
-    let agents = Agents::with_tools(tools, store, rooms.clone(), models, Bypass::Allowed, clock);
+    let agents =
+        AgentService::with_tools(tools, store, rooms.clone(), models, BypassPolicy::Allowed, clock);
     (rooms, agents, heard)
 }

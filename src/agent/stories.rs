@@ -4,36 +4,36 @@ use serde_json::json;
 
 use crate::ids::Version;
 use crate::llm::ModelError;
-use crate::review::{Choice, Decision, HunkVerdict, Verdict};
-use crate::room::command::Configure;
-use crate::room::event::{Response, ResponseUpdate, Saying};
+use crate::review::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
+use crate::room::command::SettingsChange;
+use crate::room::event::{ResponseUpdate, RunEventKind, RunResponse};
 use crate::room::settings::OwnSettings;
 use crate::tools::hooks::validate::CONTENT_LIMIT;
 
-use super::stage::{Play, Stage, calls, owner, replaces, rewrites, says, selection};
-use super::{Ask, AskError, Conversation, Stop};
+use super::stage::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
+use super::{AgentRequest, AskError, ConversationMode, StopFilter};
 
-fn full(response: &Response) -> &str {
+fn full(response: &RunResponse) -> &str {
     match &response.update {
         ResponseUpdate::Full { text, .. } => text,
         other => panic!("not a full update: {other:?}"),
     }
 }
 
-fn partial(response: &Response) -> (&str, usize, usize) {
+fn partial(response: &RunResponse) -> (&str, usize, usize) {
     match &response.update {
         ResponseUpdate::Partial { text, start, end, .. } => (text, *start, *end),
         other => panic!("not a partial update: {other:?}"),
     }
 }
 
-fn nothing(response: &Response) -> bool {
+fn nothing(response: &RunResponse) -> bool {
     matches!(response.update, ResponseUpdate::None)
 }
 
 #[tokio::test]
 async fn a_question_is_answered_without_touching_the_document() {
-    let mut stage = Stage::with("Once upon a time.").await;
+    let mut stage = TestAgent::with("Once upon a time.").await;
     let input = json!({"response": "Begin in the middle."});
     stage.model.plays([calls([("respond_conversation_only", input)]), says("Anything else?")]);
     stage.ask("What makes a good opening?").await;
@@ -45,10 +45,10 @@ async fn a_question_is_answered_without_touching_the_document() {
 
 #[tokio::test]
 async fn a_full_update_waits_for_approval_and_lands() {
-    let mut stage = Stage::with("A long text. It goes on.").await;
+    let mut stage = TestAgent::with("A long text. It goes on.").await;
     stage.model.plays([rewrites("A short text."), says("Done.")]);
     stage.ask("Summarize to 50 words").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!((full(&response), response.message.as_str()), ("A short text.", "Done."));
     assert_eq!(response.updates[0].1, "approved");
@@ -57,7 +57,7 @@ async fn a_full_update_waits_for_approval_and_lands() {
 
 #[tokio::test]
 async fn nothing_changes_before_somebody_decides() {
-    let mut stage = Stage::with("Old words.").await;
+    let mut stage = TestAgent::with("Old words.").await;
     stage.model.plays([rewrites("New words.")]);
     stage.ask("Rewrite").await;
     let request = stage.request().await;
@@ -70,7 +70,7 @@ async fn nothing_changes_before_somebody_decides() {
 
 #[tokio::test]
 async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
-    let mut stage = Stage::with("Old words.").await;
+    let mut stage = TestAgent::with("Old words.").await;
     stage.model.plays([rewrites("New words."), says("Understood.")]);
     stage.ask("Rewrite").await;
     stage.reject("Keep my voice").await;
@@ -86,7 +86,7 @@ async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
 
 #[tokio::test]
 async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_denied() {
-    let mut stage = Stage::with("Old words.").await;
+    let mut stage = TestAgent::with("Old words.").await;
     let unseen = |tool, input| calls([(tool, input)]);
     let replace = json!({"find": "Old", "replace": "O\u{202e}ld", "explanation": ""});
     let suggest =
@@ -101,7 +101,7 @@ async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_den
     for _ in 0..2 {
         let request = stage.request().await;
         assert_eq!(request.proposal.preview.warnings[0].code, "unseen_characters");
-        let no = Decision::plain(Verdict::Reject);
+        let no = Decision::plain(RequestVerdict::Reject);
         stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     }
     stage.response().await;
@@ -111,10 +111,10 @@ async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_den
 
 #[tokio::test]
 async fn a_selection_is_replaced_and_nothing_else() {
-    let mut stage = Stage::with("The big red fox jumps.").await;
+    let mut stage = TestAgent::with("The big red fox jumps.").await;
     stage.model.plays([replaces(4, 15, "fox"), says("Shorter now.")]);
     stage.ask_about(4, 15, "Make this more concise").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(partial(&response), ("fox", 4, 15));
     assert_eq!(stage.text().await, "The fox jumps.");
@@ -124,7 +124,7 @@ async fn a_selection_is_replaced_and_nothing_else() {
 
 #[tokio::test]
 async fn whatever_tool_is_used_only_the_selection_may_differ() {
-    let mut stage = Stage::with("One two three.").await;
+    let mut stage = TestAgent::with("One two three.").await;
     stage.model.plays([
         replaces(0, 3, "Uno"),
         rewrites("One zwei drei."),
@@ -132,7 +132,7 @@ async fn whatever_tool_is_used_only_the_selection_may_differ() {
         says("Done."),
     ]);
     stage.ask_about(4, 7, "Translate").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await), "One zwei three.");
     let denials: Vec<_> = results(&stage).take(2).cloned().collect();
     for denial in denials {
@@ -147,16 +147,16 @@ async fn whatever_tool_is_used_only_the_selection_may_differ() {
 
 #[tokio::test]
 async fn a_caret_forbids_nothing() {
-    let mut stage = Stage::with("One two three.").await;
+    let mut stage = TestAgent::with("One two three.").await;
     stage.model.plays([rewrites("Uno dos tres."), says("Done.")]);
     stage.ask_about(4, 4, "Translate").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await), "Uno dos tres.");
 }
 
 #[tokio::test]
 async fn the_selection_grows_with_what_was_accepted_of_it_and_not_with_what_people_type() {
-    let mut stage = Stage::with("One two three.").await;
+    let mut stage = TestAgent::with("One two three.").await;
     stage.model.plays([
         replaces(4, 7, "twenty-two"),
         replaces(0, 6, "Null Eins "),
@@ -166,9 +166,9 @@ async fn the_selection_grows_with_what_was_accepted_of_it_and_not_with_what_peop
     stage.ask_about(4, 7, "Bigger, then translate").await;
     let request = stage.request().await;
     stage.types_first("Zero. ").await;
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await), "Zero. One zweiundzwanzig three.");
     let told = results(&stage).filter(|it| it["permissionDecision"] == "deny").count();
     assert_eq!(told, 1);
@@ -176,12 +176,16 @@ async fn the_selection_grows_with_what_was_accepted_of_it_and_not_with_what_peop
 
 #[tokio::test]
 async fn a_change_of_frozen_words_is_denied_with_the_words_and_nobody_is_asked() {
-    let mut stage = Stage::with("One. Two.").await;
+    let mut stage = TestAgent::with("One. Two.").await;
     let frozen = Some((Version(0), vec![(0, 4)]));
-    stage.room.configure(Configure { own: OwnSettings::default(), frozen }, owner()).await.unwrap();
+    stage
+        .room
+        .configure(SettingsChange { own: OwnSettings::default(), frozen }, owner())
+        .await
+        .unwrap();
     stage.model.plays([rewrites("Uno. Dos."), rewrites("One. Dos."), says("Done.")]);
     stage.ask("Translate").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await), "One. Dos.");
     let denial = results(&stage).next().unwrap();
     assert!(denial["content"].as_str().unwrap().ends_with("- units 0 to 4: \"One.\""), "{denial}");
@@ -190,7 +194,7 @@ async fn a_change_of_frozen_words_is_denied_with_the_words_and_nobody_is_asked()
 
 #[tokio::test]
 async fn an_invalid_range_is_denied_in_seed_5s_words() {
-    let mut stage = Stage::with("Short 😀 text.").await;
+    let mut stage = TestAgent::with("Short 😀 text.").await;
     let missing = json!({"new_text": "x", "explanation": "y"});
     stage.model.plays([
         replaces(100, 50, "x"),
@@ -211,16 +215,16 @@ async fn an_invalid_range_is_denied_in_seed_5s_words() {
     }
 }
 
-fn results(stage: &Stage) -> impl Iterator<Item = &serde_json::Value> {
+fn results(stage: &TestAgent) -> impl Iterator<Item = &serde_json::Value> {
     stage.said.iter().filter_map(|said| match &said.saying {
-        Saying::Agent(_, "tool_result", content) => Some(content),
+        RunEventKind::Agent(_, "tool_result", content) => Some(content),
         _ => None,
     })
 }
 
 #[tokio::test]
 async fn exactly_100_000_characters_pass_and_one_more_does_not() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let most = "x".repeat(CONTENT_LIMIT);
     let selected = selection(0, 0, &"x".repeat(CONTENT_LIMIT - 3));
     stage.model.plays([
@@ -230,7 +234,7 @@ async fn exactly_100_000_characters_pass_and_one_more_does_not() {
         says("Done."),
     ]);
     stage.ask("Much more").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await).len(), CONTENT_LIMIT);
     let told: Vec<_> = results(&stage).map(|result| result["content"].clone()).collect();
     assert_eq!(told[..2], ["Content too large", "Content too large"]);
@@ -238,7 +242,7 @@ async fn exactly_100_000_characters_pass_and_one_more_does_not() {
 
 #[tokio::test]
 async fn every_result_says_when_and_for_whom() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     stage
         .model
         .plays([calls([("respond_conversation_only", json!({"response": "Hi"}))]), says("")]);
@@ -253,7 +257,7 @@ async fn every_result_says_when_and_for_whom() {
 
 #[tokio::test]
 async fn an_unknown_tool_is_told_what_there_is() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     let bad = json!({"new_content": 7});
     stage
         .model
@@ -275,7 +279,7 @@ async fn an_unknown_tool_is_told_what_there_is() {
 
 #[tokio::test]
 async fn who_calls_a_tool_that_is_not_there_is_told_of_those_that_are() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     let read = ("Read", json!({"file_path": "a.txt"}));
     let plan = ("ExitPlanMode", json!({"plan": "Write."}));
     stage.model.plays([calls([read, plan]), says("I cannot.")]);
@@ -290,13 +294,13 @@ async fn who_calls_a_tool_that_is_not_there_is_told_of_those_that_are() {
 
 #[tokio::test]
 async fn things_are_said_in_the_order_they_happen() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let block = crate::wire::messages::ContentBlock::text("I'll do it.");
-    let Play::Answer(mut content, stop) = rewrites("New.") else { unreachable!() };
+    let ScriptedReply::Answer(mut content, stop) = rewrites("New.") else { unreachable!() };
     content.insert(0, block);
-    stage.model.plays([Play::Answer(content, stop), says("Done.")]);
+    stage.model.plays([ScriptedReply::Answer(content, stop), says("Done.")]);
     stage.ask("Rewrite").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(response.message, "I'll do it.\nDone.");
     let expected = [
@@ -319,14 +323,14 @@ async fn things_are_said_in_the_order_they_happen() {
 
 #[tokio::test]
 async fn some_changes_accepted_is_told_as_partly() {
-    let mut stage = Stage::with("Teh cat sat. The dog barkd. A bird sang.").await;
+    let mut stage = TestAgent::with("Teh cat sat. The dog barkd. A bird sang.").await;
     stage.model.plays([rewrites("The cat sat. The dog barked. A bird sang."), says("Fine.")]);
     stage.ask("Fix the spelling").await;
     let request = stage.request().await;
     assert_eq!(request.hunks.len(), 2);
     let choose = |index: usize, choice| HunkVerdict::plain(request.hunks[index].id.clone(), choice);
-    let hunks = Some(vec![choose(0, Choice::Accept), choose(1, Choice::Reject)]);
-    let decision = Decision { hunks, ..Decision::plain(Verdict::Approve) };
+    let hunks = Some(vec![choose(0, HunkChoice::Accept), choose(1, HunkChoice::Reject)]);
+    let decision = Decision { hunks, ..Decision::plain(RequestVerdict::Approve) };
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     let response = stage.response().await;
     assert_eq!(full(&response), "The cat sat. The dog barkd. A bird sang.");
@@ -337,7 +341,7 @@ async fn some_changes_accepted_is_told_as_partly() {
 
 #[tokio::test]
 async fn an_expired_request_is_told_in_the_agreed_words() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("I'll wait.")]);
     stage.ask("Rewrite").await;
     stage.request().await;
@@ -352,12 +356,12 @@ async fn an_expired_request_is_told_in_the_agreed_words() {
 
 #[tokio::test]
 async fn people_who_type_meanwhile_are_told_to_the_model() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     stage.model.plays([replaces(10, 16, "Drei."), says("Done.")]);
     stage.ask("Translate three").await;
     let request = stage.request().await;
     stage.types_first("Zero. ").await;
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     let response = stage.response().await;
     assert_eq!(partial(&response), ("Drei.", 10, 16));
@@ -370,7 +374,7 @@ async fn people_who_type_meanwhile_are_told_to_the_model() {
 
 #[tokio::test]
 async fn two_changes_of_one_turn_are_asked_one_after_the_other() {
-    let mut stage = Stage::with("One. Two. Three.").await;
+    let mut stage = TestAgent::with("One. Two. Three.").await;
     stage.model.plays([
         calls([
             ("update_selection", selection(0, 4, "Uno.")),
@@ -379,8 +383,8 @@ async fn two_changes_of_one_turn_are_asked_one_after_the_other() {
         says("Done."),
     ]);
     stage.ask("Translate").await;
-    stage.decide(Verdict::Approve).await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(full(&response), "Uno. Two. Tres, tres.");
     assert_eq!(response.updates.len(), 2);
@@ -389,12 +393,12 @@ async fn two_changes_of_one_turn_are_asked_one_after_the_other() {
 
 #[tokio::test]
 async fn cancelling_takes_the_request_back_and_answers_every_call() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     let call = |text| ("update_full_document", json!({"new_content": text, "explanation": ""}));
     stage.model.plays([calls([call("New."), call("Newer.")]), says("Welcome back.")]);
     let run = stage.ask("Rewrite").await;
     let request = stage.request().await;
-    stage.agents.cancel(Stop { session: None, run: Some(run) }).await.unwrap();
+    stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();
     let response = stage.response().await;
     assert_eq!(response.error.unwrap().0, "cancelled");
     assert_eq!(stage.room.requests().await.unwrap().len(), 0);
@@ -418,11 +422,15 @@ async fn cancelling_takes_the_request_back_and_answers_every_call() {
 
 #[tokio::test]
 async fn cancelling_while_the_model_writes_keeps_what_was_read() {
-    let mut stage = Stage::with("").await;
-    stage.model.plays([Play::Hang("I was about to say"), says("Hello again.")]);
+    let mut stage = TestAgent::with("").await;
+    stage.model.plays([ScriptedReply::Hang("I was about to say"), says("Hello again.")]);
     stage.ask("Talk").await;
     stage.model.called(1).await;
-    stage.agents.cancel(Stop { session: Some(stage.session.clone()), run: None }).await.unwrap();
+    stage
+        .agents
+        .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
+        .await
+        .unwrap();
     let response = stage.response().await;
     assert_eq!(response.error.unwrap().0, "cancelled");
     stage.ask("Talk again").await;
@@ -431,8 +439,8 @@ async fn cancelling_while_the_model_writes_keeps_what_was_read() {
 
 #[tokio::test]
 async fn a_failing_model_is_told_once() {
-    let mut stage = Stage::with("").await;
-    stage.model.plays([Play::Fail("Well,", ModelError::CutOff)]);
+    let mut stage = TestAgent::with("").await;
+    stage.model.plays([ScriptedReply::Fail("Well,", ModelError::CutOff)]);
     stage.ask("Talk").await;
     let response = stage.response().await;
     assert_eq!(response.message, "Well,");
@@ -447,7 +455,7 @@ async fn a_failing_model_is_told_once() {
 
 #[tokio::test]
 async fn a_run_that_panics_still_answers_and_the_next_one_runs() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     // Nothing to play: the actor panics.
     stage.ask("Talk").await;
     assert_eq!(stage.response().await.error.unwrap().0, "internal");
@@ -458,13 +466,13 @@ async fn a_run_that_panics_still_answers_and_the_next_one_runs() {
 
 #[tokio::test]
 async fn runs_of_one_session_on_one_document_queue() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("First."), says("Second.")]);
     stage.ask("Rewrite").await;
     let request = stage.request().await;
     stage.ask("And then?").await;
     assert_eq!(stage.model.asked().len(), 1);
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     assert_eq!(stage.response().await.message, "First.");
     assert_eq!(stage.response().await.message, "Second.");
@@ -473,8 +481,8 @@ async fn runs_of_one_session_on_one_document_queue() {
 
 #[tokio::test]
 async fn a_full_queue_says_so_and_a_waiting_run_can_be_cancelled_at_once() {
-    let mut stage = Stage::with("").await;
-    stage.model.plays([Play::Hang("")]);
+    let mut stage = TestAgent::with("").await;
+    stage.model.plays([ScriptedReply::Hang("")]);
     stage.ask("First").await;
     stage.model.called(1).await;
     let mut last = stage.ask("Waiting").await;
@@ -484,7 +492,7 @@ async fn a_full_queue_says_so_and_a_waiting_run_can_be_cancelled_at_once() {
     let one_more = stage.question("One more");
     let refused = stage.agents.ask(one_more.clone()).await;
     assert!(matches!(refused, Err(AskError::QueueFull { limit: 16 })), "{refused:?}");
-    stage.agents.cancel(Stop { session: None, run: Some(last) }).await.unwrap();
+    stage.agents.cancel(StopFilter { session: None, run: Some(last) }).await.unwrap();
     assert_eq!(stage.response().await.error.unwrap().0, "cancelled");
     stage.agents.ask(one_more).await.unwrap();
     let kept = stage.record().await;
@@ -493,29 +501,29 @@ async fn a_full_queue_says_so_and_a_waiting_run_can_be_cancelled_at_once() {
 
 #[tokio::test]
 async fn runs_on_different_documents_overlap() {
-    let mut stage = Stage::with("Old.").await;
+    let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("No document here.")]);
     stage.ask("Rewrite").await;
     stage.request().await;
     let private = stage.agents.private_room(&stage.session, &owner()).await.unwrap();
     stage.enter(&private).await;
-    let ask = Ask { document: None, ..stage.question("Hello") };
+    let ask = AgentRequest { document: None, ..stage.question("Hello") };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.response().await.message, "No document here.");
 }
 
 #[tokio::test]
 async fn a_private_text_is_edited_behind_the_same_gate() {
-    let mut stage = Stage::with("Shared.").await;
+    let mut stage = TestAgent::with("Shared.").await;
     let private = stage.agents.private_room(&stage.session, &owner()).await.unwrap();
     stage.enter(&private).await;
     stage.model.plays([rewrites("Corto."), says("Done."), rewrites("Más corto."), says("Done.")]);
     for (content, result) in [("A long text.", "Corto."), ("Another text.", "Más corto.")] {
         let content = Some(content.to_owned());
-        let ask = Ask { document: None, content, ..stage.question("Translate") };
+        let ask = AgentRequest { document: None, content, ..stage.question("Translate") };
         stage.agents.ask(ask).await.unwrap();
         let request = stage.request().await;
-        let approve = Decision::plain(Verdict::Approve);
+        let approve = Decision::plain(RequestVerdict::Approve);
         private.decide(request.id().clone(), approve, owner()).await.unwrap();
         assert_eq!(full(&stage.response().await), result);
     }
@@ -525,13 +533,13 @@ async fn a_private_text_is_edited_behind_the_same_gate() {
 
 #[tokio::test]
 async fn the_conversation_goes_on_unless_it_is_to_begin_anew() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     stage.model.plays([says("One."), says("Two."), says("Three.")]);
     stage.ask("First").await;
     stage.response().await;
     stage.ask("Second").await;
     stage.response().await;
-    let fresh = Ask { conversation: Conversation::Fresh, ..stage.question("Third") };
+    let fresh = AgentRequest { conversation: ConversationMode::Fresh, ..stage.question("Third") };
     stage.agents.ask(fresh).await.unwrap();
     stage.response().await;
     let lengths: Vec<_> = stage.model.asked().iter().map(|asked| asked.messages.len()).collect();

@@ -10,15 +10,15 @@ use crate::ids::RunId;
 use crate::llm;
 use crate::store::RunRecord;
 
-use super::models::Chosen;
+use super::models::ChosenModel;
 use super::record::Run;
-use super::session::Shared;
-use super::transcript::{Entry, Kept};
-use super::{AskError, Conversation};
+use super::session::AgentDeps;
+use super::transcript::{EntryKind, TranscriptEntry};
+use super::{AskError, ConversationMode};
 
 /// A conversation that a model remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thread {
+pub struct ProviderSession {
     /// Its name, a UUID.
     id: String,
     /// The thread of the run before.
@@ -32,20 +32,21 @@ impl Run {
     }
 
     /// The thread as it is now; it has begun once something was answered.
-    pub fn thread_now(&self, entries: &[Entry]) -> Option<llm::Thread> {
-        let Thread { id, from } = self.thread.clone()?;
-        let answered =
-            |entry: &Entry| entry.run == self.ask.run && matches!(entry.kept, Kept::Answer { .. });
-        Some(llm::Thread { id, from, begun: entries.iter().any(answered) })
+    pub fn thread_now(&self, entries: &[TranscriptEntry]) -> Option<llm::ModelThread> {
+        let ProviderSession { id, from } = self.thread.clone()?;
+        let answered = |entry: &TranscriptEntry| {
+            entry.run == self.ask.run && matches!(entry.kept, EntryKind::Answer { .. })
+        };
+        Some(llm::ModelThread { id, from, begun: entries.iter().any(answered) })
     }
 }
 
 /// Names the thread of a run whose model keeps them, if it has none yet. `said` is the conversation so far.
 pub async fn choose(
-    shared: &Shared,
+    shared: &AgentDeps,
     run: &mut Run,
-    chosen: &Chosen,
-    said: &[Entry],
+    chosen: &ChosenModel,
+    said: &[TranscriptEntry],
 ) -> Result<(), AskError> {
     if run.ask.outside().is_some() || !chosen.model.keeps_threads() {
         run.thread = None;
@@ -55,8 +56,8 @@ pub async fn choose(
         return Ok(());
     }
     let before = match run.ask.conversation {
-        Conversation::Continue => said,
-        Conversation::Fresh => &[],
+        ConversationMode::Continue => said,
+        ConversationMode::Fresh => &[],
     };
     let known = match previous(before, &run.ask.run) {
         Some(previous) => {
@@ -67,13 +68,14 @@ pub async fn choose(
         None => None,
     };
     let id = uuid::Uuid::new_v4().to_string();
-    run.thread = Some(Thread { id, from: known.map(|thread| thread.id) });
+    run.thread = Some(ProviderSession { id, from: known.map(|thread| thread.id) });
     Ok(())
 }
 
 /// The run before, of those in which a model took part. Of a long one the beginning may not be here.
-fn previous<'a>(before: &'a [Entry], run: &RunId) -> Option<&'a RunId> {
-    let is_call = |entry: &&Entry| matches!(entry.kept, Kept::Prompt { door: Some(_), .. });
+fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
+    let is_call =
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
     let calls: Vec<&RunId> = before.iter().filter(is_call).map(|entry| &entry.run).collect();
     before
         .iter()

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::store::CLEAR;
-use crate::tools::{Call, Outcome};
-use crate::wire::messages::{ContentBlock, Message, Role, StopReason};
+use crate::tools::{ToolCall, ToolOutcome};
+use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, StopReason};
 
-use super::call::CallDoor;
-use super::news::News;
-use super::spent::Spent;
+use super::call::CallSource;
+use super::news::DecisionUpdates;
+use super::spent::UsageTotals;
 
 /// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct TranscriptEntry {
     /// The session it belongs to.
     pub session: SessionId,
     /// The run it belongs to.
@@ -24,13 +24,13 @@ pub struct Entry {
     /// Milliseconds since 1970.
     pub at_ms: u64,
     /// What it holds.
-    pub kept: Kept,
+    pub kept: EntryKind,
 }
 
 /// What an entry holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Kept {
+pub enum EntryKind {
     /// A person asked; a run begins with it.
     Prompt {
         /// The name others see.
@@ -39,10 +39,10 @@ pub enum Kept {
         text: String,
         /// The way an outside caller came in: no model took part, and none is told of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        door: Option<CallDoor>,
+        door: Option<CallSource>,
         /// What the model was told with it of earlier changes.
-        #[serde(default, skip_serializing_if = "News::is_nothing")]
-        news: News,
+        #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
+        news: DecisionUpdates,
     },
     /// The model answered.
     Answer {
@@ -62,7 +62,7 @@ pub enum Kept {
     /// Every call of the answer before was answered, in the same order.
     Results {
         /// One for each call.
-        answers: Vec<Outcome>,
+        answers: Vec<ToolOutcome>,
     },
     /// The run ended; nothing of it reaches the model.
     End {
@@ -74,11 +74,11 @@ pub enum Kept {
         code: Option<String>,
         /// What the run used.
         #[serde(default)]
-        spent: Spent,
+        spent: UsageTotals,
     },
 }
 
-impl Kept {
+impl EntryKind {
     /// Who speaks, as the store calls it.
     pub fn role(&self) -> &'static str {
         match self {
@@ -95,19 +95,20 @@ impl Kept {
 pub const CONVERSATION_LIMIT: usize = 400_000;
 
 /// The entries of one run.
-pub fn of_run(entries: &[Entry], run: &RunId) -> Vec<Entry> {
+pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> {
     entries.iter().filter(|entry| entry.run == *run).cloned().collect()
 }
 
 /// Every call that people were asked about, newest first: its request, what had become of that when the model was told, and
 /// what the model said it does.
-pub fn decided(entries: &[Entry]) -> impl Iterator<Item = Decided<'_>> {
+pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
     let outcomes = entries.iter().rev().flat_map(|entry| {
         let answers = match &entry.kept {
-            Kept::Results { answers } => answers.as_slice(),
-            Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
-                &[]
-            }
+            EntryKind::Results { answers } => answers.as_slice(),
+            EntryKind::Cleared { .. }
+            | EntryKind::Prompt { .. }
+            | EntryKind::Answer { .. }
+            | EntryKind::End { .. } => &[],
         };
         answers.iter().map(|outcome| (entry.at_ms, outcome))
     });
@@ -119,13 +120,13 @@ pub fn decided(entries: &[Entry]) -> impl Iterator<Item = Decided<'_>> {
         };
         // Other calls of the same answer may have waited for people long after this one was answered.
         let at_ms = about("timestamp").and_then(stamped_ms).unwrap_or(kept_ms);
-        Some(Decided { request, status, what: outcome.explanation.as_deref(), at_ms })
+        Some(DecisionNote { request, status, what: outcome.explanation.as_deref(), at_ms })
     })
 }
 
 /// What the model was told of a request.
 #[derive(Debug)]
-pub struct Decided<'e> {
+pub struct DecisionNote<'e> {
     /// The request.
     pub request: RequestId,
     /// What had become of it, as the wire calls it.
@@ -142,29 +143,36 @@ fn stamped_ms(stamp: &str) -> Option<u64> {
 }
 
 /// Whether people have approved a plan in these entries.
-pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a Entry>) -> bool {
+pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> bool {
     entries.any(|entry| match &entry.kept {
-        Kept::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
-        Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Answer { .. } | Kept::End { .. } => {
-            false
-        }
+        EntryKind::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::End { .. } => false,
     })
 }
 
 /// The conversation as the model is sent it: earlier prompts as they were typed, the prompt of `run` as `prompt`
 /// (with its context), every call answered, and no two messages of the same side in a row.
-pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
-    let mut open: Vec<Call> = Vec::new();
-    let is_call = |entry: &&Entry| matches!(entry.kept, Kept::Prompt { door: Some(_), .. });
+pub fn messages(
+    entries: &[TranscriptEntry],
+    run: &RunId,
+    prompt: &[ContentBlock],
+) -> Vec<ChatMessage> {
+    let mut messages: Vec<ChatMessage> = Vec::new();
+    let mut open: Vec<ToolCall> = Vec::new();
+    let is_call =
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
     // Providers ask for the turn that was declined to be left out, with what was asked: a model that reads it declines on
     // (platform.claude.com, "Handle streaming refusals").
-    let is_untold = |entry: &&Entry| is_call(entry) || (entry.run != *run && is_refusal(entry));
+    let is_untold =
+        |entry: &&TranscriptEntry| is_call(entry) || (entry.run != *run && is_refusal(entry));
     // Several may be under way at once, and between the entries of a model's own run.
     let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
     for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
         match &entry.kept {
-            Kept::Prompt { text, news, .. } => {
+            EntryKind::Prompt { text, news, .. } => {
                 answer_open_calls(&mut messages, &mut open);
                 let content = if entry.run == *run {
                     prompt.to_vec()
@@ -172,23 +180,27 @@ pub fn messages(entries: &[Entry], run: &RunId, prompt: &[ContentBlock]) -> Vec<
                     let news = (!news.is_nothing()).then(|| news.as_told());
                     news.into_iter().chain([text.clone()]).map(ContentBlock::text).collect()
                 };
-                append(&mut messages, Role::User, content);
+                append(&mut messages, MessageRole::User, content);
             }
-            Kept::Answer { content, .. } => {
+            EntryKind::Answer { content, .. } => {
                 answer_open_calls(&mut messages, &mut open);
-                open = content.iter().filter_map(Call::of).collect();
+                open = content.iter().filter_map(ToolCall::of).collect();
                 let mut content = content.clone();
                 if entry.run != *run {
                     // Reasoning is needed while its own turn goes on, and refused by any other model.
                     content.retain(|block| !is_reasoning(block));
                 }
-                append(&mut messages, Role::Assistant, content);
+                append(&mut messages, MessageRole::Assistant, content);
             }
-            Kept::Results { answers } => {
+            EntryKind::Results { answers } => {
                 open.clear();
-                append(&mut messages, Role::User, answers.iter().map(result_block).collect());
+                append(
+                    &mut messages,
+                    MessageRole::User,
+                    answers.iter().map(result_block).collect(),
+                );
             }
-            Kept::Cleared { .. } | Kept::End { .. } => {}
+            EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
         }
     }
     answer_open_calls(&mut messages, &mut open);
@@ -200,24 +212,24 @@ const KEPT_APART: &str =
     "[Left out: not everybody here may read that document. Read it again if you need it]";
 
 /// The other documents of which earlier runs read, wrote or listed anything, each once.
-pub fn elsewhere(entries: &[Entry], run: &RunId) -> BTreeSet<DocumentId> {
+pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
     let named = earlier.flat_map(|entry| match &entry.kept {
-        Kept::Results { answers } => answers.iter().flat_map(told_of).collect(),
-        Kept::Answer { content, .. } => {
-            content.iter().filter_map(Call::of).filter_map(|it| it.elsewhere()).collect()
+        EntryKind::Results { answers } => answers.iter().flat_map(told_of).collect(),
+        EntryKind::Answer { content, .. } => {
+            content.iter().filter_map(ToolCall::of).filter_map(|it| it.elsewhere()).collect()
         }
-        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => Vec::new(),
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => Vec::new(),
     });
     named.collect()
 }
 
 /// Takes out of earlier runs what they read, wrote or listed of these documents; whether there was anything.
-pub fn keep_apart(entries: &mut [Entry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
+pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
     let mut is_any = false;
     for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
         match &mut entry.kept {
-            Kept::Results { answers } => {
+            EntryKind::Results { answers } => {
                 let answers =
                     answers.iter_mut().filter(|it| told_of(it).iter().any(|id| of.contains(id)));
                 for answer in answers {
@@ -229,9 +241,9 @@ pub fn keep_apart(entries: &mut [Entry], run: &RunId, of: &BTreeSet<DocumentId>)
                     }
                 }
             }
-            Kept::Answer { content, .. } => {
+            EntryKind::Answer { content, .. } => {
                 for block in content {
-                    let call = Call::of(block)
+                    let call = ToolCall::of(block)
                         .filter(|it| it.elsewhere().is_some_and(|id| of.contains(&id)));
                     if let (Some(call), ContentBlock::ToolUse { input, .. }) = (call, block) {
                         *input = call.shown_input();
@@ -239,32 +251,32 @@ pub fn keep_apart(entries: &mut [Entry], run: &RunId, of: &BTreeSet<DocumentId>)
                     }
                 }
             }
-            Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => {}
+            EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
         }
     }
     is_any
 }
 
 /// The documents that a result's note is about; of an older one it says so in what people were told.
-fn told_of(outcome: &Outcome) -> Vec<DocumentId> {
+fn told_of(outcome: &ToolOutcome) -> Vec<DocumentId> {
     let named = || outcome.about.get("document_id").and_then(Value::as_str).map(DocumentId::from);
     if outcome.of.is_empty() { named().into_iter().collect() } else { outcome.of.clone() }
 }
 
 /// Takes the reasoning out of all answers, because another model goes on.
-pub fn forget_reasoning(entries: &mut [Entry]) {
+pub fn forget_reasoning(entries: &mut [TranscriptEntry]) {
     for entry in entries {
-        if let Kept::Answer { content, .. } = &mut entry.kept {
+        if let EntryKind::Answer { content, .. } = &mut entry.kept {
             content.retain(|block| !is_reasoning(block));
         }
     }
 }
 
-fn is_refusal(entry: &Entry) -> bool {
+fn is_refusal(entry: &TranscriptEntry) -> bool {
     match &entry.kept {
-        Kept::Answer { stop, .. } => *stop == StopReason::Refusal,
-        Kept::End { subtype, .. } => subtype == "refusal",
-        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::Results { .. } => false,
+        EntryKind::Answer { stop, .. } => *stop == StopReason::Refusal,
+        EntryKind::End { subtype, .. } => subtype == "refusal",
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::Results { .. } => false,
     }
 }
 
@@ -275,7 +287,7 @@ fn is_reasoning(block: &ContentBlock) -> bool {
 /// What the model is told where a result has no text, such as that of an empty file.
 const NOTHING: &str = "(empty)";
 
-fn result_block(outcome: &Outcome) -> ContentBlock {
+fn result_block(outcome: &ToolOutcome) -> ContentBlock {
     let texts = std::iter::once(&outcome.text).chain(&outcome.note);
     // Providers refuse texts without a letter, and the conversation with them.
     let said = texts.filter(|text| !text.trim().is_empty()).cloned();
@@ -287,30 +299,30 @@ fn result_block(outcome: &Outcome) -> ContentBlock {
     ContentBlock::ToolResult { tool_use_id, content, is_error }
 }
 
-fn answer_open_calls(messages: &mut Vec<Message>, open: &mut Vec<Call>) {
+fn answer_open_calls(messages: &mut Vec<ChatMessage>, open: &mut Vec<ToolCall>) {
     let results: Vec<_> = open
         .drain(..)
         .map(|call| ContentBlock::tool_error(call.id, "This call was not executed"))
         .collect();
     if !results.is_empty() {
-        append(messages, Role::User, results);
+        append(messages, MessageRole::User, results);
     }
 }
 
-fn append(messages: &mut Vec<Message>, role: Role, content: Vec<ContentBlock>) {
+fn append(messages: &mut Vec<ChatMessage>, role: MessageRole, content: Vec<ContentBlock>) {
     if content.is_empty() {
         return;
     }
     match messages.last_mut() {
         Some(last) if last.role == role => last.content.extend(content),
-        _ => messages.push(Message { role, content }),
+        _ => messages.push(ChatMessage { role, content }),
     }
 }
 
 /// Bytes of JSON that an entry takes.
-pub fn size(entry: &Entry) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
+pub fn size(entry: &TranscriptEntry) -> usize {
+    struct EntryCount(usize);
+    impl std::io::Write for EntryCount {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -319,12 +331,16 @@ pub fn size(entry: &Entry) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = EntryCount(0);
     serde_json::to_writer(&mut count, &entry.kept).map_or(0, |()| count.0)
 }
 
 /// The newest runs that fit into `budget` bytes of JSON; `run`, the newest, always stays.
-pub fn recent<'e>(entries: &'e [Entry], run: &RunId, budget: usize) -> &'e [Entry] {
+pub fn recent<'e>(
+    entries: &'e [TranscriptEntry],
+    run: &RunId,
+    budget: usize,
+) -> &'e [TranscriptEntry] {
     let mut sum = 0;
     let mut keep_from = entries.len();
     for (index, entry) in entries.iter().enumerate().rev() {
@@ -332,7 +348,7 @@ pub fn recent<'e>(entries: &'e [Entry], run: &RunId, budget: usize) -> &'e [Entr
         if sum > budget && entry.run != *run {
             break;
         }
-        if matches!(entry.kept, Kept::Prompt { .. }) {
+        if matches!(entry.kept, EntryKind::Prompt { .. }) {
             keep_from = index;
         }
     }
@@ -340,8 +356,8 @@ pub fn recent<'e>(entries: &'e [Entry], run: &RunId, budget: usize) -> &'e [Entr
 }
 
 /// Takes out what only the model was told by results, for those who ask what came of a run.
-pub fn leave_out_texts(entry: &mut Entry) {
-    if let Kept::Results { answers } = &mut entry.kept {
+pub fn leave_out_texts(entry: &mut TranscriptEntry) {
+    if let EntryKind::Results { answers } = &mut entry.kept {
         for answer in answers {
             (answer.text, answer.note) = (String::new(), None);
         }
@@ -350,9 +366,9 @@ pub fn leave_out_texts(entry: &mut Entry) {
 
 /// One of seed 1's objects, live and in `transcript:get`: type, subtype, content.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown(pub &'static str, pub &'static str, pub Value);
+pub struct AgentObject(pub &'static str, pub &'static str, pub Value);
 
-impl Shown {
+impl AgentObject {
     /// What a person typed.
     pub fn prompt(name: &str, text: &str) -> Self {
         Self("user", "prompt", json!({"text": text, "name": name}))
@@ -369,14 +385,14 @@ impl Shown {
     }
 
     /// A call of the model.
-    pub fn tool_use(call: &Call) -> Self {
-        let Call { id, name, .. } = call;
+    pub fn tool_use(call: &ToolCall) -> Self {
+        let ToolCall { id, name, .. } = call;
         let input = call.shown_input();
         Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
     }
 
     /// The answer to a call.
-    pub fn tool_result(answer: &Outcome) -> Self {
+    pub fn tool_result(answer: &ToolOutcome) -> Self {
         let mut content = answer.about.clone();
         content.insert("tool_use_id".into(), json!(answer.tool_use_id));
         content.insert("content".into(), json!(answer.text));
@@ -390,7 +406,7 @@ impl Shown {
     }
 
     /// The end of a run, and what it used: `{message, model?, usage?, cost_usd?}`.
-    pub fn result(subtype: &str, message: &str, spent: &Spent) -> Self {
+    pub fn result(subtype: &str, message: &str, spent: &UsageTotals) -> Self {
         // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
         const SUBTYPES: [&str; 6] =
             ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
@@ -401,25 +417,29 @@ impl Shown {
     }
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// What people are shown of it, in order.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<AgentObject> {
         match &self.kept {
-            Kept::Prompt { name, text, .. } => vec![Shown::prompt(name, text)],
-            Kept::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
-            Kept::Results { answers } => answers.iter().map(Shown::tool_result).collect(),
-            Kept::Cleared { name, from } => vec![Shown::cleared(name, from.as_ref())],
-            Kept::End { subtype, message, spent, .. } => {
-                vec![Shown::result(subtype, message, spent)]
+            EntryKind::Prompt { name, text, .. } => vec![AgentObject::prompt(name, text)],
+            EntryKind::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
+            EntryKind::Results { answers } => {
+                answers.iter().map(AgentObject::tool_result).collect()
+            }
+            EntryKind::Cleared { name, from } => vec![AgentObject::cleared(name, from.as_ref())],
+            EntryKind::End { subtype, message, spent, .. } => {
+                vec![AgentObject::result(subtype, message, spent)]
             }
         }
     }
 }
 
-fn shown_block(block: &ContentBlock) -> Option<Shown> {
+fn shown_block(block: &ContentBlock) -> Option<AgentObject> {
     match block {
-        ContentBlock::Text { text, .. } => Some(Shown::text(text)),
-        ContentBlock::ToolUse { .. } => Call::of(block).map(|call| Shown::tool_use(&call)),
+        ContentBlock::Text { text, .. } => Some(AgentObject::text(text)),
+        ContentBlock::ToolUse { .. } => {
+            ToolCall::of(block).map(|call| AgentObject::tool_use(&call))
+        }
         ContentBlock::ToolResult { .. }
         | ContentBlock::Thinking { .. }
         | ContentBlock::RedactedThinking { .. }
@@ -431,24 +451,24 @@ fn shown_block(block: &ContentBlock) -> Option<Shown> {
 mod tests {
     use super::*;
 
-    fn entry(run: &str, kept: Kept) -> Entry {
-        Entry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    fn entry(run: &str, kept: EntryKind) -> TranscriptEntry {
+        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
     }
 
-    fn prompt(run: &str, text: &str) -> Entry {
+    fn prompt(run: &str, text: &str) -> TranscriptEntry {
         entry(
             run,
-            Kept::Prompt {
+            EntryKind::Prompt {
                 name: "Ada".into(),
                 text: text.into(),
                 door: None,
-                news: News::default(),
+                news: DecisionUpdates::default(),
             },
         )
     }
 
-    fn answer(run: &str, content: Vec<ContentBlock>) -> Entry {
-        entry(run, Kept::Answer { content, stop: StopReason::EndTurn })
+    fn answer(run: &str, content: Vec<ContentBlock>) -> TranscriptEntry {
+        entry(run, EntryKind::Answer { content, stop: StopReason::EndTurn })
     }
 
     fn call(id: &str) -> ContentBlock {
@@ -464,7 +484,7 @@ mod tests {
         ];
         let context = [ContentBlock::text("Document"), ContentBlock::text("Second")];
         let messages = messages(&entries, &"2".into(), &context);
-        assert_eq!(messages[0], Message::user("First"));
+        assert_eq!(messages[0], ChatMessage::user("First"));
         assert_eq!(messages[2].content, context);
     }
 
@@ -484,29 +504,29 @@ mod tests {
 
     #[test]
     fn what_was_refused_is_not_sent_back() {
-        let refused = Kept::Answer {
+        let refused = EntryKind::Answer {
             content: vec![ContentBlock::text("I can't.")],
             stop: StopReason::Refusal,
         };
-        let silent = Kept::End {
+        let silent = EntryKind::End {
             subtype: "refusal".into(),
             message: String::new(),
             code: None,
-            spent: Spent::default(),
+            spent: UsageTotals::default(),
         };
         for refused in [refused, silent] {
             let entries = [prompt("1", "First"), entry("1", refused), prompt("2", "Second")];
             let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
-            assert_eq!(sent, [Message::user("Second")]);
+            assert_eq!(sent, [ChatMessage::user("Second")]);
         }
     }
 
     #[test]
     fn a_result_always_has_words() {
-        let outcome = |text: &str, note: Option<&str>| Outcome {
+        let outcome = |text: &str, note: Option<&str>| ToolOutcome {
             text: text.into(),
             note: note.map(str::to_owned),
-            ..Outcome::default()
+            ..ToolOutcome::default()
         };
         let told = |outcome| {
             let ContentBlock::ToolResult { content, .. } = result_block(&outcome) else { panic!() };
@@ -521,15 +541,15 @@ mod tests {
     fn what_others_may_not_read_is_left_out_of_earlier_runs() {
         let input = json!({"document_id": "doc_b", "new_content": "Secret", "explanation": ""});
         let call = |id: &str| ContentBlock::tool_use(id, "update_document_by_id", input.clone());
-        let read = |id: &str, of: &[&str]| Outcome {
+        let read = |id: &str, of: &[&str]| ToolOutcome {
             tool_use_id: id.into(),
             text: "“B” was read".into(),
             note: Some("Secret".into()),
             of: of.iter().map(|it| (*it).into()).collect(),
-            ..Outcome::default()
+            ..ToolOutcome::default()
         };
         let round = |run: &str, of: &[&str]| {
-            let results = Kept::Results { answers: vec![read("1", of), read("2", &[])] };
+            let results = EntryKind::Results { answers: vec![read("1", of), read("2", &[])] };
             [prompt(run, "Do"), answer(run, vec![call("1")]), entry(run, results)]
         };
         let mut entries = [round("1", &["doc_c", "doc_b"]), round("2", &["doc_b"])].concat();
@@ -565,19 +585,23 @@ mod tests {
     #[test]
     fn a_result_and_the_note_about_the_text_go_together() {
         let note = Some("The document is now at version 3.".into());
-        let outcome =
-            Outcome { tool_use_id: "a".into(), text: "Applied".into(), note, ..Outcome::default() };
+        let outcome = ToolOutcome {
+            tool_use_id: "a".into(),
+            text: "Applied".into(),
+            note,
+            ..ToolOutcome::default()
+        };
         let entries = [
             prompt("1", "First"),
             answer("1", vec![call("a")]),
-            entry("1", Kept::Results { answers: vec![outcome] }),
+            entry("1", EntryKind::Results { answers: vec![outcome] }),
             entry(
                 "1",
-                Kept::End {
+                EntryKind::End {
                     subtype: "cancelled".into(),
                     message: String::new(),
                     code: None,
-                    spent: Spent::default(),
+                    spent: UsageTotals::default(),
                 },
             ),
             prompt("2", "Second"),

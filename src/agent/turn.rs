@@ -8,15 +8,15 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use crate::llm::AssistantMessage;
-use crate::tools::{Call, Outcome};
+use crate::tools::{ToolCall, ToolOutcome};
 use crate::wire::messages::{ContentBlock, StopReason};
 
-use super::spent::Spent;
-use super::transcript::{Entry, Kept};
+use super::spent::UsageTotals;
+use super::transcript::{EntryKind, TranscriptEntry};
 
 /// How much one run may do.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     /// Answers of the model.
     pub rounds: usize,
     /// Calls in one answer; those beyond are refused, not run. They wait for people one after the other, so this also
@@ -30,24 +30,24 @@ pub struct Limits {
     pub input_tokens: u64,
 }
 
-impl Limits {
+impl RunLimits {
     /// How a run ends that has used this much; `None` if it may go on.
-    pub fn passed(&self, spent: &Spent) -> Option<End> {
+    pub fn passed(&self, spent: &UsageTotals) -> Option<RunEnd> {
         if spent.tokens() >= self.tokens {
             let tokens = spent.tokens();
-            return Some(End::limit(format!("The run stopped after {tokens} tokens")));
+            return Some(RunEnd::limit(format!("The run stopped after {tokens} tokens")));
         }
         (spent.model_ms >= self.model_ms).then(|| self.out_of_time())
     }
 
     /// How a run ends whose model took too long altogether.
-    pub fn out_of_time(&self) -> End {
+    pub fn out_of_time(&self) -> RunEnd {
         let minutes = self.model_ms / 60_000;
-        End::limit(format!("The run stopped after {minutes} minutes of waiting for the model"))
+        RunEnd::limit(format!("The run stopped after {minutes} minutes of waiting for the model"))
     }
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             rounds: 50,
@@ -61,7 +61,7 @@ impl Default for Limits {
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum RunInput {
     /// The model gave a complete answer.
     Answered(AssistantMessage),
     /// The model gave none; people may have seen the beginning of one.
@@ -69,10 +69,10 @@ pub enum Event {
         /// What people have read so far.
         partial: String,
         /// How the run ends.
-        end: End,
+        end: RunEnd,
     },
     /// A call was answered.
-    Ran(Outcome),
+    Ran(ToolOutcome),
     /// A person stopped the run.
     Cancelled {
         /// What people have read so far of an answer.
@@ -82,22 +82,22 @@ pub enum Event {
 
 /// What to do next, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum RunAction {
     /// Call the model with the transcript as it stands.
     CallModel,
     /// Append to the transcript; durable before the next effect begins.
-    Keep(Kept),
+    Keep(EntryKind),
     /// Run a call; `index` is its place in the turn.
-    RunTool(usize, Call),
+    RunTool(usize, ToolCall),
     /// The run is over.
-    Finish(End),
+    Finish(RunEnd),
 }
 
 /// How a run ends: the subtype of its `result` and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct RunEnd {
     /// Which way.
-    pub kind: EndKind,
+    pub kind: RunEndKind,
     /// For people.
     pub message: String,
     /// For programs, when it is not a success: `model_error`, `cancelled`, …
@@ -106,7 +106,7 @@ pub struct End {
 
 /// The ways a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndKind {
+pub enum RunEndKind {
     /// The model said all it wanted to.
     Success,
     /// Something failed.
@@ -121,7 +121,7 @@ pub enum EndKind {
     Limit,
 }
 
-impl EndKind {
+impl RunEndKind {
     /// The subtype on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -135,41 +135,41 @@ impl EndKind {
     }
 }
 
-impl End {
+impl RunEnd {
     /// The model is done (seed 1's words).
     pub fn success() -> Self {
-        Self { kind: EndKind::Success, message: "Conversation complete".into(), code: None }
+        Self { kind: RunEndKind::Success, message: "Conversation complete".into(), code: None }
     }
 
     /// The call of an outside caller was answered.
     pub fn called() -> Self {
-        Self { kind: EndKind::Success, message: "The call was answered".into(), code: None }
+        Self { kind: RunEndKind::Success, message: "The call was answered".into(), code: None }
     }
 
     /// Something failed.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind: EndKind::Error, message: message.into(), code: Some(code) }
+        Self { kind: RunEndKind::Error, message: message.into(), code: Some(code) }
     }
 
     /// A person stopped it.
     pub fn cancelled() -> Self {
-        Self::other(EndKind::Cancelled, "The run was cancelled")
+        Self::other(RunEndKind::Cancelled, "The run was cancelled")
     }
 
     /// The run did all it may.
     pub fn limit(message: impl Into<String>) -> Self {
-        Self::other(EndKind::Limit, message)
+        Self::other(RunEndKind::Limit, message)
     }
 
-    fn other(kind: EndKind, message: impl Into<String>) -> Self {
+    fn other(kind: RunEndKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), code: Some(kind.as_str()) }
     }
 }
 
 /// A run between two events.
 #[derive(Debug)]
-pub struct Turn {
-    limits: Limits,
+pub struct RunMachine {
+    limits: RunLimits,
     rounds: usize,
     /// Somebody else's agent made the only call; there is no model to go on with.
     is_call: bool,
@@ -177,48 +177,62 @@ pub struct Turn {
     heard: bool,
     /// Calls in an answer during which the provider took a break; they are lost unless the rest of it makes them again.
     left_out: usize,
-    state: State,
+    state: MachineState,
 }
 
 #[derive(Debug)]
-enum State {
+enum MachineState {
     /// The model is asked.
     Calling,
     /// The first call of `left` is being run.
-    Running { index: usize, left: VecDeque<Call>, answers: Vec<Outcome> },
+    Running { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
     /// Nothing more happens.
     Over,
 }
 
-impl Turn {
+impl RunMachine {
     /// Takes a run up where its transcript ends. `said` holds the entries of this run, the prompt first: a run that
     /// has just begun is nothing special.
-    pub fn take_up(limits: Limits, said: &[Entry]) -> (Self, Vec<Effect>) {
-        let rounds = said.iter().filter(|entry| matches!(entry.kept, Kept::Answer { .. })).count();
+    pub fn take_up(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
+        let rounds =
+            said.iter().filter(|entry| matches!(entry.kept, EntryKind::Answer { .. })).count();
         let heard = said.iter().any(|entry| is_something(&entry.kept));
-        let mut turn =
-            Self { limits, rounds, is_call: false, heard, left_out: 0, state: State::Calling };
+        let mut turn = Self {
+            limits,
+            rounds,
+            is_call: false,
+            heard,
+            left_out: 0,
+            state: MachineState::Calling,
+        };
         let effects = match said.last().map(|entry| &entry.kept) {
-            Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
-            Some(Kept::End { .. }) => turn.over(Vec::new(), End::success()),
-            Some(Kept::Cleared { .. } | Kept::Prompt { .. } | Kept::Results { .. }) | None => {
-                turn.call_again(Vec::new())
-            }
+            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(EntryKind::End { .. }) => turn.over(Vec::new(), RunEnd::success()),
+            Some(
+                EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::Results { .. },
+            )
+            | None => turn.call_again(Vec::new()),
         };
         (turn, effects)
     }
 
     /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
-    pub fn take_up_call(limits: Limits, said: &[Entry], call: &Call) -> (Self, Vec<Effect>) {
-        let state = State::Calling;
+    pub fn take_up_call(
+        limits: RunLimits,
+        said: &[TranscriptEntry],
+        call: &ToolCall,
+    ) -> (Self, Vec<RunAction>) {
+        let state = MachineState::Calling;
         let mut turn = Self { limits, rounds: 0, is_call: true, heard: true, left_out: 0, state };
-        let Call { id, name, input } = call.clone();
+        let ToolCall { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
         let effects = match said.last().map(|entry| &entry.kept) {
-            Some(Kept::Answer { content, stop }) => turn.after_answer(content, stop),
-            Some(Kept::Results { .. } | Kept::End { .. }) => turn.over(Vec::new(), End::called()),
-            Some(Kept::Cleared { .. } | Kept::Prompt { .. }) | None => {
-                let mut effects = vec![Effect::Keep(Kept::Answer {
+            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(EntryKind::Results { .. } | EntryKind::End { .. }) => {
+                turn.over(Vec::new(), RunEnd::called())
+            }
+            Some(EntryKind::Cleared { .. } | EntryKind::Prompt { .. }) | None => {
+                let mut effects = vec![RunAction::Keep(EntryKind::Answer {
                     content: content.clone(),
                     stop: StopReason::ToolUse,
                 })];
@@ -230,24 +244,32 @@ impl Turn {
     }
 
     /// What to do now. An event that does not fit the state (a late answer after a cancel) is ignored.
-    pub fn on(&mut self, event: Event) -> Vec<Effect> {
-        match (std::mem::replace(&mut self.state, State::Over), event) {
-            (State::Calling, Event::Answered(answer)) => self.answered(answer),
-            (State::Calling, Event::Failed { partial, end }) => self.over(keep_text(partial), end),
-            (State::Calling, Event::Cancelled { partial }) => {
-                self.over(keep_text(partial), End::cancelled())
+    pub fn on(&mut self, event: RunInput) -> Vec<RunAction> {
+        match (std::mem::replace(&mut self.state, MachineState::Over), event) {
+            (MachineState::Calling, RunInput::Answered(answer)) => self.answered(answer),
+            (MachineState::Calling, RunInput::Failed { partial, end }) => {
+                self.over(keep_text(partial), end)
             }
-            (State::Running { index, mut left, mut answers }, Event::Ran(answer)) => {
+            (MachineState::Calling, RunInput::Cancelled { partial }) => {
+                self.over(keep_text(partial), RunEnd::cancelled())
+            }
+            (MachineState::Running { index, mut left, mut answers }, RunInput::Ran(answer)) => {
                 left.pop_front();
                 self.heard |= is_outcome(&answer);
                 answers.push(answer);
                 self.next_call(index + 1, left, answers)
             }
-            (State::Running { left, mut answers, .. }, Event::Cancelled { .. }) => {
+            (MachineState::Running { left, mut answers, .. }, RunInput::Cancelled { .. }) => {
                 answers.extend(left.into_iter().map(|call| {
-                    Outcome::failed(call.id, "The run was cancelled; this call was not executed")
+                    ToolOutcome::failed(
+                        call.id,
+                        "The run was cancelled; this call was not executed",
+                    )
                 }));
-                self.over(vec![Effect::Keep(Kept::Results { answers })], End::cancelled())
+                self.over(
+                    vec![RunAction::Keep(EntryKind::Results { answers })],
+                    RunEnd::cancelled(),
+                )
             }
             (state, _) => {
                 self.state = state;
@@ -256,7 +278,7 @@ impl Turn {
         }
     }
 
-    fn answered(&mut self, answer: AssistantMessage) -> Vec<Effect> {
+    fn answered(&mut self, answer: AssistantMessage) -> Vec<RunAction> {
         self.rounds += 1;
         let stop = answer.stop_reason;
         let details = answer.stop_details.as_ref().map(why).unwrap_or_default();
@@ -273,12 +295,14 @@ impl Turn {
         self.heard |= content.iter().any(is_words);
         let mut effects = Vec::new();
         if !content.is_empty() {
-            effects
-                .push(Effect::Keep(Kept::Answer { content: content.clone(), stop: stop.clone() }));
+            effects.push(RunAction::Keep(EntryKind::Answer {
+                content: content.clone(),
+                stop: stop.clone(),
+            }));
         }
         effects.extend(self.after_answer(&content, &stop));
-        if let Some(Effect::Finish(end)) = effects.last_mut() {
-            if end.kind == EndKind::Success {
+        if let Some(RunAction::Finish(end)) = effects.last_mut() {
+            if end.kind == RunEndKind::Success {
                 *end = self.owned_up(left_out);
             }
             end.message.push_str(&details);
@@ -288,21 +312,21 @@ impl Turn {
 
     /// How a run ends whose model says that it is done: not without a word for people, and not as if a call had been made
     /// that was not.
-    fn owned_up(&self, left_out: usize) -> End {
+    fn owned_up(&self, left_out: usize) -> RunEnd {
         match (left_out, self.heard) {
-            (0, true) => End::success(),
+            (0, true) => RunEnd::success(),
             (0, false) => {
-                End::error("model_silent", "The model gave no answer; ask again, in other words")
+                RunEnd::error("model_silent", "The model gave no answer; ask again, in other words")
             }
-            _ => End::error(
+            _ => RunEnd::error(
                 "model_incomplete",
                 "The model began a change and did not finish asking for it, so nothing was done about that; ask again",
             ),
         }
     }
 
-    fn after_answer(&mut self, content: &[ContentBlock], stop: &StopReason) -> Vec<Effect> {
-        let calls: VecDeque<Call> = content.iter().filter_map(Call::of).collect();
+    fn after_answer(&mut self, content: &[ContentBlock], stop: &StopReason) -> Vec<RunAction> {
+        let calls: VecDeque<ToolCall> = content.iter().filter_map(ToolCall::of).collect();
         if !calls.is_empty() {
             return self.next_call(0, calls, Vec::new());
         }
@@ -310,21 +334,23 @@ impl Turn {
             // The provider took a break: it goes on when it is sent what it said so far.
             StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
             StopReason::Other(why) if why == UNFINISHED => {
-                End::error("interrupted", "The answer broke off")
+                RunEnd::error("interrupted", "The answer broke off")
             }
             StopReason::EndTurn
             | StopReason::ToolUse
             | StopReason::StopSequence
             | StopReason::PauseTurn
-            | StopReason::Other(_) => End::success(),
+            | StopReason::Other(_) => RunEnd::success(),
             StopReason::MaxTokens => {
-                End::other(EndKind::MaxTokens, "The model's answer was cut: it is too long")
+                RunEnd::other(RunEndKind::MaxTokens, "The model's answer was cut: it is too long")
             }
-            StopReason::ModelContextWindowExceeded => End::other(
-                EndKind::MaxTokens,
+            StopReason::ModelContextWindowExceeded => RunEnd::other(
+                RunEndKind::MaxTokens,
                 "The model's answer was cut: document and conversation no longer fit into its context; begin a new conversation",
             ),
-            StopReason::Refusal => End::other(EndKind::Refusal, "The model declined to answer"),
+            StopReason::Refusal => {
+                RunEnd::other(RunEndKind::Refusal, "The model declined to answer")
+            }
         };
         self.over(Vec::new(), end)
     }
@@ -332,42 +358,42 @@ impl Turn {
     fn next_call(
         &mut self,
         mut index: usize,
-        mut left: VecDeque<Call>,
-        mut answers: Vec<Outcome>,
-    ) -> Vec<Effect> {
+        mut left: VecDeque<ToolCall>,
+        mut answers: Vec<ToolOutcome>,
+    ) -> Vec<RunAction> {
         while let Some(call) = left.front() {
             if index < self.limits.calls_per_turn {
-                let effect = Effect::RunTool(index, call.clone());
-                self.state = State::Running { index, left, answers };
+                let effect = RunAction::RunTool(index, call.clone());
+                self.state = MachineState::Running { index, left, answers };
                 return vec![effect];
             }
             let limit = self.limits.calls_per_turn;
-            answers.push(Outcome::failed(
+            answers.push(ToolOutcome::failed(
                 call.id.clone(),
                 format!("Too many calls in one turn (at most {limit}); this one was not executed"),
             ));
             left.pop_front();
             index += 1;
         }
-        self.call_again(vec![Effect::Keep(Kept::Results { answers })])
+        self.call_again(vec![RunAction::Keep(EntryKind::Results { answers })])
     }
 
-    fn call_again(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
+    fn call_again(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
         if self.is_call {
-            return self.over(effects, End::called());
+            return self.over(effects, RunEnd::called());
         }
         if self.rounds >= self.limits.rounds {
             let message = format!("The run stopped after {} answers of the model", self.rounds);
-            return self.over(effects, End::limit(message));
+            return self.over(effects, RunEnd::limit(message));
         }
-        self.state = State::Calling;
-        effects.push(Effect::CallModel);
+        self.state = MachineState::Calling;
+        effects.push(RunAction::CallModel);
         effects
     }
 
-    fn over(&mut self, mut effects: Vec<Effect>, end: End) -> Vec<Effect> {
-        self.state = State::Over;
-        effects.push(Effect::Finish(end));
+    fn over(&mut self, mut effects: Vec<RunAction>, end: RunEnd) -> Vec<RunAction> {
+        self.state = MachineState::Over;
+        effects.push(RunAction::Finish(end));
         effects
     }
 }
@@ -389,20 +415,23 @@ const LONGEST_EXPLANATION: usize = 500;
 const UNFINISHED: &str = "unfinished";
 
 /// What people have read stays in the conversation even if the answer was never completed.
-fn keep_text(partial: String) -> Vec<Effect> {
+fn keep_text(partial: String) -> Vec<RunAction> {
     if partial.trim().is_empty() {
         return Vec::new();
     }
     let content = vec![ContentBlock::text(partial)];
-    vec![Effect::Keep(Kept::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) })]
+    vec![RunAction::Keep(EntryKind::Answer {
+        content,
+        stop: StopReason::Other(UNFINISHED.to_owned()),
+    })]
 }
 
 /// Whether an entry holds anything for people that the run said or did.
-fn is_something(kept: &Kept) -> bool {
+fn is_something(kept: &EntryKind) -> bool {
     match kept {
-        Kept::Answer { content, .. } => content.iter().any(is_words),
-        Kept::Results { answers } => answers.iter().any(is_outcome),
-        Kept::Prompt { .. } | Kept::Cleared { .. } | Kept::End { .. } => false,
+        EntryKind::Answer { content, .. } => content.iter().any(is_words),
+        EntryKind::Results { answers } => answers.iter().any(is_outcome),
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => false,
     }
 }
 
@@ -411,7 +440,7 @@ fn is_words(block: &ContentBlock) -> bool {
 }
 
 /// Whether a call said something to people, or asked them; what is only read is nothing to them.
-fn is_outcome(answer: &Outcome) -> bool {
+fn is_outcome(answer: &ToolOutcome) -> bool {
     answer.said.is_some() || answer.change.is_some() || answer.about.contains_key("request_id")
 }
 
@@ -431,58 +460,67 @@ fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
 mod tests {
     use serde_json::json;
 
-    use crate::wire::messages::Usage;
+    use crate::wire::messages::TokenUsage;
 
-    use super::super::news::News;
+    use super::super::news::DecisionUpdates;
     use super::*;
 
-    const LIMITS: Limits =
-        Limits { rounds: 3, calls_per_turn: 2, tokens: 1_000, model_ms: 60_000, input_tokens: 500 };
+    const LIMITS: RunLimits = RunLimits {
+        rounds: 3,
+        calls_per_turn: 2,
+        tokens: 1_000,
+        model_ms: 60_000,
+        input_tokens: 500,
+    };
 
-    fn asked() -> Vec<Entry> {
-        let (name, text, news) = ("Ada".into(), "Hello".into(), News::default());
-        let kept = Kept::Prompt { name, text, door: None, news };
-        vec![Entry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
+    fn asked() -> Vec<TranscriptEntry> {
+        let (name, text, news) = ("Ada".into(), "Hello".into(), DecisionUpdates::default());
+        let kept = EntryKind::Prompt { name, text, door: None, news };
+        vec![TranscriptEntry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
     }
 
-    fn began() -> Turn {
-        let (turn, effects) = Turn::take_up(LIMITS, &asked());
-        assert_eq!(effects, [Effect::CallModel]);
+    fn began() -> RunMachine {
+        let (turn, effects) = RunMachine::take_up(LIMITS, &asked());
+        assert_eq!(effects, [RunAction::CallModel]);
         turn
     }
 
-    fn answer(calls: usize, stop_reason: StopReason) -> Event {
+    fn answer(calls: usize, stop_reason: StopReason) -> RunInput {
         let mut content = vec![ContentBlock::text("Well."), ContentBlock::text("")];
         content
             .extend((0..calls).map(|n| ContentBlock::tool_use(n.to_string(), "tool", json!({}))));
-        Event::Answered(AssistantMessage {
+        RunInput::Answered(AssistantMessage {
             content,
             stop_reason,
             stop_sequence: None,
             stop_details: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             model: String::new(),
             calls_left_out: 0,
             notice: None,
         })
     }
 
-    fn ran(id: &str) -> Event {
-        Event::Ran(Outcome { tool_use_id: id.into(), text: "ok".into(), ..Outcome::default() })
+    fn ran(id: &str) -> RunInput {
+        RunInput::Ran(ToolOutcome {
+            tool_use_id: id.into(),
+            text: "ok".into(),
+            ..ToolOutcome::default()
+        })
     }
 
-    fn results(effect: &Effect) -> Vec<(&str, bool)> {
+    fn results(effect: &RunAction) -> Vec<(&str, bool)> {
         match effect {
-            Effect::Keep(Kept::Results { answers }) => {
+            RunAction::Keep(EntryKind::Results { answers }) => {
                 answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
             }
             other => panic!("no results: {other:?}"),
         }
     }
 
-    fn ends(effects: &[Effect]) -> Option<EndKind> {
+    fn ends(effects: &[RunAction]) -> Option<RunEndKind> {
         match effects.last() {
-            Some(Effect::Finish(end)) => Some(end.kind),
+            Some(RunAction::Finish(end)) => Some(end.kind),
             _ => None,
         }
     }
@@ -492,14 +530,14 @@ mod tests {
         let mut turn = began();
         let effects = turn.on(answer(2, StopReason::ToolUse));
         assert!(
-            matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 3)
+            matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 3)
         );
-        assert!(matches!(&effects[1], Effect::RunTool(0, call) if call.id == "0"));
+        assert!(matches!(&effects[1], RunAction::RunTool(0, call) if call.id == "0"));
         let effects = turn.on(ran("0"));
-        assert!(matches!(&effects[..], [Effect::RunTool(1, call)] if call.id == "1"));
+        assert!(matches!(&effects[..], [RunAction::RunTool(1, call)] if call.id == "1"));
         let effects = turn.on(ran("1"));
         assert_eq!(results(&effects[0]), [("0", false), ("1", false)]);
-        assert_eq!(effects[1..], [Effect::CallModel]);
+        assert_eq!(effects[1..], [RunAction::CallModel]);
     }
 
     #[test]
@@ -515,31 +553,31 @@ mod tests {
     #[test]
     fn every_stop_reason_but_tool_use_ends_the_run_without_executing_anything() {
         let cases = [
-            (StopReason::EndTurn, EndKind::Error),
-            (StopReason::StopSequence, EndKind::Error),
-            (StopReason::Other("new".into()), EndKind::Error),
-            (StopReason::MaxTokens, EndKind::MaxTokens),
-            (StopReason::ModelContextWindowExceeded, EndKind::MaxTokens),
-            (StopReason::Refusal, EndKind::Refusal),
+            (StopReason::EndTurn, RunEndKind::Error),
+            (StopReason::StopSequence, RunEndKind::Error),
+            (StopReason::Other("new".into()), RunEndKind::Error),
+            (StopReason::MaxTokens, RunEndKind::MaxTokens),
+            (StopReason::ModelContextWindowExceeded, RunEndKind::MaxTokens),
+            (StopReason::Refusal, RunEndKind::Refusal),
         ];
         for (stop, kind) in cases {
             let effects = began().on(answer(1, stop.clone()));
             assert_eq!((effects.len(), ends(&effects)), (2, Some(kind)), "{stop:?}");
             assert!(
-                matches!(&effects[0], Effect::Keep(Kept::Answer { content, .. }) if content.len() == 1)
+                matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 1)
             );
         }
     }
 
     #[test]
     fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
-        let told = |event: Event, turn: &mut Turn| match turn.on(event).pop() {
-            Some(Effect::Finish(end)) => end.code,
+        let told = |event: RunInput, turn: &mut RunMachine| match turn.on(event).pop() {
+            Some(RunAction::Finish(end)) => end.code,
             other => panic!("no end: {other:?}"),
         };
         let of = |content: Vec<ContentBlock>, calls_left_out| match answer(0, StopReason::EndTurn) {
-            Event::Answered(answer) => {
-                Event::Answered(AssistantMessage { content, calls_left_out, ..answer })
+            RunInput::Answered(answer) => {
+                RunInput::Answered(AssistantMessage { content, calls_left_out, ..answer })
             }
             other => panic!("{other:?}"),
         };
@@ -549,16 +587,16 @@ mod tests {
         assert_eq!(told(of(vec![ContentBlock::text(" ")], 0), &mut began()), Some("model_silent"));
         assert_eq!(told(of(Vec::new(), 0), &mut began()), Some("model_silent"));
 
-        let silent_call = |outcome: Outcome| {
+        let silent_call = |outcome: ToolOutcome| {
             let mut turn = began();
             let content = vec![ContentBlock::tool_use("0", "tool", json!({}))];
-            let Event::Answered(calls) = answer(0, StopReason::ToolUse) else { panic!() };
-            turn.on(Event::Answered(AssistantMessage { content, ..calls }));
-            turn.on(Event::Ran(outcome));
+            let RunInput::Answered(calls) = answer(0, StopReason::ToolUse) else { panic!() };
+            turn.on(RunInput::Answered(AssistantMessage { content, ..calls }));
+            turn.on(RunInput::Ran(outcome));
             told(of(Vec::new(), 0), &mut turn)
         };
-        assert_eq!(silent_call(Outcome::default()), Some("model_silent"), "it has only read");
-        let said = Outcome { said: Some("Hello.".into()), ..Outcome::default() };
+        assert_eq!(silent_call(ToolOutcome::default()), Some("model_silent"), "it has only read");
+        let said = ToolOutcome { said: Some("Hello.".into()), ..ToolOutcome::default() };
         assert_eq!(silent_call(said), None);
     }
 
@@ -567,24 +605,24 @@ mod tests {
         let mut turn = began();
         for _ in 0..2 {
             let effects = turn.on(answer(0, StopReason::PauseTurn));
-            assert_eq!(effects.last(), Some(&Effect::CallModel));
+            assert_eq!(effects.last(), Some(&RunAction::CallModel));
         }
-        assert_eq!(ends(&turn.on(answer(0, StopReason::PauseTurn))), Some(EndKind::Limit));
+        assert_eq!(ends(&turn.on(answer(0, StopReason::PauseTurn))), Some(RunEndKind::Limit));
     }
 
     #[test]
     fn a_call_that_is_lost_in_a_pause_is_owned_up_to() {
         let mut turn = began();
-        assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&Effect::CallModel));
+        assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&RunAction::CallModel));
         let effects = turn.on(answer(0, StopReason::EndTurn));
-        let Some(Effect::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+        let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
         assert_eq!(end.code, Some("model_incomplete"));
         // It is made again.
         let mut turn = began();
         turn.on(answer(1, StopReason::PauseTurn));
         turn.on(answer(1, StopReason::ToolUse));
         turn.on(ran("0"));
-        assert_eq!(ends(&turn.on(answer(0, StopReason::EndTurn))), Some(EndKind::Success));
+        assert_eq!(ends(&turn.on(answer(0, StopReason::EndTurn))), Some(RunEndKind::Success));
     }
 
     #[test]
@@ -594,24 +632,29 @@ mod tests {
             (json!({"category": "bio", "explanation": "It may harm. "}), " (bio): It may harm."),
             (json!({"category": null, "explanation": ""}), ""),
         ] {
-            let Event::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
+            let RunInput::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
             declined.stop_details = Some(details);
-            let effects = began().on(Event::Answered(declined));
-            let Some(Effect::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+            let effects = began().on(RunInput::Answered(declined));
+            let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
             assert_eq!(end.message, format!("The model declined to answer{told}"));
         }
     }
 
     #[test]
     fn tokens_and_time_have_their_limits() {
-        let mut spent = Spent::default();
+        let mut spent = UsageTotals::default();
         assert_eq!(LIMITS.passed(&spent), None);
         spent.model_ms = 60_000;
         let end = LIMITS.passed(&spent).expect("too long");
-        assert_eq!(end.kind, EndKind::Limit);
+        assert_eq!(end.kind, RunEndKind::Limit);
         assert_eq!(end.message, "The run stopped after 1 minutes of waiting for the model");
-        let usage = Usage { cache_read_input_tokens: 600, output_tokens: 400, ..Usage::default() };
-        let end = LIMITS.passed(&Spent { usage, ..Spent::default() }).expect("too much");
+        let usage = TokenUsage {
+            cache_read_input_tokens: 600,
+            output_tokens: 400,
+            ..TokenUsage::default()
+        };
+        let end =
+            LIMITS.passed(&UsageTotals { usage, ..UsageTotals::default() }).expect("too much");
         assert_eq!(end.message, "The run stopped after 1000 tokens");
     }
 
@@ -620,12 +663,12 @@ mod tests {
         let mut turn = began();
         for _ in 0..2 {
             turn.on(answer(1, StopReason::ToolUse));
-            assert_eq!(turn.on(ran("0")).last(), Some(&Effect::CallModel));
+            assert_eq!(turn.on(ran("0")).last(), Some(&RunAction::CallModel));
         }
         turn.on(answer(1, StopReason::ToolUse));
         let effects = turn.on(ran("0"));
         assert_eq!(results(&effects[0]), [("0", false)]);
-        assert_eq!(ends(&effects), Some(EndKind::Limit));
+        assert_eq!(ends(&effects), Some(RunEndKind::Limit));
     }
 
     #[test]
@@ -633,38 +676,40 @@ mod tests {
         let mut turn = began();
         turn.on(answer(2, StopReason::ToolUse));
         turn.on(ran("0"));
-        let effects = turn.on(Event::Cancelled { partial: String::new() });
+        let effects = turn.on(RunInput::Cancelled { partial: String::new() });
         assert_eq!(results(&effects[0]), [("0", false), ("1", true)]);
-        assert_eq!(ends(&effects), Some(EndKind::Cancelled));
+        assert_eq!(ends(&effects), Some(RunEndKind::Cancelled));
         assert_eq!(turn.on(ran("1")), []);
     }
 
     #[test]
     fn what_people_have_read_is_kept_when_the_model_fails() {
-        let end = End::error("model_error", "gone");
-        let effects = began().on(Event::Failed { partial: "Half".into(), end: end.clone() });
+        let end = RunEnd::error("model_error", "gone");
+        let effects = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
         let content = vec![ContentBlock::text("Half")];
-        let kept = Kept::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
-        assert_eq!(effects, [Effect::Keep(kept.clone()), Effect::Finish(end.clone())]);
+        let kept = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
+        assert_eq!(effects, [RunAction::Keep(kept.clone()), RunAction::Finish(end.clone())]);
         let mut said = asked();
-        said.push(Entry { kept, ..said[0].clone() });
-        let resumed = Turn::take_up(LIMITS, &said).1;
-        assert_eq!(ends(&resumed), Some(EndKind::Error), "the server stopped in between");
-        let silent = began().on(Event::Failed { partial: " ".into(), end: end.clone() });
-        assert_eq!(silent, [Effect::Finish(end)]);
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        let resumed = RunMachine::take_up(LIMITS, &said).1;
+        assert_eq!(ends(&resumed), Some(RunEndKind::Error), "the server stopped in between");
+        let silent = began().on(RunInput::Failed { partial: " ".into(), end: end.clone() });
+        assert_eq!(silent, [RunAction::Finish(end)]);
     }
 
     #[test]
     fn an_interrupted_turn_runs_its_calls_again_from_the_first() {
         let mut said = asked();
         let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
-        let kept = Kept::Answer { content, stop: StopReason::ToolUse };
-        said.push(Entry { kept, ..said[0].clone() });
-        let (_, effects) = Turn::take_up(LIMITS, &said);
-        assert!(matches!(&effects[..], [Effect::RunTool(0, call)] if call.id == "7"));
-        let kept =
-            Kept::Answer { content: vec![ContentBlock::text("Bye")], stop: StopReason::EndTurn };
-        said.push(Entry { kept, ..said[0].clone() });
-        assert_eq!(ends(&Turn::take_up(LIMITS, &said).1), Some(EndKind::Success));
+        let kept = EntryKind::Answer { content, stop: StopReason::ToolUse };
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        let (_, effects) = RunMachine::take_up(LIMITS, &said);
+        assert!(matches!(&effects[..], [RunAction::RunTool(0, call)] if call.id == "7"));
+        let kept = EntryKind::Answer {
+            content: vec![ContentBlock::text("Bye")],
+            stop: StopReason::EndTurn,
+        };
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        assert_eq!(ends(&RunMachine::take_up(LIMITS, &said).1), Some(RunEndKind::Success));
     }
 }

@@ -2,29 +2,29 @@
 
 use serde_json::json;
 
-use crate::review::{Decision, Verdict};
-use crate::room::command::Configure;
-use crate::room::settings::{Approvals, OwnSettings};
+use crate::review::{Decision, RequestVerdict};
+use crate::room::command::SettingsChange;
+use crate::room::settings::{ApprovalSwitch, OwnSettings};
 
-use super::stage::{Stage, calls, owner, rewrites, says};
+use super::stage::{TestAgent, calls, owner, rewrites, says};
 
-fn replaces_teh() -> super::stage::Play {
+fn replaces_teh() -> super::stage::ScriptedReply {
     let input = json!({"find": "Teh", "replace": "The", "explanation": "Spelling."});
     calls([("find_and_replace", input)])
 }
 
 /// Somebody writes while the request waits, and then it is approved.
-async fn approved_late(stage: &mut Stage, words: &str) {
+async fn approved_late(stage: &mut TestAgent, words: &str) {
     let request = stage.request().await;
     stage.types_first(words).await;
-    let yes = Decision::plain(Verdict::Approve);
+    let yes = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), yes, owner()).await.unwrap();
 }
 
 #[tokio::test]
 async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() {
     let long = "It goes on. ".repeat(1_000);
-    let mut stage = Stage::with(&format!("First.\n\n{long}\n\nTeh end.")).await;
+    let mut stage = TestAgent::with(&format!("First.\n\n{long}\n\nTeh end.")).await;
     stage.model.plays([replaces_teh(), says("Done.")]);
     stage.ask("Spelling, please").await;
     approved_late(&mut stage, "ANA WROTE THIS. ").await;
@@ -40,7 +40,7 @@ async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() 
 
 #[tokio::test]
 async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
-    let mut stage = Stage::with("Teh end.").await;
+    let mut stage = TestAgent::with("Teh end.").await;
     let words = "Ana wrote this. ".repeat(1_000);
     let read = || calls([("read_document", json!({}))]);
     stage.model.plays([
@@ -56,7 +56,7 @@ async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
     let request = stage.request().await;
     let gone = request.hunks.iter().flat_map(|hunk| &hunk.parts).map(|part| part.base.len());
     assert!(gone.sum::<usize>() >= words.len() - 100, "{:?}", request.hunks);
-    let no = Decision::plain(Verdict::Reject);
+    let no = Decision::plain(RequestVerdict::Reject);
     stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     stage.response().await;
     let asked = stage.model.asked();
@@ -67,12 +67,12 @@ async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
 
 #[tokio::test]
 async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
-    let mut stage = Stage::with("").await;
+    let mut stage = TestAgent::with("").await;
     let rewrite =
         |text: &str| ("update_full_document", json!({"new_content": text, "explanation": ""}));
     stage.model.plays([calls([rewrite("One."), rewrite("Two.")]), says("Sorry.")]);
     stage.ask("Write something").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "One.");
     let told = stage.model.told();
@@ -80,7 +80,7 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
 }
 
 /// Two calls of one answer, each with the whole document as it is to read.
-fn rewrites_twice(texts: [&str; 2]) -> super::stage::Play {
+fn rewrites_twice(texts: [&str; 2]) -> super::stage::ScriptedReply {
     calls(
         texts.map(|text| ("update_full_document", json!({"new_content": text, "explanation": ""}))),
     )
@@ -88,11 +88,11 @@ fn rewrites_twice(texts: [&str; 2]) -> super::stage::Play {
 
 #[tokio::test]
 async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() {
-    let mut stage = Stage::with("# T\n").await;
+    let mut stage = TestAgent::with("# T\n").await;
     let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
     stage.model.plays([rewrites_twice(texts), says("Sorry.")]);
     stage.ask("Write something").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, texts[0]);
     let told = stage.model.told();
@@ -100,16 +100,16 @@ async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() 
     // Who knows how it reads now replaces it.
     stage.model.plays([rewrites(texts[1]), says("Done.")]);
     stage.ask("The other one").await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, texts[1]);
 }
 
 #[tokio::test]
 async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other() {
-    let mut stage = Stage::with("# T\n").await;
-    let own = OwnSettings { approvals: Some(Approvals::Off), ..OwnSettings::default() };
-    stage.room.configure(Configure { own, frozen: None }, owner()).await.unwrap();
+    let mut stage = TestAgent::with("# T\n").await;
+    let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
+    stage.room.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
     let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
     stage.model.plays([rewrites_twice(texts), rewrites_twice([texts[1]; 2]), says("Done.")]);
     stage.ask("Write something").await;
@@ -120,36 +120,36 @@ async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other()
 
 #[tokio::test]
 async fn of_two_rewrites_the_second_is_proposed_where_the_first_is_not_in_the_document() {
-    let mut stage = Stage::with("# T\n").await;
+    let mut stage = TestAgent::with("# T\n").await;
     let texts = ["# T\nOne text.\n", "# T\nAnother text.\n"];
     stage.model.plays([rewrites_twice(texts), says("Done.")]);
     stage.ask("Write something").await;
-    stage.decide(Verdict::Reject).await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Reject).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, texts[1]);
     // At two places, each has its own.
     let texts = ["# T\nAnother text.\nEnd.\n", "# Title\nAnother text.\n"];
     stage.model.plays([rewrites_twice(texts), says("Done.")]);
     stage.ask("Go on").await;
-    stage.decide(Verdict::Approve).await;
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "# Title\nAnother text.\nEnd.\n");
 }
 
 #[tokio::test]
 async fn what_people_write_where_a_rewrite_adds_words_denies_nothing() {
-    let mut stage = Stage::with("It was cold.").await;
+    let mut stage = TestAgent::with("It was cold.").await;
     let texts = ["It was cold. Late.", "Yes. It was cold."];
     stage.model.plays([rewrites_twice(texts), says("Done.")]);
     stage.ask("Write something").await;
     let first = stage.request().await;
     // At the very beginning, where the second call will add its words.
     stage.types_first("It rained. ").await;
-    let yes = Decision::plain(Verdict::Approve);
+    let yes = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(first.id().clone(), yes, owner()).await.unwrap();
-    stage.decide(Verdict::Approve).await;
+    stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     let text = stage.text().await;
     assert_eq!(text, "It rained. Yes. It was cold. Late.");

@@ -2,14 +2,14 @@
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::room::RoomHandle;
-use crate::room::clock::Clock;
-use crate::room::event::{Response, Said, Saying};
+use crate::room::clock::WallClock;
+use crate::room::event::{RunEvent, RunEventKind, RunResponse};
 
-use super::transcript::Shown;
+use super::transcript::AgentObject;
 
 /// Speaks for one run.
 #[derive(Clone, Debug)]
-pub struct Voice {
+pub struct RunEvents {
     /// Where it is heard.
     pub room: RoomHandle,
     /// The session that asked.
@@ -17,54 +17,60 @@ pub struct Voice {
     /// The run.
     pub run: RunId,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
     /// The shared document; none for a session's private one.
     pub document: Option<DocumentId>,
 }
 
-impl Voice {
+impl RunEvents {
     /// The model begins to answer; what it streamed before and did not finish is void.
     pub async fn stream_start(&self) {
-        self.say(Saying::StreamStart).await;
+        self.say(RunEventKind::StreamStart).await;
     }
 
     /// More of its text.
     pub async fn stream_chunk(&self, text: String) {
-        self.show(Shown::text_delta(&text)).await;
-        self.say(Saying::StreamChunk(text)).await;
+        self.show(AgentObject::text_delta(&text)).await;
+        self.say(RunEventKind::StreamChunk(text)).await;
     }
 
     /// It has stopped.
     pub async fn stream_end(&self) {
-        self.say(Saying::StreamEnd).await;
+        self.say(RunEventKind::StreamEnd).await;
     }
 
     /// One of seed 1's objects.
-    pub async fn show(&self, Shown(kind, subtype, content): Shown) {
-        self.say(Saying::Agent(kind, subtype, content)).await;
+    pub async fn show(&self, AgentObject(kind, subtype, content): AgentObject) {
+        self.say(RunEventKind::Agent(kind, subtype, content)).await;
     }
 
     /// The answer to `askClaudeCode`.
-    pub async fn respond(&self, response: Response) {
-        self.say(Saying::Response(response)).await;
+    pub async fn respond(&self, response: RunResponse) {
+        self.say(RunEventKind::Response(response)).await;
     }
 
     /// The run is over, and all of that has been said.
     pub async fn over(&self) {
-        self.say(Saying::Over).await;
+        self.say(RunEventKind::Over).await;
     }
 
     /// One of seed 1's objects, to be told by the room itself.
-    pub fn shows(&self, Shown(kind, subtype, content): Shown) -> Said {
-        self.said(Saying::Agent(kind, subtype, content))
+    pub fn shows(&self, AgentObject(kind, subtype, content): AgentObject) -> RunEvent {
+        self.said(RunEventKind::Agent(kind, subtype, content))
     }
 
-    async fn say(&self, saying: Saying) {
+    async fn say(&self, saying: RunEventKind) {
         self.room.say(self.said(saying)).await;
     }
 
-    fn said(&self, saying: Saying) -> Said {
+    fn said(&self, saying: RunEventKind) -> RunEvent {
         let (session, run) = (self.session.clone(), self.run.clone());
-        Said { session, run, document: self.document.clone(), at_ms: self.clock.now_ms(), saying }
+        RunEvent {
+            session,
+            run,
+            document: self.document.clone(),
+            at_ms: self.clock.now_ms(),
+            saying,
+        }
     }
 }

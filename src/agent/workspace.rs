@@ -11,21 +11,25 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::review::{Decision, Request, Verdict};
+use crate::review::{ApprovalRequest, Decision, RequestVerdict};
 use crate::room::RoomError;
 use crate::who::{Principal, Role};
 
-use super::stage::{Play, Stage, calls, owner, says};
-use super::{Ask, PermissionMode, SafeTools, Stop};
+use super::stage::{ScriptedReply, TestAgent, calls, owner, says};
+use super::{AgentRequest, PermissionMode, SafeTools, StopFilter};
 
 /// The model writes a file, then says that it is done.
-fn writes(path: &str, content: &str) -> [Play; 2] {
+fn writes(path: &str, content: &str) -> [ScriptedReply; 2] {
     [calls([("Write", json!({"file_path": path, "content": content}))]), says("Done.")]
 }
 
 /// A server whose model will write this, and the request for it.
-async fn writing(files: &[(&str, &str)], path: &str, content: &str) -> (Stage, Arc<Request>) {
-    let mut stage = Stage::in_workspace(files).await;
+async fn writing(
+    files: &[(&str, &str)],
+    path: &str,
+    content: &str,
+) -> (TestAgent, Arc<ApprovalRequest>) {
+    let mut stage = TestAgent::in_workspace(files).await;
     stage.model.plays(writes(path, content));
     stage.run("Write it").await;
     let request = stage.request().await;
@@ -33,15 +37,15 @@ async fn writing(files: &[(&str, &str)], path: &str, content: &str) -> (Stage, A
 }
 
 fn approve() -> Decision {
-    Decision::plain(Verdict::Approve)
+    Decision::plain(RequestVerdict::Approve)
 }
 
 fn reject() -> Decision {
-    Decision::plain(Verdict::Reject)
+    Decision::plain(RequestVerdict::Reject)
 }
 
 fn edit(input: Value) -> Decision {
-    Decision::plain(Verdict::Edit { input })
+    Decision::plain(RequestVerdict::Edit { input })
 }
 
 fn person(role: Role) -> Principal {
@@ -54,7 +58,7 @@ fn person(role: Role) -> Principal {
 }
 
 /// A request as it is on the disk.
-async fn kept(stage: &Stage, request: &Request) -> Request {
+async fn kept(stage: &TestAgent, request: &ApprovalRequest) -> ApprovalRequest {
     let record = stage.store.request(request.id()).await.unwrap().unwrap();
     serde_json::from_str(&record.body).unwrap()
 }
@@ -69,7 +73,7 @@ fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
 }
 
 /// What the model was told of its only call.
-fn told(stage: &Stage) -> (String, bool) {
+fn told(stage: &TestAgent) -> (String, bool) {
     let mut told = stage.model.told();
     assert_eq!(told.len(), 1, "{told:?}");
     told.remove(0)

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::Ending;
-use crate::check::{Report, Seen, report};
+use super::CommandOutcome;
+use crate::check::{CheckCounts, CheckReport, report};
 use crate::cli::CheckArgs;
-use crate::store::{Access, Store};
+use crate::store::{Store, StoreAccess};
 
 /// Prints what is wrong; an error only where nothing can be printed.
-pub(super) async fn run(args: CheckArgs) -> Result<Ending> {
+pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
     let data = args.data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
     let report = match checked(&data).await {
         Ok(report) => report,
         Err(error) => {
             eprintln!("copydesk: cannot check {}: {error:#}", data.display());
-            return Ok(Ending::Unreadable);
+            return Ok(CommandOutcome::Unreadable);
         }
     };
     let mut out = std::io::stdout().lock();
@@ -27,7 +27,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<Ending> {
         for finding in &report.findings {
             writeln!(out, "{finding}")?;
         }
-        let Seen { documents, updates, requests, rules } = report.seen;
+        let CheckCounts { documents, updates, requests, rules } = report.seen;
         let count = match report.findings.len() {
             0 => "nothing wrong".to_owned(),
             count => format!("{count} found"),
@@ -37,7 +37,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<Ending> {
         writeln!(out, "{count} in {documents}, {updates}, {requests}, {rules}")?;
     }
     out.flush()?;
-    Ok(if report.findings.is_empty() { Ending::Fine } else { Ending::Findings })
+    Ok(if report.findings.is_empty() { CommandOutcome::Fine } else { CommandOutcome::Findings })
 }
 
 /// So many of something: `1 update`, `3 updates`.
@@ -46,11 +46,11 @@ fn many(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-async fn checked(data: &Path) -> Result<Report> {
+async fn checked(data: &Path) -> Result<CheckReport> {
     if !Store::is_at(data) {
         bail!("there is no copydesk data; use --data");
     }
-    let store = Store::open(data, Access::Inspect).await?;
+    let store = Store::open(data, StoreAccess::Inspect).await?;
     let report = report(&store).await;
     store.close().await;
     Ok(report?)

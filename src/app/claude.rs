@@ -7,23 +7,25 @@ use anyhow::Context as _;
 use anyhow::Result;
 
 use crate::cli::ClaudeToolsArgs;
-use crate::config::Config;
+use crate::config::ServerConfig;
 use crate::llm::Model;
 #[cfg(unix)]
 use crate::llm::claude;
 
 /// The CLI that was found, told to use the model of this name.
 #[cfg(unix)]
-pub fn model(config: &Config, name: Option<&str>) -> Result<Arc<dyn Model>> {
+pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let cli = config.claude.clone().context("there is no Claude CLI")?;
     let may_see = |(name, _): &(_, _)| claude::may_see(name);
-    let settings = claude::Settings {
+    let settings = claude::ClaudeCliSettings {
         program: cli.program.into(),
         link: cli.own,
         environment: cli.environment.into_iter().filter(may_see).collect(),
         folder: config.data.join("claude"),
     };
-    Ok(Arc::new(claude::Claude::new(settings, name).context("cannot prepare the Claude CLI")?))
+    Ok(Arc::new(
+        claude::ClaudeCliModel::new(settings, name).context("cannot prepare the Claude CLI")?,
+    ))
 }
 
 /// `copydesk claude-tools`.
@@ -35,7 +37,7 @@ pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
 
 /// There is none.
 #[cfg(not(unix))]
-pub fn model(_: &Config, _: Option<&str>) -> Result<Arc<dyn Model>> {
+pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
     anyhow::bail!("the Claude CLI is run on Unix only")
 }
 

@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 
 use crate::auth::kept_owner_secret;
 use crate::cli::McpArgs;
-use crate::client::Client;
-use crate::client::mcp::{Bridge, Line, Lines, write_line};
+use crate::client::ServerClient;
+use crate::client::mcp::{InputLine, InputLines, StdioBridge, write_line};
 
 use super::stop_signal;
 
@@ -16,11 +16,11 @@ use super::stop_signal;
 pub(super) async fn run(args: McpArgs) -> Result<()> {
     let token = token(&args)?;
     // Under --no-auth any token is good, and without one nobody could say who asks otherwise.
-    let client = Client::patient(&args.url, token.as_deref())?;
+    let client = ServerClient::patient(&args.url, token.as_deref())?;
     let (out, mut lines_out) = mpsc::unbounded_channel();
-    let bridge = Bridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
+    let bridge = StdioBridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
     bridge.knock().await?;
-    let mut lines = Lines::of_input();
+    let mut lines = InputLines::of_input();
     let mut signal = std::pin::pin!(stop_signal());
     let ended = loop {
         tokio::select! {
@@ -32,8 +32,8 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
             }
             ended = &mut signal => break ended,
             line = lines.next() => match line {
-                Some(Line::Text(line)) => bridge.carry(&line).await,
-                Some(Line::Unreadable(why)) => bridge.refuse(why),
+                Some(InputLine::Text(line)) => bridge.carry(&line).await,
+                Some(InputLine::Unreadable(why)) => bridge.refuse(why),
                 None => break Ok(()),
             },
         }

@@ -4,48 +4,48 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::agent::Models;
-use crate::config::{Config, ModelChoice, Provider};
-use crate::llm::harper::Harper;
-use crate::llm::scripted::Scripted;
-use crate::llm::{Model, Patience, anthropic, openai};
+use crate::agent::ModelCatalog;
+use crate::config::{ModelChoice, ProviderConfig, ServerConfig};
+use crate::llm::harper::HarperModel;
+use crate::llm::scripted::ScriptedModel;
+use crate::llm::{Model, RetryPolicy, anthropic, openai};
 
 /// The models that can be asked, the default first.
-pub(super) fn models(config: &Config) -> Result<Models> {
+pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     let mut models = Vec::new();
     for choice in &config.models {
         models.push(match choice {
-            ModelChoice::Harper => Arc::new(Harper) as Arc<dyn Model>,
+            ModelChoice::Harper => Arc::new(HarperModel) as Arc<dyn Model>,
             ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
             ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
             ModelChoice::Claude(name) => super::claude::model(config, name.as_deref())?,
-            ModelChoice::Script(path) => Arc::new(Scripted::load(path)?),
+            ModelChoice::Script(path) => Arc::new(ScriptedModel::load(path)?),
         });
     }
     let mut models = models.into_iter();
     let first = models.next().context("no model is configured")?;
-    Ok(Models::new(first, models))
+    Ok(ModelCatalog::new(first, models))
 }
 
-fn messages_api(settings: &Provider, name: Option<&str>) -> Result<Arc<dyn Model>> {
+fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let Some(api_key) = settings.key.clone() else { bail!("ANTHROPIC_API_KEY is not set") };
     let base_url = settings.base_url.clone();
-    let model = anthropic::Anthropic::new(anthropic::Settings {
+    let model = anthropic::AnthropicModel::new(anthropic::AnthropicSettings {
         base_url: base_url.unwrap_or_else(|| anthropic::DEFAULT_BASE_URL.to_owned()),
         api_key,
         model: name.unwrap_or(anthropic::DEFAULT_MODEL).to_owned(),
-        patience: Patience::default(),
+        patience: RetryPolicy::default(),
     })?;
     Ok(Arc::new(model))
 }
 
-fn chat_completions(settings: &Provider, name: Option<&String>) -> Result<Arc<dyn Model>> {
+fn chat_completions(settings: &ProviderConfig, name: Option<&String>) -> Result<Arc<dyn Model>> {
     let base_url = settings.base_url.clone();
-    let model = openai::OpenAi::new(openai::Settings {
+    let model = openai::OpenAiModel::new(openai::OpenAiSettings {
         base_url: base_url.unwrap_or_else(|| openai::DEFAULT_BASE_URL.to_owned()),
         api_key: settings.key.clone(),
         model: name.cloned(),
-        patience: Patience::default(),
+        patience: RetryPolicy::default(),
     })?;
     Ok(Arc::new(model))
 }

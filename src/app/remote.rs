@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 use crate::cli::{
     ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
-use crate::client::show::{self, Style, clean};
-use crate::client::{Client, ClientError};
+use crate::client::show::{self, DiffStyle, clean};
+use crate::client::{ClientError, ServerClient};
 use crate::config;
-use crate::export::Format;
+use crate::export::ExportFormat;
 
-use super::Ending;
+use super::CommandOutcome;
 pub(super) use import::import;
 pub(super) use watch::watch;
 
 /// How long one question waits for something to happen, in seconds.
 const WAIT_S: u64 = 20;
 
-fn client(server: &ServerArgs) -> Result<Client, ClientError> {
-    Client::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
+fn client(server: &ServerArgs) -> Result<ServerClient, ClientError> {
+    ServerClient::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
 }
 
 /// Says something on standard output, at once: somebody may be reading line by line.
@@ -39,36 +39,36 @@ fn say_json(value: &Value) -> Result<()> {
     say(&format!("{value}\n"))
 }
 
-fn style() -> Style {
+fn style() -> DiffStyle {
     if std::io::stdout().is_terminal() && !config::no_colour() {
-        Style::Coloured
+        DiffStyle::Coloured
     } else {
-        Style::Plain
+        DiffStyle::Plain
     }
 }
 
 /// What was refused because it came too late ends like what ran out of time.
-fn ended_by(error: ClientError) -> Result<Ending> {
+fn ended_by(error: ClientError) -> Result<CommandOutcome> {
     if error.code() == Some("expired") {
         eprintln!("copydesk: {error}");
-        return Ok(Ending::Late);
+        return Ok(CommandOutcome::Late);
     }
     Err(error.into())
 }
 
 /// The documents.
-pub(super) async fn docs(args: DocsArgs) -> Result<Ending> {
+pub(super) async fn docs(args: DocsArgs) -> Result<CommandOutcome> {
     let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
     if args.server.json {
         say_json(&json!({"documents": list}))?;
     } else {
         say(&show::documents(&list))?;
     }
-    Ok(Ending::Fine)
+    Ok(CommandOutcome::Fine)
 }
 
 /// Asks the agent, and waits for it if that is wanted.
-pub(super) async fn ask(args: AskArgs) -> Result<Ending> {
+pub(super) async fn ask(args: AskArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let mut wish = json!({"prompt": args.prompt, "context": {"documentId": args.document}});
     if let Some(model) = &args.model {
@@ -81,13 +81,18 @@ pub(super) async fn ask(args: AskArgs) -> Result<Ending> {
         } else {
             say(&format!("{}\n", started["url"].as_str().unwrap_or_default()))?;
         }
-        return Ok(Ending::Fine);
+        return Ok(CommandOutcome::Fine);
     }
     let [session, run] = ["sessionId", "id"].map(|name| started[name].as_str().unwrap_or_default());
     wait(&client, &args, session, run).await
 }
 
-async fn wait(client: &Client, args: &AskArgs, session: &str, run: &str) -> Result<Ending> {
+async fn wait(
+    client: &ServerClient,
+    args: &AskArgs,
+    session: &str,
+    run: &str,
+) -> Result<CommandOutcome> {
     let patience = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
     let (begun, style) = (Instant::now(), style());
     let mut seen: Vec<String> = Vec::new();
@@ -95,7 +100,7 @@ async fn wait(client: &Client, args: &AskArgs, session: &str, run: &str) -> Resu
         let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
         if left == Some(Duration::ZERO) {
             eprintln!("copydesk: the run goes on; nobody decided in {} seconds", args.timeout);
-            return Ok(Ending::Late);
+            return Ok(CommandOutcome::Late);
         }
         let state = client.get(&["sessions", session, "runs", run], &[]).await?;
         for id in state["waiting"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -117,7 +122,7 @@ async fn wait(client: &Client, args: &AskArgs, session: &str, run: &str) -> Resu
     }
 }
 
-fn finished(state: &Value, as_json: bool) -> Result<Ending> {
+fn finished(state: &Value, as_json: bool) -> Result<CommandOutcome> {
     let result = &state["result"];
     let updates = result["updates"].as_array().map_or(&[][..], Vec::as_slice);
     if as_json {
@@ -139,28 +144,32 @@ fn finished(state: &Value, as_json: bool) -> Result<Ending> {
     };
     let any = |names: &[&str]| updates.iter().any(|update| is(update, names));
     Ok(match state["state"].as_str() {
-        _ if any(&["expired"]) => Ending::Late,
-        Some("success") if !any(&["rejected", "cancelled", "failed"]) => Ending::Fine,
-        _ => Ending::Refused,
+        _ if any(&["expired"]) => CommandOutcome::Late,
+        Some("success") if !any(&["rejected", "cancelled", "failed"]) => CommandOutcome::Fine,
+        _ => CommandOutcome::Refused,
     })
 }
 
 /// A request with its changes among the words around them.
-async fn show_request(client: &Client, id: &str, style: Style) -> Result<String, ClientError> {
+async fn show_request(
+    client: &ServerClient,
+    id: &str,
+    style: DiffStyle,
+) -> Result<String, ClientError> {
     let request = client.get(&["requests", id], &[]).await?;
     let text = text_of(client, &request).await;
     Ok(show::request(&request, text.as_deref(), style))
 }
 
 /// The text that a request's positions are of; nothing if it cannot be had.
-async fn text_of(client: &Client, request: &Value) -> Option<String> {
+async fn text_of(client: &ServerClient, request: &Value) -> Option<String> {
     let (document, version) = (request["document_id"].as_str()?, request["version"].to_string());
     let read = client.get(&["documents", document, "versions", &version], &[]).await.ok()?;
     read["text"].as_str().map(str::to_owned)
 }
 
 /// What waits; or one request with its changes.
-pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
+pub(super) async fn requests(args: RequestsArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     if let Some(id) = &args.request {
         if args.server.json {
@@ -168,7 +177,7 @@ pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
         } else {
             say(&show_request(&client, id, style()).await?)?;
         }
-        return Ok(Ending::Fine);
+        return Ok(CommandOutcome::Fine);
     }
     let list = open(&client, args.document.as_deref()).await?;
     if args.server.json {
@@ -177,16 +186,16 @@ pub(super) async fn requests(args: RequestsArgs) -> Result<Ending> {
         let lines = list.iter().map(|request| show::request_line(request) + "\n");
         say(&lines.collect::<String>())?;
     }
-    Ok(Ending::Fine)
+    Ok(CommandOutcome::Fine)
 }
 
-async fn open(client: &Client, document: Option<&str>) -> Result<Vec<Value>, ClientError> {
+async fn open(client: &ServerClient, document: Option<&str>) -> Result<Vec<Value>, ClientError> {
     let query: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
     client.all(&["requests"], &query, "requests").await
 }
 
 /// Accepts a request, or some of its changes.
-pub(super) async fn approve(args: ApproveArgs) -> Result<Ending> {
+pub(super) async fn approve(args: ApproveArgs) -> Result<CommandOutcome> {
     let mut decision = json!({"approved": true});
     if !args.hunk.is_empty() {
         decision["hunks"] = each(&args.hunk, "accept");
@@ -201,7 +210,7 @@ pub(super) async fn approve(args: ApproveArgs) -> Result<Ending> {
 }
 
 /// Rejects a request, or some of its changes.
-pub(super) async fn reject(args: RejectArgs) -> Result<Ending> {
+pub(super) async fn reject(args: RejectArgs) -> Result<CommandOutcome> {
     let mut decision = json!({"approved": false, "feedback": args.reason});
     if !args.hunk.is_empty() {
         decision["hunks"] = each(&args.hunk, "reject");
@@ -213,14 +222,14 @@ fn each(hunks: &[String], decision: &str) -> Value {
     hunks.iter().map(|id| json!({"id": id, "decision": decision})).collect()
 }
 
-async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<Ending> {
+async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<CommandOutcome> {
     let decided = match client(server)?.post(&["requests", request, "decision"], decision).await {
         Ok(decided) => decided,
         Err(error) => return ended_by(error),
     };
     if server.json {
         say_json(&decided)?;
-        return Ok(Ending::Fine);
+        return Ok(CommandOutcome::Fine);
     }
     let votes = &decided["approvals"];
     let votes = match (votes["have"].as_u64(), votes["need"].as_u64()) {
@@ -228,13 +237,13 @@ async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<
         _ => String::new(),
     };
     say(&format!("{}{votes}\n", decided["status"].as_str().unwrap_or_default()))?;
-    Ok(Ending::Fine)
+    Ok(CommandOutcome::Fine)
 }
 
 /// A document as a file, from a running server.
 pub(super) async fn export(url: &str, args: ExportArgs) -> Result<()> {
-    let client = Client::new(url, args.token.as_deref().unwrap_or_default().trim())?;
-    let format = Format::from(args.format).as_str();
+    let client = ServerClient::new(url, args.token.as_deref().unwrap_or_default().trim())?;
+    let format = ExportFormat::from(args.format).as_str();
     let content =
         client.file(&["documents", &args.document, "export"], &[("format", format)]).await?;
     super::write_out(args.out.as_deref(), &content).await

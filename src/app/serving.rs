@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::connections::{Arrival, Connections, ObservedStream, Transport};
+use crate::connections::{
+    ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream,
+};
 use crate::http::transfer::is_websocket_request;
 
 /// Longest head of a request, in bytes.
@@ -33,7 +35,7 @@ const TCP_USER_TIMEOUT_MS: u32 = 30_000;
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
-    connections: Connections,
+    connections: ConnectionRegistry,
     stop: CancellationToken,
 ) {
     let tasks = TaskTracker::new();
@@ -70,7 +72,7 @@ fn is_of_connection(error: &io::Error) -> bool {
 /// Answers the requests of one connection, one after the other.
 async fn answer(
     stream: TcpStream,
-    transport: Arc<Transport>,
+    transport: Arc<ConnectionTransport>,
     router: Router,
     stop: CancellationToken,
 ) {
@@ -81,7 +83,7 @@ async fn answer(
     let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport)));
     let service = service_fn(move |request| respond(&transport, &router, request));
     let mut server = http1::Builder::new();
-    // Connections that are overdue are ended by `Connections::supervise`.
+    // Connections that are overdue are ended by `ConnectionRegistry::supervise`.
     server.header_read_timeout(None).max_buf_size(HEAD_BYTES);
     let mut connection = pin!(server.serve_connection(stream, service).with_upgrades());
     tokio::select! {
@@ -94,14 +96,14 @@ async fn answer(
 
 /// Answers one request. Nothing after its head has been read when this is called, nor is it before this returns.
 fn respond(
-    transport: &Arc<Transport>,
+    transport: &Arc<ConnectionTransport>,
     router: &Router,
     mut request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<Body>, Infallible>> + use<> {
     if is_websocket_request(request.uri()) {
         transport.expect_frames();
     }
-    request.extensions_mut().insert(Arc::new(Arrival::begin(transport)));
+    request.extensions_mut().insert(Arc::new(ConnectionArrival::begin(transport)));
     router.clone().oneshot(request.map(Body::new))
 }
 

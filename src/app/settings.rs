@@ -1,18 +1,18 @@
 //! The settings a server starts with: its options, and what an owner had set before, as far as that is still offered.
 
-use crate::agent::Models;
-use crate::config::Config;
-use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
-use crate::room::{RoomError, Rooms};
+use crate::agent::ModelCatalog;
+use crate::config::ServerConfig;
+use crate::room::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use crate::room::{RoomError, RoomRegistry};
 
 /// What the options say.
-pub(super) fn started_with(config: &Config) -> ServerSettings {
+pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     let off = config.approvals == Some(false);
     if off {
         tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
     }
     ServerSettings {
-        approvals: if off { Approvals::Off } else { Approvals::On },
+        approvals: if off { ApprovalSwitch::Off } else { ApprovalSwitch::On },
         timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
         permission_mode: PermissionMode::default(),
     }
@@ -20,9 +20,9 @@ pub(super) fn started_with(config: &Config) -> ServerSettings {
 
 /// Takes up what an owner had set in the running server before.
 pub(super) async fn recall(
-    rooms: &Rooms,
-    config: &Config,
-    models: &Models,
+    rooms: &RoomRegistry,
+    config: &ServerConfig,
+    models: &ModelCatalog,
 ) -> Result<(), RoomError> {
     let started_with = rooms.settings();
     let offers = |mode| match mode {

@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 
-use crate::auth::{Auth, Grant};
+use crate::auth::{Authenticator, TokenGrant};
 use crate::cli::TokenArgs;
-use crate::client::Client;
-use crate::room::clock::Clock;
+use crate::client::ServerClient;
+use crate::room::clock::WallClock;
 use crate::wire::client::IssueToken;
 use crate::wire::convert;
 use crate::wire::server::TokenLine;
@@ -31,7 +31,7 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     let Some(token) = &args.token else {
         bail!("--url needs the token of an owner: --token, or COPYDESK_TOKEN");
     };
-    let client = Client::new(url, token.trim())?;
+    let client = ServerClient::new(url, token.trim())?;
     if args.list {
         return Ok(table(&client.tokens().await?.tokens));
     }
@@ -45,13 +45,13 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
 /// In the data directory. A server that runs on it sees a new token at once, and a revoked one within a second.
 async fn in_directory(args: TokenArgs) -> Result<String> {
     let store = visit(args.data.clone()).await?;
-    let said = with(&Auth::new(store.clone()), &args).await;
+    let said = with(&Authenticator::new(store.clone()), &args).await;
     store.close().await;
     said
 }
 
-async fn with(auth: &Auth, args: &TokenArgs) -> Result<String> {
-    let (owner, now_ms) = (Auth::owner().user, Clock::system().now_ms());
+async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
+    let (owner, now_ms) = (Authenticator::owner().user, WallClock::system().now_ms());
     if args.list {
         // Whoever can read the directory came in without a token.
         let tokens = convert::token_list(auth.tokens().await?, &"".into(), now_ms).tokens;
@@ -62,7 +62,7 @@ async fn with(auth: &Auth, args: &TokenArgs) -> Result<String> {
         return Ok(String::new());
     }
     let IssueToken { role, name, document_id, expires_in } = wish(args);
-    let grant = Grant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
+    let grant = TokenGrant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
     Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
 }
 

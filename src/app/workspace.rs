@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use crate::cli::SuperviseArgs;
-use crate::config::Config;
-use crate::tools::Registry;
+use crate::config::ServerConfig;
+use crate::tools::ToolRegistry;
 use crate::workspace::Workspace;
 
 /// When it is looked once more for what an earlier process left in the workspace.
@@ -44,13 +44,13 @@ pub fn supervise(_: &SuperviseArgs) -> Result<()> {
 }
 
 /// The tools of this server: those for the workspace only if there is one.
-pub fn tools(config: &Config) -> Result<Registry> {
-    let Some(folder) = &config.workspace else { return Ok(Registry::default()) };
+pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
+    let Some(folder) = &config.workspace else { return Ok(ToolRegistry::default()) };
     // The server's own data and settings may lie in it.
     let workspace = Workspace::open(folder, &[&config.data, &config.file])
         .context("cannot use the workspace")?;
     tokio::spawn(clear_left_over(workspace.clone()));
-    let tools = Registry::default().in_workspace(workspace.clone());
+    let tools = ToolRegistry::default().in_workspace(workspace.clone());
     if !config.enable_bash {
         return Ok(tools);
     }

@@ -6,7 +6,7 @@ use crate::who::{Role, shown_name};
 
 /// What a new token shall allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
+pub struct TokenGrant {
     /// What its holder may do.
     pub role: Role,
     /// The name of its holder.
@@ -19,7 +19,7 @@ pub struct Grant {
     pub user: Option<UserId>,
 }
 
-impl Grant {
+impl TokenGrant {
     /// Reads what somebody wrote into a form, a command line or a program, for a new person. `expires_in` is a duration
     /// such as `7d`, or `never`, which is also what a missing one means.
     pub fn read(

@@ -1,7 +1,7 @@
 //! Tokens and the people behind them: issue, verify, revoke, expire.
 //!
 //! A token is a secret text; the store keeps its SHA-256. Each token stands for a person
-//! ([`Principal`]); two tokens can stand for the same one. Whoever stays connected holds a [`Pass`], which ends
+//! ([`Principal`]); two tokens can stand for the same one. Whoever stays connected holds a [`AccessGuard`], which ends
 //! with the token: at once when it is revoked here, within a sweep when another process revoked it. Nothing here
 //! reads a clock: callers say what time it is, in milliseconds since the epoch.
 
@@ -23,17 +23,17 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::ids::{DocumentId, TokenId, UserId};
-use crate::store::{AuditEntry, Batch, Op, Store, StoreError, TokenRecord};
+use crate::store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 use crate::who::{Principal, Role};
 
 pub use expiry::{ExpiryError, parse_expiry};
-pub use grant::Grant;
+pub use grant::TokenGrant;
 pub use owner::{kept_owner_secret, owner_secret};
-pub use pass::{Ended, Pass, ended};
+pub use pass::{AccessEnd, AccessGuard, ended};
 pub use people::{deciders, holders, may_still, provided};
-pub use token::Secret;
+pub use token::TokenSecret;
 
-use pass::Passes;
+use pass::AccessGuards;
 
 /// The owner's token has a fixed place, so that a new secret replaces the old one.
 const OWNER_TOKEN: &str = "tok_owner";
@@ -118,11 +118,11 @@ pub enum AuthError {
 
 /// A new token. The secret is nowhere else.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct NewToken {
     /// Its name, for revoking it.
     pub token: TokenId,
     /// To be shown once.
-    pub secret: Secret,
+    pub secret: TokenSecret,
     /// The person it stands for.
     pub principal: Principal,
     /// When it stops working, in milliseconds since the epoch; none: never.
@@ -131,7 +131,7 @@ pub struct Issued {
 
 /// A token that is good at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedToken {
     /// The person it stands for.
     pub principal: Principal,
     /// Which token it is: what to look for when one is revoked.
@@ -142,17 +142,17 @@ pub struct Verified {
 
 /// Who may come in. Clones share what they know of those who are here.
 #[derive(Clone, Debug)]
-pub struct Auth {
+pub struct Authenticator {
     store: Store,
-    passes: Passes,
+    passes: AccessGuards,
     /// Counts the times somebody's token ended.
     changes: Arc<watch::Sender<u64>>,
 }
 
-impl Auth {
+impl Authenticator {
     /// The tokens of this store.
     pub fn new(store: Store) -> Self {
-        Self { store, passes: Passes::default(), changes: Arc::new(watch::Sender::new(0)) }
+        Self { store, passes: AccessGuards::default(), changes: Arc::new(watch::Sender::new(0)) }
     }
 
     /// The person that the owner's token stands for.
@@ -166,13 +166,13 @@ impl Auth {
     }
 
     /// The pass of somebody who needs no token, because everybody is the owner.
-    pub fn everyone(principal: Principal) -> Pass {
-        Pass::lasting(principal, OWNER_TOKEN.into())
+    pub fn everyone(principal: Principal) -> AccessGuard {
+        AccessGuard::lasting(principal, OWNER_TOKEN.into())
     }
 
     /// From now on `secret` is the owner's, and no other is: given by `--token`, or kept by
     /// [`owner_secret`].
-    pub async fn set_owner(&self, secret: &Secret, now_ms: u64) -> Result<(), AuthError> {
+    pub async fn set_owner(&self, secret: &TokenSecret, now_ms: u64) -> Result<(), AuthError> {
         let hash = token::hash(secret.expose());
         match self.store.token_by_hash(&hash).await? {
             Some(held) if held.id.as_str() == OWNER_TOKEN => return Ok(()),
@@ -182,13 +182,18 @@ impl Auth {
         let owner = Self::owner();
         let record = record(OWNER_TOKEN.into(), hash, &owner, now_ms, None);
         let line = audit("token.owner_set", &owner.user, &record, now_ms);
-        Ok(self.store.commit(Batch::from(Op::PutToken(record)).with(line)).await?)
+        Ok(self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?)
     }
 
     /// A new token, durable and in the audit log when this returns. Whether `by` may issue it is the
     /// caller's question to [`who`](crate::who).
-    pub async fn issue(&self, grant: Grant, by: &UserId, now_ms: u64) -> Result<Issued, AuthError> {
-        let Grant { role, name, document, expires_ms, user } = grant;
+    pub async fn issue(
+        &self,
+        grant: TokenGrant,
+        by: &UserId,
+        now_ms: u64,
+    ) -> Result<NewToken, AuthError> {
+        let TokenGrant { role, name, document, expires_ms, user } = grant;
         if self.store.tokens_in_force(now_ms).await?.len() >= MOST_TOKENS {
             return Err(AuthError::TooMany { limit: MOST_TOKENS });
         }
@@ -203,19 +208,19 @@ impl Auth {
         }
         let user = user.unwrap_or_else(UserId::generate);
         let principal = Principal { user, name, role, document };
-        let (token, secret) = (TokenId::generate(), Secret::generate()?);
+        let (token, secret) = (TokenId::generate(), TokenSecret::generate()?);
         let hash = token::hash(secret.expose());
         let record = record(token.clone(), hash, &principal, now_ms, expires_ms);
         let line = audit("token.issued", by, &record, now_ms);
-        self.store.commit(Batch::from(Op::PutToken(record)).with(line)).await?;
-        Ok(Issued { token, secret, principal, expires_ms })
+        self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?;
+        Ok(NewToken { token, secret, principal, expires_ms })
     }
 
     /// Who holds this secret.
     ///
     /// Looked up by hash: how long that takes tells at most something about the hash, from which
     /// nobody can work towards the secret.
-    pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<Verified, AuthError> {
+    pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<VerifiedToken, AuthError> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
         if let Some(ended) = pass::ended(&held, now_ms) {
@@ -224,11 +229,15 @@ impl Auth {
         }
         self.note_use(&held, now_ms).await;
         let TokenRecord { id, user, name, role, document, expires_ms, .. } = held;
-        Ok(Verified { principal: Principal { user, name, role, document }, token: id, expires_ms })
+        Ok(VerifiedToken {
+            principal: Principal { user, name, role, document },
+            token: id,
+            expires_ms,
+        })
     }
 
     /// Lets the holder of this secret in, to stay for as long as it is good.
-    pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<Pass, AuthError> {
+    pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
         let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
         // Revoked between the look and the pass, it would have found no pass to end.
         self.verify(secret, now_ms).await?;
@@ -240,7 +249,7 @@ impl Auth {
         if held.used_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < USE_STEP_MS) {
             return;
         }
-        let used = Op::UseToken { token: held.id.clone(), at_ms: now_ms };
+        let used = StoreOp::UseToken { token: held.id.clone(), at_ms: now_ms };
         if let Err(error) = self.store.commit(used).await {
             tracing::debug!(%error, "the use of a token could not be kept");
         }
@@ -249,7 +258,7 @@ impl Auth {
     /// Keeps that a token has run out: it stays expired if the clock is set back later.
     async fn keep_ended(&self, held: &TokenRecord) -> Result<(), AuthError> {
         if let (None, Some(at_ms)) = (held.revoked_ms, held.expires_ms) {
-            self.store.commit(Op::RevokeToken { token: held.id.clone(), at_ms }).await?;
+            self.store.commit(StoreOp::RevokeToken { token: held.id.clone(), at_ms }).await?;
         }
         Ok(())
     }
@@ -276,7 +285,7 @@ impl Auth {
         Ok(())
     }
 
-    fn end(&self, token: &TokenId, why: Ended) {
+    fn end(&self, token: &TokenId, why: AccessEnd) {
         self.passes.end(token, why);
         self.changes.send_modify(|count| *count += 1);
     }
@@ -294,7 +303,7 @@ impl Auth {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
         }
-        let line = Op::Audit(AuditEntry {
+        let line = StoreOp::Audit(AuditEntry {
             at_ms: now_ms,
             actor: by.to_string(),
             action: "token.revoked".to_owned(),
@@ -302,12 +311,12 @@ impl Auth {
             request: None,
             detail: json!({"token": token}),
         });
-        let revoke = Op::RevokeToken { token: token.clone(), at_ms: now_ms };
-        match self.store.commit(Batch::from(revoke).with(line)).await {
+        let revoke = StoreOp::RevokeToken { token: token.clone(), at_ms: now_ms };
+        match self.store.commit(WriteBatch::from(revoke).with(line)).await {
             Err(StoreError::Missing { .. }) => Err(AuthError::NoToken(token.clone())),
             outcome => {
                 outcome?;
-                self.end(token, Ended::Revoked { at_ms: now_ms });
+                self.end(token, AccessEnd::Revoked { at_ms: now_ms });
                 Ok(())
             }
         }
@@ -353,8 +362,8 @@ fn record(
     }
 }
 
-fn audit(action: &str, by: &UserId, record: &TokenRecord, at_ms: u64) -> Op {
-    Op::Audit(AuditEntry {
+fn audit(action: &str, by: &UserId, record: &TokenRecord, at_ms: u64) -> StoreOp {
+    StoreOp::Audit(AuditEntry {
         at_ms,
         actor: by.to_string(),
         action: action.to_owned(),

@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use super::{AuthError, Secret};
+use super::{AuthError, TokenSecret};
 
 const FILE: &str = "owner.token";
 
@@ -19,16 +19,16 @@ const FILE: &str = "owner.token";
 /// # Errors
 /// [`AuthError::File`] when the file cannot be read or written, [`AuthError::Unusable`] when somebody
 /// put something else in it.
-pub fn owner_secret(data: &Path) -> Result<Secret, AuthError> {
+pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
     let path = data.join(FILE);
     let failed = |source| AuthError::File { path: path.clone(), source };
     match fs::read_to_string(&path) {
         Ok(text) => {
             make_private(&path).map_err(failed)?;
-            Secret::chosen(&text)
+            TokenSecret::chosen(&text)
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let secret = Secret::generate()?;
+            let secret = TokenSecret::generate()?;
             keep(data, &secret).map_err(failed)?;
             Ok(secret)
         }
@@ -40,17 +40,17 @@ pub fn owner_secret(data: &Path) -> Result<Secret, AuthError> {
 ///
 /// # Errors
 /// As [`owner_secret`].
-pub fn kept_owner_secret(data: &Path) -> Result<Option<Secret>, AuthError> {
+pub fn kept_owner_secret(data: &Path) -> Result<Option<TokenSecret>, AuthError> {
     let path = data.join(FILE);
     match fs::read_to_string(&path) {
-        Ok(text) => Secret::chosen(&text).map(Some),
+        Ok(text) => TokenSecret::chosen(&text).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(AuthError::File { path, source }),
     }
 }
 
 /// Written aside and renamed: after a crash there is a whole secret or none.
-fn keep(data: &Path, secret: &Secret) -> io::Result<()> {
+fn keep(data: &Path, secret: &TokenSecret) -> io::Result<()> {
     let aside = data.join("owner.token.new");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::pass;
 use crate::ids::{DocumentId, UserId};
-use crate::store::{Op, Standing, Store, StoreError, TokenRecord};
+use crate::store::{RequiredRight, Store, StoreError, StoreOp, TokenRecord};
 use crate::who::{Action, Principal, Role};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
@@ -50,8 +50,13 @@ pub async fn may_still(
 }
 
 /// The same as a condition of a batch: it holds when that is written, or nothing is.
-pub fn provided(user: &UserId, action: Action, document: Option<&DocumentId>, now_ms: u64) -> Op {
+pub fn provided(
+    user: &UserId,
+    action: Action,
+    document: Option<&DocumentId>,
+    now_ms: u64,
+) -> StoreOp {
     let (user, document) = (user.clone(), document.cloned());
     let roles = Role::ALL.into_iter().filter(|role| role.may(action)).collect();
-    Op::Provided(Standing { user, roles, document, now_ms })
+    StoreOp::Provided(RequiredRight { user, roles, document, now_ms })
 }

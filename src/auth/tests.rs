@@ -8,15 +8,15 @@ use super::*;
 
 const NOW: u64 = 1_000_000;
 
-async fn auth() -> Auth {
-    Auth::new(Store::in_memory().await.unwrap())
+async fn auth() -> Authenticator {
+    Authenticator::new(Store::in_memory().await.unwrap())
 }
 
-fn grant(role: Role) -> Grant {
-    Grant { role, name: "Anna".to_owned(), document: None, expires_ms: None, user: None }
+fn grant(role: Role) -> TokenGrant {
+    TokenGrant { role, name: "Anna".to_owned(), document: None, expires_ms: None, user: None }
 }
 
-async fn with_document(id: &str) -> Auth {
+async fn with_document(id: &str) -> Authenticator {
     let auth = auth().await;
     let record = DocumentRecord {
         id: id.into(),
@@ -28,14 +28,14 @@ async fn with_document(id: &str) -> Auth {
         unlisted_owner: None,
         deleted: false,
     };
-    auth.store.commit(Op::CreateDocument { record, text: String::new() }).await.unwrap();
+    auth.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await.unwrap();
     auth
 }
 
 #[tokio::test]
 async fn an_issued_token_lets_its_person_in() {
     let auth = auth().await;
-    let issued = auth.issue(grant(Role::Editor), &Auth::owner().user, NOW).await.unwrap();
+    let issued = auth.issue(grant(Role::Editor), &Authenticator::owner().user, NOW).await.unwrap();
     let verified = auth.verify(issued.secret.expose(), NOW).await.unwrap();
     assert_eq!(verified.principal, issued.principal);
     assert_eq!(verified.token, issued.token);
@@ -46,7 +46,7 @@ async fn an_issued_token_lets_its_person_in() {
 #[tokio::test]
 async fn a_wrong_token_does_not() {
     let auth = auth().await;
-    let issued = auth.issue(grant(Role::Editor), &Auth::owner().user, NOW).await.unwrap();
+    let issued = auth.issue(grant(Role::Editor), &Authenticator::owner().user, NOW).await.unwrap();
     let mut shorter = issued.secret.expose().to_owned();
     shorter.pop();
     let hash = token::hash(issued.secret.expose());
@@ -59,8 +59,8 @@ async fn a_wrong_token_does_not() {
 #[tokio::test]
 async fn a_token_works_until_it_expires() {
     let auth = auth().await;
-    let grant = Grant { expires_ms: Some(NOW + 10), ..grant(Role::Viewer) };
-    let secret = auth.issue(grant, &Auth::owner().user, NOW).await.unwrap().secret;
+    let grant = TokenGrant { expires_ms: Some(NOW + 10), ..grant(Role::Viewer) };
+    let secret = auth.issue(grant, &Authenticator::owner().user, NOW).await.unwrap().secret;
     let verified = auth.verify(secret.expose(), NOW + 9).await.unwrap();
     assert_eq!(verified.expires_ms, Some(NOW + 10));
     let refused = auth.verify(secret.expose(), NOW + 10).await;
@@ -70,7 +70,7 @@ async fn a_token_works_until_it_expires() {
 #[tokio::test]
 async fn a_revoked_token_stops_working() {
     let auth = auth().await;
-    let owner = Auth::owner().user;
+    let owner = Authenticator::owner().user;
     let issued = auth.issue(grant(Role::Editor), &owner, NOW).await.unwrap();
     auth.revoke(&issued.token, &owner, NOW + 1).await.unwrap();
     auth.revoke(&issued.token, &owner, NOW + 2).await.unwrap();
@@ -83,8 +83,8 @@ async fn a_revoked_token_stops_working() {
 #[tokio::test]
 async fn a_token_for_one_document_reaches_nothing_else() {
     let auth = with_document("doc_a").await;
-    let bound = Grant { document: Some("doc_a".into()), ..grant(Role::Editor) };
-    let secret = auth.issue(bound, &Auth::owner().user, NOW).await.unwrap().secret;
+    let bound = TokenGrant { document: Some("doc_a".into()), ..grant(Role::Editor) };
+    let secret = auth.issue(bound, &Authenticator::owner().user, NOW).await.unwrap().secret;
     let person = auth.verify(secret.expose(), NOW).await.unwrap().principal;
     assert!(person.may(Action::Write, Some(&"doc_a".into())));
     assert!(!person.may(Action::Read, Some(&"doc_b".into())));
@@ -94,11 +94,11 @@ async fn a_token_for_one_document_reaches_nothing_else() {
 #[tokio::test]
 async fn a_token_for_a_document_needs_the_document_and_no_owner() {
     let auth = with_document("doc_a").await;
-    let owner = Auth::owner().user;
-    let missing = Grant { document: Some("doc_b".into()), ..grant(Role::Editor) };
+    let owner = Authenticator::owner().user;
+    let missing = TokenGrant { document: Some("doc_b".into()), ..grant(Role::Editor) };
     let refused = auth.issue(missing, &owner, NOW).await;
     assert!(matches!(refused, Err(AuthError::NoDocument(_))), "{refused:?}");
-    let bound = Grant { document: Some("doc_a".into()), ..grant(Role::Owner) };
+    let bound = TokenGrant { document: Some("doc_a".into()), ..grant(Role::Owner) };
     let refused = auth.issue(bound, &owner, NOW).await;
     assert!(matches!(refused, Err(AuthError::BoundOwner)), "{refused:?}");
     assert!(auth.tokens().await.unwrap().is_empty());
@@ -107,10 +107,10 @@ async fn a_token_for_a_document_needs_the_document_and_no_owner() {
 #[tokio::test]
 async fn two_tokens_can_be_the_same_person() {
     let auth = auth().await;
-    let owner = Auth::owner().user;
+    let owner = Authenticator::owner().user;
     let first = auth.issue(grant(Role::Editor), &owner, NOW).await.unwrap();
     let stranger = auth.issue(grant(Role::Editor), &owner, NOW).await.unwrap();
-    let again = Grant {
+    let again = TokenGrant {
         user: Some(first.principal.user.clone()),
         name: "Anna B.".to_owned(),
         ..grant(Role::Viewer)
@@ -127,10 +127,10 @@ async fn two_tokens_can_be_the_same_person() {
 #[tokio::test]
 async fn the_store_never_sees_a_secret() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), crate::store::Access::Serve).await.unwrap();
-    let auth = Auth::new(store.clone());
-    let issued = auth.issue(grant(Role::Editor), &Auth::owner().user, NOW).await.unwrap();
-    let chosen = Secret::chosen("correct-horse").unwrap();
+    let store = Store::open(directory.path(), crate::store::StoreAccess::Serve).await.unwrap();
+    let auth = Authenticator::new(store.clone());
+    let issued = auth.issue(grant(Role::Editor), &Authenticator::owner().user, NOW).await.unwrap();
+    let chosen = TokenSecret::chosen("correct-horse").unwrap();
     auth.set_owner(&chosen, NOW).await.unwrap();
     store.close().await;
     for file in directory.path().read_dir().unwrap() {
@@ -146,7 +146,7 @@ async fn the_store_never_sees_a_secret() {
 #[tokio::test]
 async fn issuing_and_revoking_are_in_the_audit_log() {
     let auth = auth().await;
-    let owner = Auth::owner().user;
+    let owner = Authenticator::owner().user;
     let issued = auth.issue(grant(Role::Reviewer), &owner, NOW).await.unwrap();
     auth.revoke(&issued.token, &owner, NOW + 1).await.unwrap();
     let lines = auth.store.audit(None, None, 9).await.unwrap();
@@ -159,14 +159,14 @@ async fn issuing_and_revoking_are_in_the_audit_log() {
 #[tokio::test]
 async fn the_owner_is_one_person_with_one_secret() {
     let auth = auth().await;
-    let (old, new) = (Secret::generate().unwrap(), Secret::chosen(" mine \n").unwrap());
+    let (old, new) = (TokenSecret::generate().unwrap(), TokenSecret::chosen(" mine \n").unwrap());
     auth.set_owner(&old, NOW).await.unwrap();
     auth.set_owner(&old, NOW + 1).await.unwrap();
-    assert_eq!(auth.verify(old.expose(), NOW).await.unwrap().principal, Auth::owner());
+    assert_eq!(auth.verify(old.expose(), NOW).await.unwrap().principal, Authenticator::owner());
     auth.set_owner(&new, NOW + 2).await.unwrap();
-    assert_eq!(auth.verify("mine", NOW).await.unwrap().principal, Auth::owner());
+    assert_eq!(auth.verify("mine", NOW).await.unwrap().principal, Authenticator::owner());
     assert!(matches!(auth.verify(old.expose(), NOW).await, Err(AuthError::Unknown)));
-    let locked_out = auth.revoke(&OWNER_TOKEN.into(), &Auth::owner().user, NOW).await;
+    let locked_out = auth.revoke(&OWNER_TOKEN.into(), &Authenticator::owner().user, NOW).await;
     assert!(matches!(locked_out, Err(AuthError::OwnerStays)), "{locked_out:?}");
     let lines = auth.store.audit(None, None, 9).await.unwrap();
     assert_eq!(lines.len(), 2, "a restart with the same secret is no event");
@@ -175,7 +175,7 @@ async fn the_owner_is_one_person_with_one_secret() {
 #[tokio::test]
 async fn nobody_becomes_the_owner_by_accident() {
     let auth = auth().await;
-    let issued = auth.issue(grant(Role::Viewer), &Auth::owner().user, NOW).await.unwrap();
+    let issued = auth.issue(grant(Role::Viewer), &Authenticator::owner().user, NOW).await.unwrap();
     let refused = auth.set_owner(&issued.secret, NOW).await;
     assert!(matches!(refused, Err(AuthError::Taken(token)) if token == issued.token));
 }
@@ -212,21 +212,21 @@ fn a_damaged_owners_file_is_refused_not_replaced() {
 
 #[test]
 fn secrets_are_long_random_and_fit_into_a_link() {
-    let (one, two) = (Secret::generate().unwrap(), Secret::generate().unwrap());
+    let (one, two) = (TokenSecret::generate().unwrap(), TokenSecret::generate().unwrap());
     assert_ne!(one, two);
     assert_eq!(one.expose().len(), "cdk_".len() + 43);
-    assert_eq!(Secret::chosen(one.expose()).unwrap(), one);
-    let base64 = Secret::chosen("ab+/c==").unwrap();
+    assert_eq!(TokenSecret::chosen(one.expose()).unwrap(), one);
+    let base64 = TokenSecret::chosen("ab+/c==").unwrap();
     assert_eq!((base64.expose(), &*base64.in_link()), ("ab+/c==", "ab%2B%2Fc%3D%3D"));
     assert_eq!(one.in_link(), one.expose());
     for unusable in ["", "  ", "two words", "ä", "a#b", "a\nb"] {
-        assert!(matches!(Secret::chosen(unusable), Err(AuthError::Unusable)), "{unusable:?}");
+        assert!(matches!(TokenSecret::chosen(unusable), Err(AuthError::Unusable)), "{unusable:?}");
     }
 }
 
-async fn admitted(auth: &Auth, expires_ms: Option<u64>) -> (Issued, Pass) {
-    let grant = Grant { expires_ms, ..grant(Role::Editor) };
-    let issued = auth.issue(grant, &Auth::owner().user, NOW).await.unwrap();
+async fn admitted(auth: &Authenticator, expires_ms: Option<u64>) -> (NewToken, AccessGuard) {
+    let grant = TokenGrant { expires_ms, ..grant(Role::Editor) };
+    let issued = auth.issue(grant, &Authenticator::owner().user, NOW).await.unwrap();
     let pass = auth.admit(issued.secret.expose(), NOW).await.unwrap();
     (issued, pass)
 }
@@ -239,8 +239,8 @@ async fn a_revoked_token_ends_every_pass_at_once() {
     let (_, stranger) = admitted(&auth, None).await;
     assert_eq!(first.check(NOW), Ok(()));
     let mut changes = auth.changes();
-    auth.revoke(&issued.token, &Auth::owner().user, NOW + 1).await.unwrap();
-    let revoked = Ended::Revoked { at_ms: NOW + 1 };
+    auth.revoke(&issued.token, &Authenticator::owner().user, NOW + 1).await.unwrap();
+    let revoked = AccessEnd::Revoked { at_ms: NOW + 1 };
     assert_eq!((first.check(NOW + 1), second.ended().await), (Err(revoked), revoked));
     assert_eq!(stranger.check(NOW + 1), Ok(()));
     assert!(changes.has_changed().unwrap() && changes.changed().await.is_ok());
@@ -253,8 +253,8 @@ async fn a_pass_ends_with_its_time_also_before_anybody_sweeps() {
     let auth = auth().await;
     let (_, pass) = admitted(&auth, Some(NOW + 10)).await;
     assert_eq!(pass.check(NOW + 9), Ok(()));
-    assert_eq!(pass.check(NOW + 10), Err(Ended::Expired { at_ms: NOW + 10 }));
-    assert_eq!(pass.ended().await, Ended::Expired { at_ms: NOW + 10 });
+    assert_eq!(pass.check(NOW + 10), Err(AccessEnd::Expired { at_ms: NOW + 10 }));
+    assert_eq!(pass.ended().await, AccessEnd::Expired { at_ms: NOW + 10 });
 }
 
 #[tokio::test]
@@ -263,12 +263,12 @@ async fn a_sweep_ends_what_ran_out_and_what_another_process_revoked() {
     let (_, short) = admitted(&auth, Some(NOW + 10)).await;
     let (issued, long) = admitted(&auth, None).await;
     let (_, other) = admitted(&auth, None).await;
-    let elsewhere = Auth::new(auth.store.clone());
-    elsewhere.revoke(&issued.token, &Auth::owner().user, NOW + 5).await.unwrap();
+    let elsewhere = Authenticator::new(auth.store.clone());
+    elsewhere.revoke(&issued.token, &Authenticator::owner().user, NOW + 5).await.unwrap();
     assert_eq!(long.check(NOW + 5), Ok(()), "nobody has looked yet");
     auth.sweep(NOW + 10).await.unwrap();
-    assert_eq!(short.ended().await, Ended::Expired { at_ms: NOW + 10 });
-    assert_eq!(long.ended().await, Ended::Revoked { at_ms: NOW + 5 });
+    assert_eq!(short.ended().await, AccessEnd::Expired { at_ms: NOW + 10 });
+    assert_eq!(long.ended().await, AccessEnd::Revoked { at_ms: NOW + 5 });
     assert_eq!(other.check(NOW + 10), Ok(()));
 }
 
@@ -290,8 +290,8 @@ async fn a_token_remembers_to_the_minute_when_it_was_used() {
 #[tokio::test]
 async fn only_people_with_a_good_token_could_decide_and_may_go_on() {
     let auth = with_document("doc_a").await;
-    let (store, owner) = (auth.store.clone(), Auth::owner().user);
-    auth.set_owner(&Secret::chosen("owner").unwrap(), NOW).await.unwrap();
+    let (store, owner) = (auth.store.clone(), Authenticator::owner().user);
+    auth.set_owner(&TokenSecret::chosen("owner").unwrap(), NOW).await.unwrap();
     let (ana, _) = admitted(&auth, Some(NOW + 10)).await;
     let ana = ana.principal.user;
     auth.issue(grant(Role::Viewer), &owner, NOW).await.unwrap();
@@ -318,13 +318,13 @@ async fn what_is_kept_on_condition_of_a_right_needs_exactly_that_right() {
     for role in Role::ALL {
         let bound = (role != Role::Owner).then(|| here.clone());
         for (document, expires_ms) in [(None, Some(NOW + 10)), (bound, None)] {
-            let grant = Grant { document, expires_ms, ..grant(role) };
-            let issued = auth.issue(grant, &Auth::owner().user, NOW).await.unwrap();
+            let grant = TokenGrant { document, expires_ms, ..grant(role) };
+            let issued = auth.issue(grant, &Authenticator::owner().user, NOW).await.unwrap();
             people.push(issued.principal.user);
         }
     }
-    let revoked = auth.issue(grant(Role::Owner), &Auth::owner().user, NOW).await.unwrap();
-    auth.revoke(&revoked.token, &Auth::owner().user, NOW).await.unwrap();
+    let revoked = auth.issue(grant(Role::Owner), &Authenticator::owner().user, NOW).await.unwrap();
+    auth.revoke(&revoked.token, &Authenticator::owner().user, NOW).await.unwrap();
     people.push(revoked.principal.user);
     let (mut held, mut tried) = (0, 0);
     for user in &people {
@@ -334,10 +334,10 @@ async fn what_is_kept_on_condition_of_a_right_needs_exactly_that_right() {
                     let may = may_still(&auth.store, user, action, document, now_ms).await.unwrap();
                     tried += 1;
                     let key = format!("written {tried}");
-                    let write = Op::PutSetting { key: key.clone(), value: String::new() };
+                    let write = StoreOp::PutSetting { key: key.clone(), value: String::new() };
                     let provided = provided(user, action, document, now_ms);
                     // It holds for all of the batch, wherever it stands.
-                    let batch = Batch::from(write).with(provided);
+                    let batch = WriteBatch::from(write).with(provided);
                     match auth.store.commit(batch).await {
                         Ok(()) => held += 1,
                         Err(StoreError::NotAllowed(who)) => assert!(!may && who == *user),
@@ -359,19 +359,19 @@ async fn there_are_never_more_tokens_than_people_can_look_through() {
     let one = auth.tokens().await.unwrap().remove(0);
     let more = (1..MOST_TOKENS).map(|number| {
         let (id, hash) = (format!("tok_{number}").into(), format!("hash {number}"));
-        Op::PutToken(TokenRecord { id, hash, ..one.clone() })
+        StoreOp::PutToken(TokenRecord { id, hash, ..one.clone() })
     });
-    auth.store.commit(more.collect::<Batch>()).await.unwrap();
-    let refused = auth.issue(grant(Role::Viewer), &Auth::owner().user, NOW).await;
+    auth.store.commit(more.collect::<WriteBatch>()).await.unwrap();
+    let refused = auth.issue(grant(Role::Viewer), &Authenticator::owner().user, NOW).await;
     assert!(matches!(refused, Err(AuthError::TooMany { limit: MOST_TOKENS })), "{refused:?}");
-    auth.revoke(&issued.token, &Auth::owner().user, NOW).await.unwrap();
-    auth.issue(grant(Role::Viewer), &Auth::owner().user, NOW).await.unwrap();
+    auth.revoke(&issued.token, &Authenticator::owner().user, NOW).await.unwrap();
+    auth.issue(grant(Role::Viewer), &Authenticator::owner().user, NOW).await.unwrap();
 }
 
 #[test]
 fn a_wish_for_a_token_is_read_strictly() {
     let read = |role: &str, name: &str, expires: Option<&str>| {
-        Grant::read(role, name, None, expires, NOW).map_err(|error| error.to_string())
+        TokenGrant::read(role, name, None, expires, NOW).map_err(|error| error.to_string())
     };
     let good = read("reviewer", " Bo\n", Some("1s")).unwrap();
     assert_eq!((good.role, good.name.as_str()), (Role::Reviewer, "Bo"));
@@ -388,8 +388,8 @@ fn a_wish_for_a_token_is_read_strictly() {
 #[tokio::test]
 async fn a_token_that_has_run_out_stays_so_when_the_clock_is_set_back() {
     let auth = auth().await;
-    let ends = |at_ms| Grant { expires_ms: Some(at_ms), ..grant(Role::Editor) };
-    let by = Auth::owner().user;
+    let ends = |at_ms| TokenGrant { expires_ms: Some(at_ms), ..grant(Role::Editor) };
+    let by = Authenticator::owner().user;
     let (refused, swept, later) = (
         auth.issue(ends(NOW + 10), &by, NOW).await.unwrap(),
         auth.issue(ends(NOW + 10), &by, NOW).await.unwrap(),

@@ -3,15 +3,19 @@
 use std::collections::HashSet;
 
 use crate::ids::DocumentId;
-use crate::store::{Inspection, TokenRecord};
+use crate::store::{StoreInspection, TokenRecord};
 use crate::who::Role;
 
-use super::Report;
+use super::CheckReport;
 
 /// Length of a SHA-256 in hexadecimal digits.
 const HASH_DIGITS: usize = 64;
 
-pub(super) async fn tokens(at: &mut Inspection, documents: &[DocumentId], report: &mut Report) {
+pub(super) async fn tokens(
+    at: &mut StoreInspection,
+    documents: &[DocumentId],
+    report: &mut CheckReport,
+) {
     let tokens = at.tokens().await;
     for token in report.read("token.row", "the tokens", tokens).into_iter().flatten() {
         let Some(token) = report.read("token.row", "a token", token) else { continue };

@@ -2,32 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use crate::document::provenance::{Act, Entry, Placements, Provenance, Replay};
+use crate::document::provenance::{
+    Provenance, ProvenanceReplay, ReplayEntry, ServerAct, UpdatePlacements,
+};
 use crate::document::{ChangeSet, Text};
 use crate::ids::{HunkId, RequestId, Version};
-use crate::review::{Hunk, HunkStatus, Request};
-use crate::store::{DocumentRecord, Inspection, StoreError, UpdateRecord};
+use crate::review::{ApprovalRequest, Hunk, HunkStatus};
+use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
 
-use super::Report;
-use super::requests::Requests;
+use super::CheckReport;
+use super::requests::CheckedRequests;
 
 /// Who wrote a document, as far as the log was followed.
-pub(super) struct Authors {
+pub(super) struct ProvenanceCheck {
     /// What is kept beside the updates.
-    placements: BTreeMap<Version, Placements>,
+    placements: BTreeMap<Version, UpdatePlacements>,
     /// How many updates accepted each change, and how many took it back.
     times: HashMap<HunkId, (u64, u64)>,
     /// What was worked out before, not reached yet.
     kept: VecDeque<(Version, String)>,
     /// Nothing behind damage.
-    replay: Option<Replay>,
+    replay: Option<ProvenanceReplay>,
 }
 
-impl Authors {
+impl ProvenanceCheck {
     pub(super) async fn read(
-        at: &mut Inspection,
+        at: &mut StoreInspection,
         document: &DocumentRecord,
-        report: &mut Report,
+        report: &mut CheckReport,
     ) -> Result<Self, StoreError> {
         let id = &document.id;
         let mut placements = BTreeMap::new();
@@ -48,11 +50,11 @@ impl Authors {
     /// The text the document was created with.
     pub(super) fn begin(&mut self, text: &Text) {
         let first = Provenance::beginning(text.len());
-        self.replay = Some(Replay::new(first, Version(0), self.placements.values()));
+        self.replay = Some(ProvenanceReplay::new(first, Version(0), self.placements.values()));
     }
 
     /// What an update put into the text, if that is kept.
-    pub(super) fn placed(&self, version: Version) -> Option<&Placements> {
+    pub(super) fn placed(&self, version: Version) -> Option<&UpdatePlacements> {
         self.placements.get(&version)
     }
 
@@ -68,7 +70,7 @@ impl Authors {
         change: &ChangeSet,
         after: &Text,
         subject: &str,
-        report: &mut Report,
+        report: &mut CheckReport,
     ) {
         let Some(replay) = &mut self.replay else { return };
         let version = replay.version().next();
@@ -79,7 +81,7 @@ impl Authors {
             report.find("provenance.row", subject, message);
         }
         let (author, at_ms) = (&update.author, update.at_ms);
-        let entry = Entry { change, author, at_ms, origin: origin.as_ref(), placements };
+        let entry = ReplayEntry { change, author, at_ms, origin: origin.as_ref(), placements };
         let followed = replay.follow(&entry);
         if followed.is_err() || replay.provenance().len() != after.len() {
             report.find("provenance", subject, "the spans do not cover the text");
@@ -105,7 +107,7 @@ impl Authors {
     }
 
     /// What is left over when the log has ended.
-    pub(super) fn end(&self, newest: Version, subject: &str, report: &mut Report) {
+    pub(super) fn end(&self, newest: Version, subject: &str, report: &mut CheckReport) {
         let beyond = self.placements.keys().chain(self.kept.iter().map(|(version, _)| version));
         if let Some(version) = beyond.into_iter().find(|version| **version > newest) {
             let message = format!("something is kept of version {version}, which is not there");
@@ -114,7 +116,12 @@ impl Authors {
     }
 
     /// What a request did to the text, against what became of its changes.
-    pub(super) fn outcome(&self, request: &Request, requests: &Requests, report: &mut Report) {
+    pub(super) fn outcome(
+        &self,
+        request: &ApprovalRequest,
+        requests: &CheckedRequests,
+        report: &mut CheckReport,
+    ) {
         let was_undone = requests.times(request.id().as_str(), "request.undo") > 0;
         for hunk in &request.hunks {
             let (accepted, taken_back) = self.times.get(&hunk.id).copied().unwrap_or_default();
@@ -135,16 +142,16 @@ impl Authors {
 }
 
 /// How many updates accepted each change, and how many took it back.
-fn times(placements: &BTreeMap<Version, Placements>) -> HashMap<HunkId, (u64, u64)> {
+fn times(placements: &BTreeMap<Version, UpdatePlacements>) -> HashMap<HunkId, (u64, u64)> {
     let mut times: HashMap<HunkId, (u64, u64)> = HashMap::new();
-    for Placements { act, placed, .. } in placements.values() {
+    for UpdatePlacements { act, placed, .. } in placements.values() {
         let hunks: BTreeSet<&HunkId> = placed.iter().filter_map(|it| it.hunk.as_ref()).collect();
         for hunk in hunks {
             let (accepted, taken_back) = times.entry(hunk.clone()).or_default();
             match act {
-                Act::Accepted => *accepted += 1,
-                Act::TakenBack => *taken_back += 1,
-                Act::Restored(_) => {}
+                ServerAct::Accepted => *accepted += 1,
+                ServerAct::TakenBack => *taken_back += 1,
+                ServerAct::Restored(_) => {}
             }
         }
     }

@@ -5,23 +5,26 @@
 use std::collections::HashMap;
 
 use crate::document::Text;
-use crate::document::provenance::{Act, Origin, Placement, Placements};
-use crate::review::{Choice, Decision, Finish, Hunk, HunkDecision, HunkStatus, Request, Verdict};
+use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
+use crate::review::{
+    ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
+    RequestVerdict,
+};
 use crate::store::{AuditRecord, DecisionRecord, UpdateRecord};
 
-use super::Report;
+use super::CheckReport;
 
 /// What the audit log says of requests, by the request; oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Lines(HashMap<String, Vec<AuditRecord>>);
+pub(super) struct AuditLines(HashMap<String, Vec<AuditRecord>>);
 
 /// A line that says how somebody decided.
-struct Taken<'l> {
+struct DecisionLine<'l> {
     line: &'l AuditRecord,
     decision: Decision,
 }
 
-impl Taken<'_> {
+impl DecisionLine<'_> {
     fn is(&self, who: &str, at_ms: u64) -> bool {
         self.line.entry.actor == who && self.line.entry.at_ms == at_ms
     }
@@ -32,20 +35,20 @@ impl Taken<'_> {
     }
 
     /// What it says of a hunk that it decided: yes or no, and the text to put there, which may be the proposed one.
-    fn verdict_on(&self, hunk: &Hunk) -> (Choice, Option<String>) {
+    fn verdict_on(&self, hunk: &Hunk) -> (HunkChoice, Option<String>) {
         let Decision { verdict, hunks, finish, .. } = &self.decision;
         if let Some(named) = hunks.iter().flatten().find(|it| it.id == hunk.id) {
             return (named.choice, named.text.as_deref().map(normalized));
         }
         let rejects = match finish {
-            Some(finish) => *finish == Finish::Reject,
-            None => matches!(verdict, Verdict::Reject | Verdict::Respond { .. }),
+            Some(finish) => *finish == FinishRest::Reject,
+            None => matches!(verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. }),
         };
-        (if rejects { Choice::Reject } else { Choice::Accept }, None)
+        (if rejects { HunkChoice::Reject } else { HunkChoice::Accept }, None)
     }
 }
 
-impl Lines {
+impl AuditLines {
     pub(super) fn new(lines: Vec<AuditRecord>) -> Self {
         let mut by_request: HashMap<String, Vec<AuditRecord>> = HashMap::new();
         for line in lines {
@@ -65,17 +68,22 @@ impl Lines {
     }
 
     /// The decisions that the log has in full; `None`: it does not have all of them like that.
-    fn taken(&self, request: &str) -> Option<Vec<Taken<'_>>> {
+    fn taken(&self, request: &str) -> Option<Vec<DecisionLine<'_>>> {
         let lines = self.named(request, "request.decide");
         let taken = lines.map(|line| {
             let decision = serde_json::from_value(line.entry.detail["decision"].clone()).ok()?;
-            line.entry.detail["decided"].is_array().then_some(Taken { line, decision })
+            line.entry.detail["decided"].is_array().then_some(DecisionLine { line, decision })
         });
         taken.collect::<Option<Vec<_>>>().filter(|taken| !taken.is_empty())
     }
 
     /// The rows beside the log say the same as its lines.
-    pub(super) fn check_rows(&self, request: &str, rows: &[DecisionRecord], report: &mut Report) {
+    pub(super) fn check_rows(
+        &self,
+        request: &str,
+        rows: &[DecisionRecord],
+        report: &mut CheckReport,
+    ) {
         let lines: Vec<_> = self.named(request, "request.decide").collect();
         // Another number is a finding of its own.
         for (line, row) in lines.iter().zip(rows).filter(|_| lines.len() == rows.len()) {
@@ -94,7 +102,7 @@ impl Lines {
     }
 
     /// A request says the same of its decisions as the log.
-    pub(super) fn check(&self, request: &Request, report: &mut Report) {
+    pub(super) fn check(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         let id = request.id().as_str();
         let requester = &request.proposal.requester.user;
         if let Some(line) = self.named(id, "request.create").next()
@@ -119,7 +127,7 @@ impl Lines {
     }
 
     /// Who ended it, and when.
-    fn wrong_end(&self, request: &Request) -> Option<String> {
+    fn wrong_end(&self, request: &ApprovalRequest) -> Option<String> {
         let closed = request.closed.as_ref()?;
         let lines = self.of(request.id().as_str());
         if let Some(by) = &closed.by {
@@ -143,8 +151,8 @@ impl Lines {
     pub(super) fn check_update(
         &self,
         update: &UpdateRecord,
-        placements: &Placements,
-        request: &Request,
+        placements: &UpdatePlacements,
+        request: &ApprovalRequest,
         after: &Text,
     ) -> Vec<String> {
         let mut wrong = Vec::new();
@@ -157,36 +165,40 @@ impl Lines {
         let is_line =
             |line: &&AuditRecord| line.entry.actor == author && line.entry.at_ms == update.at_ms;
         match placements.act {
-            Act::Accepted => {
+            ServerAct::Accepted => {
                 let Some(taken) = self.taken(id) else { return wrong };
                 match taken.iter().find(|it| it.is(author, update.at_ms)) {
                     Some(taken) => wrong.extend(wrong_words(placements, request, taken, after)),
                     None => wrong.push(format!("no audit line says that {author} decided then")),
                 }
             }
-            Act::TakenBack => {
+            ServerAct::TakenBack => {
                 let mut lines = self.named(id, "request.undo").peekable();
                 if lines.peek().is_some() && !lines.any(|line| is_line(&line)) {
                     wrong.push(format!("no audit line says that {author} undid it then"));
                 }
             }
-            Act::Restored(_) => {}
+            ServerAct::Restored(_) => {}
         }
         wrong
     }
 }
 
 /// Why a hunk cannot have been decided as it says.
-fn wrong_decision(hunk: &Hunk, decided: &HunkDecision, taken: &[Taken<'_>]) -> Option<String> {
+fn wrong_decision(
+    hunk: &Hunk,
+    decided: &HunkDecision,
+    taken: &[DecisionLine<'_>],
+) -> Option<String> {
     let HunkDecision { by, at_ms, text, forced_over: _, rule } = decided;
-    let fits = |it: &&Taken<'_>| it.is(by.user.as_str(), *at_ms) && it.says(hunk);
+    let fits = |it: &&DecisionLine<'_>| it.is(by.user.as_str(), *at_ms) && it.says(hunk);
     let Some(taken) = taken.iter().find(fits) else {
         return Some(format!("no audit line says that {} decided it then", by.user));
     };
     let said = place(taken.line);
     let (choice, said_text) = taken.verdict_on(hunk);
     let is_accepted = hunk.status == HunkStatus::Accepted;
-    if is_accepted != (choice == Choice::Accept) {
+    if is_accepted != (choice == HunkChoice::Accept) {
         return Some(format!("{said} says that it was decided the other way"));
     }
     // The proposed words, sent back, are no others; once they were kept as if they were.
@@ -199,8 +211,8 @@ fn wrong_decision(hunk: &Hunk, decided: &HunkDecision, taken: &[Taken<'_>]) -> O
 }
 
 /// Remarks that nobody made, and some that are gone.
-fn wrong_remarks(request: &Request, taken: &[Taken<'_>]) -> Vec<String> {
-    let is_same = |taken: &Taken<'_>, remark: &crate::review::Remark| {
+fn wrong_remarks(request: &ApprovalRequest, taken: &[DecisionLine<'_>]) -> Vec<String> {
+    let is_same = |taken: &DecisionLine<'_>, remark: &crate::review::DecisionRemark| {
         taken.is(remark.by.user.as_str(), remark.at_ms)
             && taken.decision.feedback == remark.feedback
             && taken.decision.note == remark.note
@@ -208,7 +220,8 @@ fn wrong_remarks(request: &Request, taken: &[Taken<'_>]) -> Vec<String> {
     let made_up = request.remarks.iter().filter(|it| !taken.iter().any(|line| is_same(line, it)));
     let made_up =
         made_up.map(|it| format!("no audit line has what {} is said to have remarked", it.by.user));
-    let remarked = |it: &&Taken<'_>| it.decision.feedback.is_some() || it.decision.note.is_some();
+    let remarked =
+        |it: &&DecisionLine<'_>| it.decision.feedback.is_some() || it.decision.note.is_some();
     let lost = taken.iter().filter(remarked);
     let lost = lost.filter(|line| !request.remarks.iter().any(|it| is_same(line, it)));
     made_up.chain(lost.map(|it| format!("{} has a remark that is gone", place(it.line)))).collect()
@@ -216,9 +229,9 @@ fn wrong_remarks(request: &Request, taken: &[Taken<'_>]) -> Vec<String> {
 
 /// Words that the update did not put there as the decision says.
 fn wrong_words(
-    placements: &Placements,
-    request: &Request,
-    taken: &Taken<'_>,
+    placements: &UpdatePlacements,
+    request: &ApprovalRequest,
+    taken: &DecisionLine<'_>,
     after: &Text,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -226,19 +239,19 @@ fn wrong_words(
     if placements.rule != taken.decision.rule {
         wrong.push(format!("{line} names another rule than the update"));
     }
-    for Placement { from, to, hunk, origin } in &placements.placed {
+    for WordPlacement { from, to, hunk, origin } in &placements.placed {
         let Some(hunk) = hunk.as_ref().and_then(|id| request.hunk(id)) else { continue };
         let Ok(words) = after.slice(*from..*to) else { continue };
         let (choice, text) = taken.verdict_on(hunk);
         let fits = match (&text, origin) {
-            (Some(text), Origin::Edited) => *text == words,
-            (text, Origin::Proposed) => {
+            (Some(text), PlacementOrigin::Edited) => *text == words,
+            (text, PlacementOrigin::Proposed) => {
                 text.as_ref().is_none_or(|text| *text == hunk.proposed())
                     && hunk.parts.iter().any(|part| part.insert == words)
             }
-            (_, Origin::Stood(_)) | (None, Origin::Edited) => false,
+            (_, PlacementOrigin::Stood(_)) | (None, PlacementOrigin::Edited) => false,
         };
-        if !fits || choice == Choice::Reject {
+        if !fits || choice == HunkChoice::Reject {
             wrong.push(format!("{line} does not say that {words:?} was put there like this"));
         }
     }

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use crate::ids::{DocumentId, Version};
-use crate::store::Inspection;
+use crate::store::StoreInspection;
 
-use super::Report;
+use super::CheckReport;
 
 /// Each file's document is there and is at least at the version that the file is said to have.
 pub(super) async fn files(
-    at: &mut Inspection,
+    at: &mut StoreInspection,
     versions: &HashMap<DocumentId, Version>,
-    report: &mut Report,
+    report: &mut CheckReport,
 ) {
     let files = at.files().await;
     for file in report.read("file.row", "the files", files).into_iter().flatten() {

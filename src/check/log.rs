@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::document::{ChangeSet, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::review::Request;
-use crate::store::{DocumentRecord, Inspection, StoreError, UpdateRecord};
+use crate::review::ApprovalRequest;
+use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
 
-use super::Report;
-use super::authors::Authors;
-use super::requests::Requests;
+use super::CheckReport;
+use super::authors::ProvenanceCheck;
+use super::requests::CheckedRequests;
 
 /// Updates that are read at a time.
 const PAGE: u32 = 2_000;
 
 /// The walk along a log.
-struct Walk<'a> {
+struct LogWalk<'a> {
     document: &'a DocumentRecord,
-    requests: &'a Requests,
+    requests: &'a CheckedRequests,
     clients: BTreeMap<ClientId, UserId>,
     /// The texts that are kept and not reached yet, oldest first.
     snapshots: VecDeque<(Version, String)>,
@@ -25,19 +25,19 @@ struct Walk<'a> {
     text: Option<Text>,
     version: Version,
     /// Open requests, moved along.
-    open: Vec<Request>,
-    authors: Authors,
+    open: Vec<ApprovalRequest>,
+    authors: ProvenanceCheck,
 }
 
 /// Replays the log of a document.
 pub(super) async fn walk(
-    at: &mut Inspection,
+    at: &mut StoreInspection,
     document: &DocumentRecord,
-    requests: &Requests,
-    report: &mut Report,
+    requests: &CheckedRequests,
+    report: &mut CheckReport,
 ) -> Result<(), StoreError> {
     let id = &document.id;
-    let mut walk = Walk {
+    let mut walk = LogWalk {
         document,
         requests,
         clients: at.clients(id).await?,
@@ -45,7 +45,7 @@ pub(super) async fn walk(
         text: None,
         version: Version(0),
         open: Vec::new(),
-        authors: Authors::read(at, document, report).await?,
+        authors: ProvenanceCheck::read(at, document, report).await?,
     };
     walk.begin(report);
     loop {
@@ -62,12 +62,12 @@ pub(super) async fn walk(
     Ok(())
 }
 
-impl Walk<'_> {
-    fn find(&self, report: &mut Report, code: &'static str, message: impl Into<String>) {
+impl LogWalk<'_> {
+    fn find(&self, report: &mut CheckReport, code: &'static str, message: impl Into<String>) {
         report.find(code, &format!("{} version {}", self.document.id, self.version), message);
     }
 
-    fn begin(&mut self, report: &mut Report) {
+    fn begin(&mut self, report: &mut CheckReport) {
         if self.snapshots.front().is_none_or(|(version, _)| *version != Version(0)) {
             self.find(report, "log.start", "the text the document was created with is not there");
         }
@@ -78,7 +78,7 @@ impl Walk<'_> {
     }
 
     /// One more update, which claims to make `version`.
-    fn step(&mut self, version: Version, update: &UpdateRecord, report: &mut Report) {
+    fn step(&mut self, version: Version, update: &UpdateRecord, report: &mut CheckReport) {
         if version != self.version.next() {
             let next = self.version.next();
             let message = format!("update {next} is missing; the log goes on with {version}");
@@ -117,7 +117,7 @@ impl Walk<'_> {
     }
 
     /// Who made the update, and why.
-    fn author(&mut self, update: &UpdateRecord, report: &mut Report) {
+    fn author(&mut self, update: &UpdateRecord, report: &mut CheckReport) {
         let Some(origin) = update.origin.as_deref().map(RequestId::from) else {
             // Private texts are brought up to date by the server.
             let is_own = update.client.as_str().starts_with("ai:");
@@ -154,7 +154,7 @@ impl Walk<'_> {
     }
 
     /// Compares what is kept of this version with the text.
-    fn arrive(&mut self, report: &mut Report) {
+    fn arrive(&mut self, report: &mut CheckReport) {
         while let Some((version, kept)) =
             self.snapshots.pop_front_if(|(version, _)| *version <= self.version)
         {
@@ -194,7 +194,7 @@ impl Walk<'_> {
     }
 
     /// The ranges no tool may touch are kept in positions of one version.
-    fn frozen(&self, report: &mut Report) {
+    fn frozen(&self, report: &mut CheckReport) {
         let (Some(text), settings) = (&self.text, &self.document.settings) else { return };
         if settings["version"].as_u64().unwrap_or(0) != self.version.0 {
             return;
@@ -214,7 +214,7 @@ impl Walk<'_> {
         }
     }
 
-    fn end(self, report: &mut Report) {
+    fn end(self, report: &mut CheckReport) {
         let newest = self.document.version;
         if self.version != newest {
             let message = format!("the log ends here, but the document is at version {newest}");
@@ -247,7 +247,7 @@ impl Walk<'_> {
     }
 
     /// What became of a request, against what it did to the text.
-    fn outcome(&self, request: &Request, report: &mut Report) {
+    fn outcome(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         if request.version > self.document.version {
             let message =
                 format!("its positions are of version {}, which is not there", request.version);
@@ -265,6 +265,6 @@ impl Walk<'_> {
 }
 
 fn change(update: &UpdateRecord) -> Result<ChangeSet, String> {
-    use crate::document::Limits;
-    ChangeSet::parse(&update.changes, &Limits::NONE).map_err(|error| error.to_string())
+    use crate::document::ChangeLimits;
+    ChangeSet::parse(&update.changes, &ChangeLimits::NONE).map_err(|error| error.to_string())
 }

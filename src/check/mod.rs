@@ -2,7 +2,7 @@
 //! tokens.
 //!
 //! Reads one moment of the store and changes nothing, also while a server runs. Every rule that is broken is a
-//! [`Finding`] of its own, and reading goes on behind it as far as that makes sense.
+//! [`CheckFinding`] of its own, and reading goes on behind it as far as that makes sense.
 
 mod access;
 mod authors;
@@ -17,14 +17,14 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::store::{AuditFlaw, AuditTold, Inspection, Store, StoreError};
+use crate::store::{AuditFacts, AuditFlaw, Store, StoreError, StoreInspection};
 
-use decisions::Lines;
-use requests::Requests;
+use decisions::AuditLines;
+use requests::CheckedRequests;
 
 /// Something that must hold and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CheckFinding {
     /// Which rule is broken, for programs: `log.gap`, `audit.chain`, …
     pub code: &'static str,
     /// Where: `doc_… version 7`, `req_…`, `audit line 12`.
@@ -33,7 +33,7 @@ pub struct Finding {
     pub message: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} [{}]", self.subject, self.message, self.code)
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Finding {
 
 /// How much there was to look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct CheckCounts {
     /// Documents, deleted and private ones too.
     pub documents: u64,
     /// Updates of their logs.
@@ -54,14 +54,14 @@ pub struct Seen {
 
 /// What a check came to.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// What is wrong; nothing if all is fine.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// What was looked at.
-    pub seen: Seen,
+    pub seen: CheckCounts,
 }
 
-impl Report {
+impl CheckReport {
     fn find(
         &mut self,
         code: &'static str,
@@ -69,7 +69,7 @@ impl Report {
         message: impl Into<String>,
     ) {
         let (subject, message) = (subject.to_string(), message.into());
-        self.findings.push(Finding { code, subject, message });
+        self.findings.push(CheckFinding { code, subject, message });
     }
 
     /// Takes what could be read; what could not is a finding.
@@ -97,7 +97,7 @@ impl Report {
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub async fn check(store: &Store) -> Result<Vec<Finding>, StoreError> {
+pub async fn check(store: &Store) -> Result<Vec<CheckFinding>, StoreError> {
     Ok(report(store).await?.findings)
 }
 
@@ -105,17 +105,17 @@ pub async fn check(store: &Store) -> Result<Vec<Finding>, StoreError> {
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub async fn report(store: &Store) -> Result<Report, StoreError> {
+pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
     let mut at = store.inspect().await?;
-    let mut report = Report::default();
+    let mut report = CheckReport::default();
     database(&mut at, &mut report).await?;
     let (told, about_rules) = match audit(&mut at, &mut report).await {
-        Some(AuditTold { flaws: _, accounted, about_rules, about_requests }) => {
-            (Some((accounted, Lines::new(about_requests))), Some(about_rules))
+        Some(AuditFacts { flaws: _, accounted, about_rules, about_requests }) => {
+            (Some((accounted, AuditLines::new(about_requests))), Some(about_rules))
         }
         None => (None, None),
     };
-    let requests = Requests::read(&mut at, told, &mut report).await;
+    let requests = CheckedRequests::read(&mut at, told, &mut report).await;
     let documents = at.documents().await;
     let (mut known, mut versions) = (Vec::new(), HashMap::new());
     for document in report.read("document.row", "the documents", documents).into_iter().flatten() {
@@ -134,7 +134,7 @@ pub async fn report(store: &Store) -> Result<Report, StoreError> {
 }
 
 /// What the database says of itself.
-async fn database(at: &mut Inspection, report: &mut Report) -> Result<(), StoreError> {
+async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> Result<(), StoreError> {
     for line in at.integrity().await? {
         report.find("database.integrity", "the database", line);
     }
@@ -146,7 +146,7 @@ async fn database(at: &mut Inspection, report: &mut Report) -> Result<(), StoreE
 }
 
 /// The chain; gives what the log tells, if it could be read.
-async fn audit(at: &mut Inspection, report: &mut Report) -> Option<AuditTold> {
+async fn audit(at: &mut StoreInspection, report: &mut CheckReport) -> Option<AuditFacts> {
     let walked = at.audit().await;
     let told = report.read("audit.read", "the audit log", walked)?;
     for AuditFlaw { line, reason } in &told.flaws {

@@ -3,35 +3,35 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Text;
-use crate::document::provenance::Placements;
+use crate::document::provenance::UpdatePlacements;
 use crate::ids::{DocumentId, RequestId};
-use crate::review::{HunkDecision, Request};
-use crate::store::{Accounted, DecisionRecord, Inspection, RequestRecord, UpdateRecord};
+use crate::review::{ApprovalRequest, HunkDecision};
+use crate::store::{AuditCounts, DecisionRecord, RequestRecord, StoreInspection, UpdateRecord};
 
-use super::Report;
-use super::decisions::Lines;
+use super::CheckReport;
+use super::decisions::AuditLines;
 
 /// All requests that could be read, by the document they would change.
-pub(super) struct Requests {
-    by_document: HashMap<DocumentId, Vec<Request>>,
+pub(super) struct CheckedRequests {
+    by_document: HashMap<DocumentId, Vec<ApprovalRequest>>,
     known: HashSet<RequestId>,
     /// What the audit log accounts for.
-    accounted: Accounted,
+    accounted: AuditCounts,
     /// What it says, line by line.
-    lines: Lines,
+    lines: AuditLines,
 }
 
-impl Requests {
+impl CheckedRequests {
     pub(super) async fn read(
-        at: &mut Inspection,
-        told: Option<(Accounted, Lines)>,
-        report: &mut Report,
+        at: &mut StoreInspection,
+        told: Option<(AuditCounts, AuditLines)>,
+        report: &mut CheckReport,
     ) -> Self {
         let mut requests = Self {
             by_document: HashMap::new(),
             known: HashSet::new(),
-            accounted: Accounted::new(),
-            lines: Lines::default(),
+            accounted: AuditCounts::new(),
+            lines: AuditLines::default(),
         };
         let undos = at.undos().await;
         let undos = report.read("request.undo", "the undos under way", undos).unwrap_or_default();
@@ -48,7 +48,7 @@ impl Requests {
             if let Some((_, lines)) = &told {
                 lines.check(&request, report);
             }
-            after.extend(Aftermath::of(&request));
+            after.extend(AfterEnd::of(&request));
             if let Some(document) = record.document {
                 requests.by_document.entry(document).or_default().push(request);
             }
@@ -56,7 +56,7 @@ impl Requests {
         requests.check_aftermaths(&after, &undos, report);
         let Some((accounted, lines)) = told else { return requests };
         (requests.accounted, requests.lines) = (accounted, lines);
-        for Aftermath { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
+        for AfterEnd { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
             match (is_undone, requests.times(id.as_str(), "request.undo")) {
                 (true, 1) | (false, 0) => {}
                 (true, lines) => {
@@ -82,8 +82,8 @@ impl Requests {
     }
 
     /// What was done about requests after they had ended.
-    fn check_aftermaths(&self, after: &[Aftermath], undos: &[RequestId], report: &mut Report) {
-        for Aftermath { id, is_being_undone, others, .. } in after {
+    fn check_aftermaths(&self, after: &[AfterEnd], undos: &[RequestId], report: &mut CheckReport) {
+        for AfterEnd { id, is_being_undone, others, .. } in after {
             if *is_being_undone != undos.contains(id) {
                 let message = if *is_being_undone {
                     "it is being undone, and no restart would find out what came of that"
@@ -107,7 +107,7 @@ impl Requests {
         }
     }
 
-    pub(super) fn of(&self, document: &DocumentId) -> &[Request] {
+    pub(super) fn of(&self, document: &DocumentId) -> &[ApprovalRequest] {
         self.by_document.get(document).map_or(&[], Vec::as_slice)
     }
 
@@ -122,7 +122,7 @@ impl Requests {
         &self,
         document: &DocumentId,
         update: &UpdateRecord,
-        placements: &Placements,
+        placements: &UpdatePlacements,
         after: &Text,
     ) -> Vec<String> {
         let origin = update.origin.as_deref();
@@ -136,7 +136,7 @@ impl Requests {
     }
 
     /// Requests about documents that are not there.
-    pub(super) fn homeless(&self, documents: &[DocumentId], report: &mut Report) {
+    pub(super) fn homeless(&self, documents: &[DocumentId], report: &mut CheckReport) {
         for (document, requests) in &self.by_document {
             if documents.contains(document) {
                 continue;
@@ -150,7 +150,7 @@ impl Requests {
 }
 
 /// What was done about a request after it had ended.
-struct Aftermath {
+struct AfterEnd {
     id: RequestId,
     /// Whether it has no document.
     is_desks: bool,
@@ -160,9 +160,9 @@ struct Aftermath {
     others: Vec<RequestId>,
 }
 
-impl Aftermath {
+impl AfterEnd {
     /// Nothing, where nothing can have been done.
-    fn of(request: &Request) -> Option<Self> {
+    fn of(request: &ApprovalRequest) -> Option<Self> {
         let others = request.proposal.again_of.iter().chain(&request.again_as).cloned();
         let aftermath = Self {
             id: request.id().clone(),
@@ -178,8 +178,8 @@ impl Aftermath {
 
 /// All decisions, by the request.
 async fn decisions(
-    at: &mut Inspection,
-    report: &mut Report,
+    at: &mut StoreInspection,
+    report: &mut CheckReport,
 ) -> HashMap<RequestId, Vec<DecisionRecord>> {
     let mut decisions: HashMap<RequestId, Vec<DecisionRecord>> = HashMap::new();
     let rows = at.decisions().await;
@@ -192,8 +192,12 @@ async fn decisions(
 }
 
 /// A request by itself.
-fn one(record: &RequestRecord, taken: &[DecisionRecord], report: &mut Report) -> Option<Request> {
-    let request: Request = match serde_json::from_str(&record.body) {
+fn one(
+    record: &RequestRecord,
+    taken: &[DecisionRecord],
+    report: &mut CheckReport,
+) -> Option<ApprovalRequest> {
+    let request: ApprovalRequest = match serde_json::from_str(&record.body) {
         Ok(request) => request,
         Err(error) => {
             report.find("request.row", &record.id, format!("cannot be read: {error}"));
@@ -219,7 +223,7 @@ fn one(record: &RequestRecord, taken: &[DecisionRecord], report: &mut Report) ->
     Some(request)
 }
 
-fn columns(record: &RequestRecord, request: &Request) -> [(&'static str, bool); 7] {
+fn columns(record: &RequestRecord, request: &ApprovalRequest) -> [(&'static str, bool); 7] {
     let proposal = &request.proposal;
     [
         ("id", record.id == proposal.id),

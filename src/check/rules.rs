@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::ids::DocumentId;
-use crate::review::{Effect, Rule, Scope};
-use crate::store::{AuditRecord, Inspection, RuleRecord, StoreError, TokenRecord};
+use crate::review::{ApprovalRule, RuleEffect, RuleScope};
+use crate::store::{AuditRecord, RuleRecord, StoreError, StoreInspection, TokenRecord};
 use crate::who::{Action, Principal};
 
-use super::Report;
-use super::requests::Requests;
+use super::CheckReport;
+use super::requests::CheckedRequests;
 
 /// The owner's token begins anew when its secret is replaced; the owner could decide before that, too.
 const OWNER_TOKEN: &str = "tok_owner";
@@ -18,7 +18,7 @@ const MOMENT_MS: u64 = 1_000;
 
 /// What the audit log says of a rule.
 #[derive(Default)]
-struct Life<'a> {
+struct RuleHistory<'a> {
     /// The line that says that it was made.
     made: Option<&'a AuditRecord>,
     /// The line that says that it ended.
@@ -31,11 +31,11 @@ struct Life<'a> {
 
 /// All rules, and what the audit log says about them, where it could be read.
 pub(super) async fn check(
-    at: &mut Inspection,
+    at: &mut StoreInspection,
     log: Option<&[AuditRecord]>,
-    requests: &Requests,
+    requests: &CheckedRequests,
     documents: &[DocumentId],
-    report: &mut Report,
+    report: &mut CheckReport,
 ) {
     let mut lives = log.map(lives);
     // Damaged tokens are named elsewhere.
@@ -73,8 +73,8 @@ pub(super) async fn check(
 }
 
 /// The lives of all rules that the log names, by the rule.
-fn lives(log: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
-    let mut lives: BTreeMap<&str, Life<'_>> = BTreeMap::new();
+fn lives(log: &[AuditRecord]) -> BTreeMap<&str, RuleHistory<'_>> {
+    let mut lives: BTreeMap<&str, RuleHistory<'_>> = BTreeMap::new();
     for line in log {
         let detail = &line.entry.detail;
         match line.entry.action.as_str() {
@@ -102,11 +102,11 @@ fn lives(log: &[AuditRecord]) -> BTreeMap<&str, Life<'_>> {
 /// A rule by itself.
 fn one(
     record: &RuleRecord,
-    requests: &Requests,
+    requests: &CheckedRequests,
     documents: &[DocumentId],
-    report: &mut Report,
-) -> Option<Rule> {
-    let rule: Rule = match serde_json::from_value(record.body.clone()) {
+    report: &mut CheckReport,
+) -> Option<ApprovalRule> {
+    let rule: ApprovalRule = match serde_json::from_value(record.body.clone()) {
         Ok(rule) => rule,
         Err(error) => {
             report.find("rule.row", &record.id, format!("cannot be read: {error}"));
@@ -131,20 +131,20 @@ fn one(
         report.find("rule", &record.id, "it ended before it was made");
     }
     let reaches = match rule.remember.scope {
-        Scope::Session => true,
-        Scope::Document => rule.document.is_some(),
-        Scope::Workspace => rule.document.is_none(),
+        RuleScope::Session => true,
+        RuleScope::Document => rule.document.is_some(),
+        RuleScope::Workspace => rule.document.is_none(),
     };
     if !reaches {
         report.find("rule", &record.id, "it is for a document, and for none");
     }
-    if rule.effect != Effect::Allow && rule.remember.max_units.is_some() {
+    if rule.effect != RuleEffect::Allow && rule.remember.max_units.is_some() {
         report.find("rule", &record.id, "it does not allow, and says how much it allows");
     }
     Some(rule)
 }
 
-fn columns(record: &RuleRecord, rule: &Rule) -> [(&'static str, bool); 5] {
+fn columns(record: &RuleRecord, rule: &ApprovalRule) -> [(&'static str, bool); 5] {
     [
         ("id", record.id == *rule.id()),
         ("document", record.document == rule.document),
@@ -154,9 +154,9 @@ fn columns(record: &RuleRecord, rule: &Rule) -> [(&'static str, bool); 5] {
     ]
 }
 
-impl Life<'_> {
+impl RuleHistory<'_> {
     /// Whether the log says the same of the rule as the rule itself, and whether the rule could decide what it did.
-    fn check(&self, rule: &Rule, tokens: &[TokenRecord], report: &mut Report) {
+    fn check(&self, rule: &ApprovalRule, tokens: &[TokenRecord], report: &mut CheckReport) {
         let id = rule.id();
         match self.made {
             None => report.find("rule.log", id, "the audit log does not say that it was made"),
@@ -180,14 +180,14 @@ impl Life<'_> {
                 report.find("rule.decision", &place(line), format!("{message} [{id}]"));
             }
         }
-        for line in self.denied.iter().filter(|_| rule.effect != Effect::Deny) {
+        for line in self.denied.iter().filter(|_| rule.effect != RuleEffect::Deny) {
             let message = format!("a rule denied it that denies nothing [{id}]");
             report.find("rule.decision", &place(line), message);
         }
     }
 
     /// Why a rule could not say anything there and then.
-    fn untimely(&self, line: &AuditRecord, rule: &Rule) -> Vec<String> {
+    fn untimely(&self, line: &AuditRecord, rule: &ApprovalRule) -> Vec<String> {
         let entry = &line.entry;
         let mut wrongs = Vec::new();
         if self.made.is_some_and(|made| made.seq > line.seq) || rule.at_ms > entry.at_ms {
@@ -207,11 +207,11 @@ impl Life<'_> {
 }
 
 /// Why a rule could not decide what it did.
-fn wrongs(line: &AuditRecord, rule: &Rule, tokens: &[TokenRecord]) -> Vec<String> {
+fn wrongs(line: &AuditRecord, rule: &ApprovalRule, tokens: &[TokenRecord]) -> Vec<String> {
     let entry = &line.entry;
     let by = &rule.by.user;
     let mut wrongs = Vec::new();
-    if rule.effect != Effect::Allow {
+    if rule.effect != RuleEffect::Allow {
         wrongs.push("a rule decided it that allows nothing".to_owned());
     }
     if entry.actor != by.as_str() {
@@ -224,7 +224,7 @@ fn wrongs(line: &AuditRecord, rule: &Rule, tokens: &[TokenRecord]) -> Vec<String
 }
 
 /// Whether this token let the maker of a rule decide at that time.
-fn could_decide(token: &TokenRecord, rule: &Rule, at_ms: u64) -> bool {
+fn could_decide(token: &TokenRecord, rule: &ApprovalRule, at_ms: u64) -> bool {
     let TokenRecord { user, name, role, document, .. } = token;
     let holder = Principal {
         user: user.clone(),

@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Client, ClientError};
+use super::{ClientError, ServerClient};
 
-pub use lines::{Line, Lines, write_line};
+pub use lines::{InputLine, InputLines, write_line};
 
-use sse::Events;
+use sse::SseEvents;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
@@ -38,7 +38,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 
 /// What the server's side of the conversation is, as far as the bridge must know.
 #[derive(Default)]
-struct State {
+struct BridgeState {
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
     /// How the session began, to begin another one if the server has forgotten it.
@@ -50,21 +50,21 @@ struct State {
 }
 
 /// Carries messages between one client and the server.
-pub struct Bridge {
-    client: Client,
+pub struct StdioBridge {
+    client: ServerClient,
     url: Url,
     name: String,
     timeout_ms: Option<u64>,
-    state: Mutex<State>,
+    state: Mutex<BridgeState>,
     out: mpsc::UnboundedSender<String>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
-impl Bridge {
+impl StdioBridge {
     /// A bridge to the server of `client`; lines for the client go to `out`.
     pub fn new(
-        client: Client,
+        client: ServerClient,
         timeout_ms: Option<u64>,
         out: mpsc::UnboundedSender<String>,
     ) -> Result<Arc<Self>, ClientError> {
@@ -134,7 +134,7 @@ impl Bridge {
         if !status.is_success() {
             return Err(self.client.refusal(answer).await);
         }
-        let mut events = Events::of(answer);
+        let mut events = SseEvents::of(answer);
         while let Some(event) = events.next().await {
             let Ok(answer) = serde_json::from_str::<Value>(&event) else { continue };
             if answer["id"] != message["id"] {
@@ -200,7 +200,7 @@ impl Bridge {
             self.say(&failure(id, -32000, &error.to_string()));
             return;
         }
-        let mut events = Events::of(answer);
+        let mut events = SseEvents::of(answer);
         while let Some(event) = events.next().await {
             let Ok(message) = serde_json::from_str::<Value>(&event) else { continue };
             let is_answer = message["id"] == *id && message.get("method").is_none();
@@ -254,7 +254,7 @@ impl Bridge {
                         return;
                     }
                     if answer.status().is_success() {
-                        let mut events = Events::of(answer);
+                        let mut events = SseEvents::of(answer);
                         while let Some(event) = events.next().await {
                             if let Ok(message) = serde_json::from_str::<Value>(&event) {
                                 bridge.say(&message);
@@ -338,7 +338,7 @@ impl Bridge {
         self.out.send(message.to_string()).ok();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BridgeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -421,9 +421,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let server = tokio::spawn(decides_slowly(listener));
-        let client = Client::patient(&address, Some("secret")).expect("a client");
+        let client = ServerClient::patient(&address, Some("secret")).expect("a client");
         let (out, mut lines) = mpsc::unbounded_channel();
-        let bridge = Bridge::new(client, None, out).expect("a bridge");
+        let bridge = StdioBridge::new(client, None, out).expect("a bridge");
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
         let params = json!({"name": "atlas_write", "_meta": meta});
         let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});

@@ -64,14 +64,14 @@ pub fn next_cursor(page: &Value) -> Option<String> {
 
 /// A running server, asked with somebody's token.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct ServerClient {
     http: reqwest::Client,
     address: Url,
 }
 
 /// What of a problem document (RFC 9457) people are shown.
 #[derive(Deserialize)]
-struct Problem {
+struct ProblemSummary {
     #[serde(default)]
     code: String,
     detail: String,
@@ -89,7 +89,7 @@ impl ClientError {
     }
 }
 
-impl Client {
+impl ServerClient {
     /// The server at `address`, such as `http://127.0.0.1:4680`; nothing is sent yet.
     pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
         Self::build(address, Some(token), Some(PATIENCE))
@@ -242,8 +242,8 @@ impl Client {
     /// What an answer that is none says.
     async fn refusal(&self, answer: Response) -> ClientError {
         let status = answer.status();
-        match answer.json::<Problem>().await {
-            Ok(Problem { code, detail }) => ClientError::Refused { status, code, detail },
+        match answer.json::<ProblemSummary>().await {
+            Ok(ProblemSummary { code, detail }) => ClientError::Refused { status, code, detail },
             Err(_) => self.strange(status),
         }
     }
@@ -271,15 +271,15 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_before_anything_is_sent() {
         for wrong in ["", "desk", "127.0.0.1:4680", "ftp://desk", "http://", "unix:/run/desk"] {
-            let refused = Client::new(wrong, "secret");
+            let refused = ServerClient::new(wrong, "secret");
             assert!(matches!(refused, Err(ClientError::Address(_))), "{wrong}: {refused:?}");
         }
-        assert!(matches!(Client::new("http://desk", "two\nlines"), Err(ClientError::Token)));
+        assert!(matches!(ServerClient::new("http://desk", "two\nlines"), Err(ClientError::Token)));
     }
 
     #[test]
     fn requests_go_below_the_servers_own_address_with_every_part_escaped() {
-        let client = Client::new("http://desk:1/#token=mine", "secret").unwrap();
+        let client = ServerClient::new("http://desk:1/#token=mine", "secret").unwrap();
         let request = client.request(Method::DELETE, &["tokens", "../settings?x"]).unwrap();
         let url = request.build().unwrap().url().to_string();
         assert_eq!(url, "http://desk:1/api/v1/tokens/..%2Fsettings%3Fx");

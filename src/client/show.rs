@@ -11,14 +11,14 @@ const AROUND: usize = 40;
 
 /// How to tell old words from new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum DiffStyle {
     /// By colours, for a terminal.
     Coloured,
     /// By marks: `[-old-]{+new+}`.
     Plain,
 }
 
-impl Style {
+impl DiffStyle {
     fn removed(self, words: &str) -> String {
         match (words, self) {
             ("", _) => String::new(),
@@ -60,7 +60,7 @@ pub fn request_line(request: &Value) -> String {
 }
 
 /// A request with everything it would change; `text` is that of the version its positions are of.
-pub fn request(request: &Value, text: Option<&str>, style: Style) -> String {
+pub fn request(request: &Value, text: Option<&str>, style: DiffStyle) -> String {
     let mut said = format!("{}\n", request_line(request));
     for warning in request["warnings"].as_array().into_iter().flatten() {
         let text = clean(warning["text"].as_str().unwrap_or_default());
@@ -90,7 +90,7 @@ pub fn request(request: &Value, text: Option<&str>, style: Style) -> String {
 }
 
 /// A change among the words around it.
-fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: Style) -> String {
+fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: DiffStyle) -> String {
     let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);
     let mut said = String::new();
     let mut at: Option<usize> = None;
@@ -98,7 +98,7 @@ fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: Style) -> String {
         let (from, to) = (place(part, "from"), place(part, "to"));
         let before = match at {
             Some(at) => slice(text, at, from),
-            None => around(&slice(text, from.saturating_sub(AROUND), from), Side::Before),
+            None => around(&slice(text, from.saturating_sub(AROUND), from), DiffSide::Before),
         };
         let (base, insert) = (shown(part, "base"), shown(part, "insert"));
         said.push_str(&before);
@@ -107,22 +107,22 @@ fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: Style) -> String {
         at = Some(to);
     }
     if let Some(at) = at {
-        said.push_str(&around(&slice(text, at, at.saturating_add(AROUND)), Side::After));
+        said.push_str(&around(&slice(text, at, at.saturating_add(AROUND)), DiffSide::After));
     }
     said
 }
 
 #[derive(Clone, Copy)]
-enum Side {
+enum DiffSide {
     Before,
     After,
 }
 
 /// Of the words around a change, those on its own line.
-fn around(words: &str, side: Side) -> String {
+fn around(words: &str, side: DiffSide) -> String {
     let line = match side {
-        Side::Before => words.rsplit('⏎').next(),
-        Side::After => words.split('⏎').next(),
+        DiffSide::Before => words.rsplit('⏎').next(),
+        DiffSide::After => words.split('⏎').next(),
     };
     line.unwrap_or_default().to_owned()
 }
@@ -187,15 +187,15 @@ mod tests {
 
     #[test]
     fn a_change_stands_among_the_words_of_its_line() {
-        let said = request(&fixed(), Some(TEXT), Style::Plain);
+        let said = request(&fixed(), Some(TEXT), DiffStyle::Plain);
         assert_eq!(
             said,
             "req_1  pending  update_full_document  A story  1 change  Fixed it.\n  \
              hnk_1  [-Teh-]{+The+} keeper 🕯 wrote every night.\n"
         );
-        let coloured = request(&fixed(), Some(TEXT), Style::Coloured);
+        let coloured = request(&fixed(), Some(TEXT), DiffStyle::Coloured);
         assert!(coloured.contains("\u{1b}[31;9mTeh\u{1b}[0m\u{1b}[32mThe\u{1b}[0m keeper"));
-        assert!(request(&fixed(), None, Style::Plain).contains("hnk_1  [-Teh-]{+The+}\n"));
+        assert!(request(&fixed(), None, DiffStyle::Plain).contains("hnk_1  [-Teh-]{+The+}\n"));
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut evil = fixed();
         evil["explanation"] = json!("\u{1b}[2J\u{7}gone\u{202e}");
         evil["hunks"][0]["parts"][0]["insert"] = json!("The\u{1b}]0;title\u{7}\r");
-        let said = request(&evil, Some(TEXT), Style::Plain);
+        let said = request(&evil, Some(TEXT), DiffStyle::Plain);
         assert!(!said.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']), "{said:?}");
     }
 
@@ -212,10 +212,10 @@ mod tests {
         let mut file = fixed();
         file["hunks"] = json!([]);
         file["diff_lines"] = json!(["-old", "+new"]);
-        assert!(request(&file, None, Style::Plain).ends_with("\n  -old\n  +new\n"));
+        assert!(request(&file, None, DiffStyle::Plain).ends_with("\n  -old\n  +new\n"));
         let mut command = file.clone();
         command["diff_lines"] = json!([]);
         command["tool_input"] = json!({"command": "rm x"});
-        assert!(request(&command, None, Style::Plain).contains("\"rm x\""));
+        assert!(request(&command, None, DiffStyle::Plain).contains("\"rm x\""));
     }
 }

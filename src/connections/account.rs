@@ -10,7 +10,7 @@ use crate::ids::UserId;
 use crate::who::{Action, Principal};
 
 use super::session::ClientSession;
-use super::transport::Transport;
+use super::transport::ConnectionTransport;
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message among them.
 pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
@@ -37,10 +37,10 @@ const MANY_PEOPLE: usize = 1_024;
 
 /// The accounts of everybody. Clones are the same.
 #[derive(Clone, Debug)]
-pub struct Accounts(Arc<Shared>);
+pub struct MemoryAccounts(Arc<AccountsShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct AccountsShared {
     /// Bytes that may be held for all together.
     ceiling: usize,
     held: AtomicUsize,
@@ -50,7 +50,7 @@ struct Shared {
 /// Bytes held in memory for one person, over all of their connections.
 #[derive(Debug)]
 pub struct PersonAccount {
-    shared: Arc<Shared>,
+    shared: Arc<AccountsShared>,
     /// Whether the person may only read, and so has nothing long to say.
     only_reads: AtomicBool,
     is_unknown: bool,
@@ -69,7 +69,7 @@ pub struct PersonAccount {
 
 /// What bytes are held for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum HeldFor {
     /// Parts of a message that is not complete.
     Arriving,
     /// A complete message that is not answered.
@@ -84,7 +84,7 @@ enum Purpose {
 #[derive(Debug)]
 pub struct HeldBytes {
     account: Arc<PersonAccount>,
-    purpose: Purpose,
+    purpose: HeldFor,
     bytes: usize,
 }
 
@@ -99,10 +99,14 @@ pub enum NoRoom {
     Server,
 }
 
-impl Accounts {
+impl MemoryAccounts {
     /// Nothing is held yet; all together may hold `ceiling` bytes.
     pub fn new(ceiling: usize) -> Self {
-        Self(Arc::new(Shared { ceiling, held: AtomicUsize::new(0), people: Mutex::default() }))
+        Self(Arc::new(AccountsShared {
+            ceiling,
+            held: AtomicUsize::new(0),
+            people: Mutex::default(),
+        }))
     }
 
     /// The account of a person.
@@ -145,9 +149,9 @@ impl Accounts {
     }
 }
 
-impl Shared {
+impl AccountsShared {
     fn add(&self, bytes: usize) -> Result<(), NoRoom> {
-        add_within(&self.held, bytes, self.ceiling).map_err(|Full| NoRoom::Server)
+        add_within(&self.held, bytes, self.ceiling).map_err(|AccountFull| NoRoom::Server)
     }
 
     fn remove(&self, bytes: usize) {
@@ -156,7 +160,7 @@ impl Shared {
 }
 
 impl PersonAccount {
-    fn new(shared: Arc<Shared>, is_unknown: bool) -> Self {
+    fn new(shared: Arc<AccountsShared>, is_unknown: bool) -> Self {
         Self {
             shared,
             is_unknown,
@@ -174,22 +178,22 @@ impl PersonAccount {
 
     /// Holds bytes of a message that is not complete.
     pub fn arrive(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(Purpose::Arriving, bytes)
+        self.hold(HeldFor::Arriving, bytes)
     }
 
     /// Holds bytes of a message that is to be worked on.
     pub fn wait(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(Purpose::Waiting, bytes)
+        self.hold(HeldFor::Waiting, bytes)
     }
 
     /// Holds bytes of the body of an HTTP request.
     pub fn body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(Purpose::Body, bytes)
+        self.hold(HeldFor::Body, bytes)
     }
 
     /// Holds bytes that are to be sent.
     pub fn send(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(Purpose::Outgoing, bytes)
+        self.hold(HeldFor::Outgoing, bytes)
     }
 
     /// Whether so much waits to be sent to this person that nothing large should be prepared for them.
@@ -209,50 +213,51 @@ impl PersonAccount {
         self.only_reads.load(Ordering::Relaxed)
     }
 
-    fn hold(self: &Arc<Self>, purpose: Purpose, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    fn hold(self: &Arc<Self>, purpose: HeldFor, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.add(purpose, bytes)?;
         Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
     }
 
-    fn counter(&self, purpose: Purpose) -> &AtomicUsize {
+    fn counter(&self, purpose: HeldFor) -> &AtomicUsize {
         match purpose {
-            Purpose::Arriving => &self.arriving,
-            Purpose::Waiting => &self.waiting,
-            Purpose::Body => &self.bodies,
-            Purpose::Outgoing => &self.outgoing,
+            HeldFor::Arriving => &self.arriving,
+            HeldFor::Waiting => &self.waiting,
+            HeldFor::Body => &self.bodies,
+            HeldFor::Outgoing => &self.outgoing,
         }
     }
 
     /// How much may be held, with `bytes` more.
-    fn limit(&self, purpose: Purpose, bytes: usize) -> usize {
+    fn limit(&self, purpose: HeldFor, bytes: usize) -> usize {
         match purpose {
-            Purpose::Outgoing => {
+            HeldFor::Outgoing => {
                 OUTGOING_BYTES.saturating_add(self.largest.load(Ordering::Relaxed).max(bytes))
             }
             _ if self.is_unknown => UNKNOWN_BYTES,
             _ if self.only_reads() => READER_BYTES,
-            Purpose::Arriving => ARRIVING_BYTES,
-            Purpose::Waiting => WAITING_BYTES,
-            Purpose::Body => BODY_BYTES,
+            HeldFor::Arriving => ARRIVING_BYTES,
+            HeldFor::Waiting => WAITING_BYTES,
+            HeldFor::Body => BODY_BYTES,
         }
     }
 
-    fn add(&self, purpose: Purpose, bytes: usize) -> Result<(), NoRoom> {
+    fn add(&self, purpose: HeldFor, bytes: usize) -> Result<(), NoRoom> {
         let counter = self.counter(purpose);
-        add_within(counter, bytes, self.limit(purpose, bytes)).map_err(|Full| NoRoom::Person)?;
+        add_within(counter, bytes, self.limit(purpose, bytes))
+            .map_err(|AccountFull| NoRoom::Person)?;
         if let Err(full) = self.shared.add(bytes) {
             counter.fetch_sub(bytes, Ordering::Relaxed);
             return Err(full);
         }
-        if purpose == Purpose::Outgoing {
+        if purpose == HeldFor::Outgoing {
             self.largest.fetch_max(bytes, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    fn remove(&self, purpose: Purpose, bytes: usize) {
+    fn remove(&self, purpose: HeldFor, bytes: usize) {
         let before = self.counter(purpose).fetch_sub(bytes, Ordering::Relaxed);
-        if purpose == Purpose::Outgoing && before == bytes {
+        if purpose == HeldFor::Outgoing && before == bytes {
             self.largest.store(0, Ordering::Relaxed);
         }
         self.shared.remove(bytes);
@@ -260,18 +265,18 @@ impl PersonAccount {
 
     /// Counts a message for one of this person's clients.
     pub(super) fn queue(&self, bytes: usize) -> Result<(), NoRoom> {
-        self.add(Purpose::Outgoing, bytes)
+        self.add(HeldFor::Outgoing, bytes)
     }
 
     /// A message of [`PersonAccount::queue`] was sent.
     pub(super) fn sent(&self, bytes: usize) {
-        self.remove(Purpose::Outgoing, bytes);
+        self.remove(HeldFor::Outgoing, bytes);
     }
 
     /// Messages of a client that ends: they no longer keep anything from the person, but stay counted for the whole
     /// server until [`PersonAccount::freed`].
     pub(super) fn given_up(&self, bytes: usize) {
-        self.remove(Purpose::Outgoing, bytes);
+        self.remove(HeldFor::Outgoing, bytes);
         self.shared.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -345,14 +350,14 @@ impl Drop for HeldBytes {
 /// Who makes an HTTP request, once that is known; found in the request's extensions.
 #[derive(Clone, Debug)]
 pub struct RequestOwner {
-    accounts: Accounts,
-    transport: Option<Arc<Transport>>,
+    accounts: MemoryAccounts,
+    transport: Option<Arc<ConnectionTransport>>,
     account: Arc<OnceLock<Arc<PersonAccount>>>,
 }
 
 impl RequestOwner {
     /// A request of somebody who is not known yet, over this connection.
-    pub fn unknown(accounts: Accounts, transport: Option<Arc<Transport>>) -> Self {
+    pub fn unknown(accounts: MemoryAccounts, transport: Option<Arc<ConnectionTransport>>) -> Self {
         Self { accounts, transport, account: Arc::default() }
     }
 
@@ -371,13 +376,13 @@ impl RequestOwner {
 }
 
 /// It would not fit.
-struct Full;
+struct AccountFull;
 
 /// Adds, if the sum stays within the limit.
-fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), Full> {
+fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), AccountFull> {
     let fits = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= limit);
     let added = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
-    added.map(|_| ()).map_err(|_| Full)
+    added.map(|_| ()).map_err(|_| AccountFull)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -394,8 +399,8 @@ mod tests {
         Principal { user: name.into(), name: name.to_owned(), role, document: None }
     }
 
-    fn accounts() -> Accounts {
-        Accounts::new(1024 * 1024 * 1024)
+    fn accounts() -> MemoryAccounts {
+        MemoryAccounts::new(1024 * 1024 * 1024)
     }
 
     #[test]
@@ -440,7 +445,7 @@ mod tests {
 
     #[test]
     fn everybody_together_holds_no_more_than_the_ceiling() {
-        let accounts = Accounts::new(1_000);
+        let accounts = MemoryAccounts::new(1_000);
         let ana = accounts.of(&person("ana", Role::Editor));
         let ben = accounts.of(&person("ben", Role::Editor));
         let held = (ana.wait(600).unwrap(), ben.send(400).unwrap());

@@ -3,34 +3,34 @@
 use std::sync::Arc;
 
 use super::session::ClientSession;
-use super::transport::{RequestTurn, Transport};
+use super::transport::{ConnectionTransport, RequestTurn};
 
 /// A request's connection, and that the request is being answered until this is dropped; found in the request's
 /// extensions.
 #[derive(Debug)]
-pub struct Arrival {
+pub struct ConnectionArrival {
     /// The connection.
-    pub transport: Arc<Transport>,
+    pub transport: Arc<ConnectionTransport>,
     _turn: RequestTurn,
 }
 
-impl Arrival {
+impl ConnectionArrival {
     /// A request begins; called before anything after its head is read.
-    pub fn begin(transport: &Arc<Transport>) -> Self {
+    pub fn begin(transport: &Arc<ConnectionTransport>) -> Self {
         Self { transport: Arc::clone(transport), _turn: transport.begin_request() }
     }
 }
 
 /// A client of long polling, while an answer for it is on its way: when the client ends, so does the connection.
 #[derive(Debug)]
-pub struct Carried {
+pub struct CarriedConnection {
     session: Arc<ClientSession>,
-    arrival: Arc<Arrival>,
+    arrival: Arc<ConnectionArrival>,
 }
 
-impl Carried {
+impl CarriedConnection {
     /// The answer to this request is for this client.
-    pub fn new(session: Arc<ClientSession>, arrival: Arc<Arrival>) -> Self {
+    pub fn new(session: Arc<ClientSession>, arrival: Arc<ConnectionArrival>) -> Self {
         session.attach(&arrival.transport);
         Self { session, arrival }
     }
@@ -41,7 +41,7 @@ impl Carried {
     }
 }
 
-impl Drop for Carried {
+impl Drop for CarriedConnection {
     fn drop(&mut self) {
         self.session.detach(&self.arrival.transport);
     }

@@ -22,7 +22,7 @@ pub(super) enum FrameKind {
 
 /// A frame whose header is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct FrameHeader {
     pub(super) kind: FrameKind,
     /// Whether it is the last of its message.
     pub(super) is_final: bool,
@@ -34,13 +34,13 @@ pub(super) struct Frame {
 
 /// What the bytes told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Observed {
+pub(super) enum FrameEvent {
     /// A header is complete; nothing is known of the payload yet.
-    Begun(Frame),
+    Begun(FrameHeader),
     /// The first [`BEGINNING`] bytes of a payload have passed, or all of a shorter one.
-    Recognised(Frame),
+    Recognised(FrameHeader),
     /// The last byte of the payload has passed.
-    Ended(Frame),
+    Ended(FrameHeader),
 }
 
 /// Follows the frames of one direction. Bytes may come in pieces of any size.
@@ -49,13 +49,13 @@ pub(super) struct FrameObserver {
     header: [u8; LONGEST_HEADER],
     /// Bytes of the header that have come.
     known: usize,
-    current: Option<Current>,
+    current: Option<CurrentFrame>,
 }
 
 /// A frame whose payload is passing.
 #[derive(Clone, Copy, Debug)]
-struct Current {
-    frame: Frame,
+struct CurrentFrame {
+    frame: FrameHeader,
     mask: [u8; 4],
     /// Bytes of the payload that have passed.
     passed: u64,
@@ -68,14 +68,14 @@ impl FrameObserver {
     }
 
     /// Follows `bytes`, and tells what they complete, in order.
-    pub(super) fn observe(&mut self, mut bytes: &[u8], mut tell: impl FnMut(Observed)) {
+    pub(super) fn observe(&mut self, mut bytes: &[u8], mut tell: impl FnMut(FrameEvent)) {
         loop {
             if let Some(current) = &mut self.current {
                 bytes = current.pass(bytes, &mut tell);
                 if current.passed < current.frame.length {
                     return;
                 }
-                tell(Observed::Ended(current.frame));
+                tell(FrameEvent::Ended(current.frame));
                 self.current = None;
             }
             let [first, rest @ ..] = bytes else { return };
@@ -83,16 +83,16 @@ impl FrameObserver {
             self.header[self.known] = *first;
             self.known += 1;
             if self.known == header_length(&self.header[..self.known]) {
-                let current = Current::read(&self.header[..self.known]);
+                let current = CurrentFrame::read(&self.header[..self.known]);
                 self.known = 0;
-                tell(Observed::Begun(current.frame));
+                tell(FrameEvent::Begun(current.frame));
                 self.current = Some(current);
             }
         }
     }
 }
 
-impl Current {
+impl CurrentFrame {
     /// A complete header.
     fn read(header: &[u8]) -> Self {
         let (first, second) = (header[0], header[1]);
@@ -114,11 +114,15 @@ impl Current {
             _ => FrameKind::Other,
         };
         let is_final = first & 0x80 != 0;
-        Self { frame: Frame { kind, is_final, length, beginning: [0; BEGINNING] }, mask, passed: 0 }
+        Self {
+            frame: FrameHeader { kind, is_final, length, beginning: [0; BEGINNING] },
+            mask,
+            passed: 0,
+        }
     }
 
     /// Lets what belongs to this payload pass; the rest is returned.
-    fn pass<'a>(&mut self, bytes: &'a [u8], tell: &mut impl FnMut(Observed)) -> &'a [u8] {
+    fn pass<'a>(&mut self, bytes: &'a [u8], tell: &mut impl FnMut(FrameEvent)) -> &'a [u8] {
         let left = self.frame.length - self.passed;
         let now = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let recognised_at = self.frame.length.min(BEGINNING as u64);
@@ -131,7 +135,7 @@ impl Current {
         }
         self.passed += now as u64;
         if !was_recognised && self.passed >= recognised_at {
-            tell(Observed::Recognised(self.frame));
+            tell(FrameEvent::Recognised(self.frame));
         }
         &bytes[now..]
     }
@@ -174,7 +178,7 @@ mod tests {
         bytes
     }
 
-    fn observed(pieces: &[&[u8]]) -> Vec<Observed> {
+    fn observed(pieces: &[&[u8]]) -> Vec<FrameEvent> {
         let (mut observer, mut told) = (FrameObserver::new(), Vec::new());
         for piece in pieces {
             observer.observe(piece, |it| told.push(it));
@@ -182,10 +186,10 @@ mod tests {
         told
     }
 
-    fn ended(told: &[Observed]) -> Vec<(FrameKind, bool, u64, [u8; 2])> {
+    fn ended(told: &[FrameEvent]) -> Vec<(FrameKind, bool, u64, [u8; 2])> {
         let ended = told.iter().filter_map(|it| match it {
-            Observed::Ended(it) => Some((it.kind, it.is_final, it.length, it.beginning)),
-            Observed::Begun(_) | Observed::Recognised(_) => None,
+            FrameEvent::Ended(it) => Some((it.kind, it.is_final, it.length, it.beginning)),
+            FrameEvent::Begun(_) | FrameEvent::Recognised(_) => None,
         });
         ended.collect()
     }
@@ -211,7 +215,7 @@ mod tests {
     fn a_header_is_told_before_its_payload_comes() {
         let bytes = frame(0x82, Some(MASK), &vec![7; 70_000]);
         let told = observed(&[&bytes[..14]]);
-        let [Observed::Begun(begun)] = told.as_slice() else { panic!("{told:?}") };
+        let [FrameEvent::Begun(begun)] = told.as_slice() else { panic!("{told:?}") };
         assert_eq!((begun.kind, begun.length), (FrameKind::Binary, 70_000));
         assert!(observed(&[&bytes[..13]]).is_empty());
     }
@@ -253,7 +257,10 @@ mod tests {
         bytes.extend(MASK);
         bytes.extend([1; 100]);
         let told = observed(&[&bytes]);
-        assert!(matches!(told[0], Observed::Begun(Frame { length: u64::MAX, .. })), "{told:?}");
+        assert!(
+            matches!(told[0], FrameEvent::Begun(FrameHeader { length: u64::MAX, .. })),
+            "{told:?}"
+        );
         assert!(ended(&told).is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! Connections, and what is held in memory for them.
 //!
-//! Every accepted TCP connection is a [`Transport`], wrapped in an [`ObservedStream`] that can be ended from outside
+//! Every accepted TCP connection is a [`ConnectionTransport`], wrapped in an [`ObservedStream`] that can be ended from outside
 //! and sees how long WebSocket frames are before they are buffered. Every socket.io client is a [`ClientSession`],
-//! which counts what waits to be sent. Bytes are counted in [`Accounts`]: for each person, for everybody who has not
-//! shown a token yet, and for the whole server. [`Connections`] knows them all and ends those that are overdue.
+//! which counts what waits to be sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not
+//! shown a token yet, and for the whole server. [`ConnectionRegistry`] knows them all and ends those that are overdue.
 
 mod account;
 mod arrival;
@@ -13,12 +13,12 @@ mod session;
 mod stream;
 mod transport;
 
-pub use account::{Accounts, HeldBytes, NoRoom, PersonAccount, RequestOwner};
-pub use arrival::{Arrival, Carried};
-pub use registry::{Connections, Limits, TooManySessions};
-pub use session::{ClientSession, Overflow};
+pub use account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount, RequestOwner};
+pub use arrival::{CarriedConnection, ConnectionArrival};
+pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
+pub use session::{ClientSession, QueueOverflow};
 pub use stream::ObservedStream;
-pub use transport::Transport;
+pub use transport::ConnectionTransport;
 
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;

@@ -11,9 +11,9 @@ use tokio::time::MissedTickBehavior;
 use crate::who::Principal;
 
 use super::EndReason;
-use super::account::{Accounts, HeldBytes, NoRoom, PersonAccount};
+use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 use super::session::ClientSession;
-use super::transport::Transport;
+use super::transport::ConnectionTransport;
 
 /// Connections that have not shown a token, all together.
 const UNKNOWN_CONNECTIONS: usize = 1_024;
@@ -30,7 +30,7 @@ const SWEEP: Duration = Duration::from_millis(500);
 
 /// How much the server may hold.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// Bytes for all connections together.
     pub memory: usize,
     /// Files and connections that the system lets this process open; `None`: it sets no limit.
@@ -39,26 +39,26 @@ pub struct Limits {
 
 /// All connections and clients. Clones are the same.
 #[derive(Clone, Debug)]
-pub struct Connections(Arc<Registry>);
+pub struct ConnectionRegistry(Arc<RegistryState>);
 
 #[derive(Debug)]
-struct Registry {
-    accounts: Accounts,
+struct RegistryState {
+    accounts: MemoryAccounts,
     /// For everybody who has not shown a token.
     unknown: Arc<PersonAccount>,
     began: Instant,
     most: usize,
     most_unknown: usize,
     numbers: AtomicU64,
-    transports: Mutex<Transports>,
+    transports: Mutex<TransportTable>,
     /// Clients by the name of their engine.io session: all that poll, others once they have shown a token.
     sessions: Mutex<HashMap<String, Weak<ClientSession>>>,
     unknown_sessions: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Transports {
-    all: BTreeMap<u64, Weak<Transport>>,
+struct TransportTable {
+    all: BTreeMap<u64, Weak<ConnectionTransport>>,
     /// Those that have not shown a token, the oldest first, and where they come from.
     unknown: BTreeMap<u64, IpAddr>,
     by_address: HashMap<IpAddr, usize>,
@@ -72,7 +72,7 @@ pub struct TooManySessions;
 /// A connection's entry, until it is dropped.
 #[derive(Debug)]
 pub(super) struct TransportPlace {
-    registry: Arc<Registry>,
+    registry: Arc<RegistryState>,
     number: u64,
     peer: IpAddr,
 }
@@ -80,21 +80,21 @@ pub(super) struct TransportPlace {
 /// A client's name, until it is dropped.
 #[derive(Debug)]
 pub(super) struct SessionPlace {
-    registry: Arc<Registry>,
+    registry: Arc<RegistryState>,
     name: String,
 }
 
 /// A place among the clients that have not shown a token, until it is dropped.
 #[derive(Debug)]
-pub(super) struct UnknownPlace(Arc<Registry>);
+pub(super) struct UnknownPlace(Arc<RegistryState>);
 
-impl Connections {
+impl ConnectionRegistry {
     /// There are none yet.
-    pub fn new(limits: Limits) -> Self {
-        let accounts = Accounts::new(limits.memory);
+    pub fn new(limits: ConnectionLimits) -> Self {
+        let accounts = MemoryAccounts::new(limits.memory);
         // A quarter is left for documents, files and other programs.
         let most = limits.open_files.map_or(MOST_CONNECTIONS, |files| (files / 4 * 3).max(16));
-        Self(Arc::new(Registry {
+        Self(Arc::new(RegistryState {
             unknown: accounts.unknown(),
             accounts,
             began: Instant::now(),
@@ -108,17 +108,17 @@ impl Connections {
     }
 
     /// What is held in memory.
-    pub fn accounts(&self) -> &Accounts {
+    pub fn accounts(&self) -> &MemoryAccounts {
         &self.0.accounts
     }
 
     /// A connection was accepted. The oldest unknown ones make room for it; if everybody is known and there are as
     /// many as there may be, it is ended itself.
-    pub fn accept(&self, peer: IpAddr) -> Arc<Transport> {
+    pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
         let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
         let peer = network(peer);
         let place = TransportPlace { registry: Arc::clone(&self.0), number, peer };
-        let transport = Arc::new(Transport::new(place));
+        let transport = Arc::new(ConnectionTransport::new(place));
         let mut transports = self.0.transports();
         let crowded = transports.all.len() >= self.0.most;
         let unknown = transports.unknown.len() >= self.0.most_unknown;
@@ -142,7 +142,7 @@ impl Connections {
     }
 
     /// A client that polls, if there may be one more that has not shown a token; to be named by
-    /// [`Connections::name`].
+    /// [`ConnectionRegistry::name`].
     pub fn polling_client(&self) -> Result<Arc<ClientSession>, TooManySessions> {
         let add = |count: usize| (count < UNKNOWN_SESSIONS).then_some(count + 1);
         let counter = &self.0.unknown_sessions;
@@ -234,12 +234,12 @@ impl Connections {
     }
 }
 
-impl Registry {
+impl RegistryState {
     fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn transports(&self) -> MutexGuard<'_, Transports> {
+    fn transports(&self) -> MutexGuard<'_, TransportTable> {
         // The entries are whole between any two statements.
         self.transports.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -249,7 +249,7 @@ impl Registry {
     }
 
     /// Taken out of the lock first: a connection that ends looks for its own entry.
-    fn every_transport(&self) -> Vec<Arc<Transport>> {
+    fn every_transport(&self) -> Vec<Arc<ConnectionTransport>> {
         self.transports().all.values().filter_map(Weak::upgrade).collect()
     }
 
@@ -267,7 +267,7 @@ impl Registry {
     }
 }
 
-impl Transports {
+impl TransportTable {
     fn add_unknown(&mut self, number: u64, peer: IpAddr) {
         if self.unknown.insert(number, peer).is_none() {
             *self.by_address.entry(peer).or_default() += 1;
@@ -285,7 +285,7 @@ impl Transports {
     }
 
     /// The oldest that has not shown a token, from this address or any; it counts no more.
-    fn oldest_unknown(&mut self, from: Option<IpAddr>) -> Option<Arc<Transport>> {
+    fn oldest_unknown(&mut self, from: Option<IpAddr>) -> Option<Arc<ConnectionTransport>> {
         loop {
             let mut unknown = self.unknown.iter();
             let fits = |(_, peer): &(&u64, &IpAddr)| from.is_none_or(|from| **peer == from);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::account::{HeldBytes, NoRoom, PersonAccount};
 use super::registry::{SessionPlace, UnknownPlace};
-use super::transport::Transport;
+use super::transport::ConnectionTransport;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
@@ -28,13 +28,13 @@ const MESSAGES_BEFORE_TOKEN: u32 = 16;
 /// One socket.io client.
 #[derive(Debug)]
 pub struct ClientSession {
-    queue: Mutex<Queue>,
+    queue: Mutex<OutgoingQueue>,
     /// Fires whenever a message was sent.
     sent: Notify,
     /// Who it is, once a token was shown.
     person: OnceLock<Arc<PersonAccount>>,
     /// What it sent before that.
-    early: Mutex<Early>,
+    early: Mutex<EarlyWrites>,
     /// Fires when it is over.
     ended: CancellationToken,
     /// Fires when the server ended it against its will.
@@ -42,7 +42,7 @@ pub struct ClientSession {
     /// Bytes of buffers that its connections keep after their largest messages; `None` once it is over.
     kept: Mutex<Option<usize>>,
     /// The connections that carry it now.
-    transports: Mutex<Vec<Weak<Transport>>>,
+    transports: Mutex<Vec<Weak<ConnectionTransport>>>,
     /// Where it is known by its name.
     place: Mutex<Option<SessionPlace>>,
     /// Its place among those who have not shown a token.
@@ -51,7 +51,7 @@ pub struct ClientSession {
 
 /// Messages that are not sent yet, in order.
 #[derive(Debug, Default)]
-struct Queue {
+struct OutgoingQueue {
     lengths: VecDeque<usize>,
     /// The sum of them.
     bytes: usize,
@@ -64,14 +64,14 @@ struct Queue {
 /// What a client sent that has not shown a token. It is counted until the token comes, for each message may be answered
 /// by a packet that nobody counts.
 #[derive(Debug, Default)]
-struct Early {
+struct EarlyWrites {
     messages: u32,
     held: Option<HeldBytes>,
 }
 
 /// Why a message cannot wait to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overflow {
+pub enum QueueOverflow {
     /// The client has ended.
     Ended,
     /// Too much waits for this client.
@@ -168,20 +168,20 @@ impl ClientSession {
     /// # Errors
     ///
     /// Where the message would be too much; then it must not be handed over.
-    pub fn queue(&self, length: usize) -> Result<(), Overflow> {
-        let Some(person) = self.person() else { return Err(Overflow::Ended) };
+    pub fn queue(&self, length: usize) -> Result<(), QueueOverflow> {
+        let Some(person) = self.person() else { return Err(QueueOverflow::Ended) };
         let bytes = length + MESSAGE_OVERHEAD;
         let mut queue = lock(&self.queue);
         if queue.given_up.is_some() {
-            return Err(Overflow::Ended);
+            return Err(QueueOverflow::Ended);
         }
         let largest = queue.largest.max(bytes);
         if (queue.bytes + bytes).saturating_sub(largest) > SESSION_BYTES {
-            return Err(Overflow::Session);
+            return Err(QueueOverflow::Session);
         }
         person.queue(bytes).map_err(|full| match full {
-            NoRoom::Person => Overflow::Person,
-            NoRoom::Server => Overflow::Server,
+            NoRoom::Person => QueueOverflow::Person,
+            NoRoom::Server => QueueOverflow::Server,
         })?;
         queue.lengths.push_back(bytes);
         queue.bytes += bytes;
@@ -308,7 +308,7 @@ impl ClientSession {
     }
 
     /// A connection carries it from now on.
-    pub(super) fn attach(&self, transport: &Arc<Transport>) {
+    pub(super) fn attach(&self, transport: &Arc<ConnectionTransport>) {
         lock(&self.transports).push(Arc::downgrade(transport));
         if self.is_ended() {
             transport.end(EndReason::Closed);
@@ -316,14 +316,14 @@ impl ClientSession {
     }
 
     /// A connection no longer carries it.
-    pub(super) fn detach(&self, transport: &Transport) {
+    pub(super) fn detach(&self, transport: &ConnectionTransport) {
         lock(&self.transports).retain(|known| {
             let known = known.upgrade();
             known.is_some_and(|it| !std::ptr::eq(Arc::as_ptr(&it), transport))
         });
     }
 
-    fn transports(&self) -> Vec<Arc<Transport>> {
+    fn transports(&self) -> Vec<Arc<ConnectionTransport>> {
         lock(&self.transports).iter().filter_map(Weak::upgrade).collect()
     }
 }
@@ -349,10 +349,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connections::{Connections, Limits};
+    use crate::connections::{ConnectionLimits, ConnectionRegistry};
     use crate::who::{Principal, Role};
 
-    fn client(connections: &Connections, name: &str) -> Arc<ClientSession> {
+    fn client(connections: &ConnectionRegistry, name: &str) -> Arc<ClientSession> {
         let (user, role) = ("ana".into(), Role::Viewer);
         let person = Principal { user, name: "Ana".to_owned(), role, document: None };
         let session = connections.websocket_client();
@@ -360,8 +360,8 @@ mod tests {
         session
     }
 
-    fn connections() -> Connections {
-        Connections::new(Limits { memory: 1 << 30, open_files: None })
+    fn connections() -> ConnectionRegistry {
+        ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None })
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
         assert!(!session.is_busy());
         session.queue(BUSY_BYTES).unwrap();
         assert!(session.is_busy());
-        assert_eq!(session.queue(SESSION_BYTES), Err(Overflow::Session));
+        assert_eq!(session.queue(SESSION_BYTES), Err(QueueOverflow::Session));
         // The largest is sent, what is left is less than it was.
         session.message_sent();
         assert!(!session.is_busy());
@@ -390,12 +390,12 @@ mod tests {
             slow.queue(SESSION_BYTES / 2).unwrap();
         }
         clients[0].queue(SESSION_BYTES / 2 - 1_000).unwrap();
-        assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(Overflow::Person));
+        assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(QueueOverflow::Person));
         let slower = healthy.slower_sibling(100).expect("there is one");
         assert!(Arc::ptr_eq(&slower, &clients[0]));
         slower.end(EndReason::TooSlow);
         assert_eq!(healthy.queue(100), Ok(()));
-        assert_eq!(slower.queue(1), Err(Overflow::Ended));
+        assert_eq!(slower.queue(1), Err(QueueOverflow::Ended));
         let held = connections.accounts().held();
         assert!(held > SESSION_BYTES, "still in memory: {held}");
         drop((slower, clients));
@@ -410,7 +410,7 @@ mod tests {
         let count = |bytes| connections.hold_unknown(bytes);
         assert_eq!(session.hold_early(UNKNOWN_MESSAGE_BYTES, count), Ok(()));
         assert_eq!(session.hold_early(1, count), Err(NoRoom::Person));
-        assert_eq!(session.queue(1), Err(Overflow::Ended));
+        assert_eq!(session.queue(1), Err(QueueOverflow::Ended));
         let allowed = (0..100).filter(|_| session.may_send_early()).count();
         assert_eq!(allowed, MESSAGES_BEFORE_TOKEN as usize);
     }

@@ -10,36 +10,36 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::EndReason;
 use super::account::HeldBytes;
-use super::frames::{Frame, FrameKind, FrameObserver, Observed};
+use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::session::ClientSession;
-use super::transport::Transport;
+use super::transport::ConnectionTransport;
 
 /// Messages up to this many bytes are not counted while they arrive: the buffers of the connection hold them.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
 /// Buffers up to this many bytes are not counted as kept.
 const SMALL_BUFFER_BYTES: u64 = 64 * 1024;
 
-/// A stream that can be ended by its [`Transport`], and tells it what passes.
+/// A stream that can be ended by its [`ConnectionTransport`], and tells it what passes.
 ///
 /// While HTTP is spoken, a read never goes beyond the end of a request's head. So when the protocol is switched
 /// nothing has been read of what follows, and the frames are followed from the first byte.
 #[derive(Debug)]
 pub struct ObservedStream<S> {
     inner: S,
-    transport: Arc<Transport>,
-    incoming: Incoming,
-    outgoing: Outgoing,
+    transport: Arc<ConnectionTransport>,
+    incoming: IncomingSide,
+    outgoing: OutgoingSide,
     /// Read, but not handed over: what follows the end of a head.
     kept: BytesMut,
 }
 
 /// A buffer of the WebSocket, which stays as large as its largest frame was.
 #[derive(Debug, Default)]
-struct Buffer {
+struct ReadBuffer {
     bytes: usize,
 }
 
-impl Buffer {
+impl ReadBuffer {
     /// A frame of this length passes.
     fn grow(&mut self, session: &ClientSession, length: u64) {
         let bytes = usize::try_from(length).unwrap_or(usize::MAX);
@@ -51,17 +51,17 @@ impl Buffer {
 }
 
 #[derive(Debug)]
-enum Incoming {
+enum IncomingSide {
     Http(HeadEnd),
     Frames(IncomingFrames),
 }
 
 #[derive(Debug)]
-enum Outgoing {
+enum OutgoingSide {
     Http,
     /// The answer that switches the protocol.
     Switching(HeadEnd),
-    Frames(FrameObserver, Buffer),
+    Frames(FrameObserver, ReadBuffer),
 }
 
 /// Looks for the empty line at the end of a head. A line may end with a line feed alone; empty lines before a head are
@@ -97,7 +97,7 @@ impl HeadEnd {
 struct IncomingFrames {
     observer: FrameObserver,
     message: IncomingMessage,
-    buffer: Buffer,
+    buffer: ReadBuffer,
 }
 
 /// The message that is arriving.
@@ -116,17 +116,17 @@ impl IncomingFrames {
         Self {
             observer: FrameObserver::new(),
             message: IncomingMessage::new(),
-            buffer: Buffer::default(),
+            buffer: ReadBuffer::default(),
         }
     }
 
-    fn pass(&mut self, transport: &Transport, bytes: &[u8]) -> Result<(), EndReason> {
+    fn pass(&mut self, transport: &ConnectionTransport, bytes: &[u8]) -> Result<(), EndReason> {
         let (message, buffer, mut result) = (&mut self.message, &mut self.buffer, Ok(()));
         self.observer.observe(bytes, |it| {
             if result.is_ok() {
                 result = message.follow(transport, it);
             }
-            if let (Observed::Begun(frame), Ok(()), Some(session)) =
+            if let (FrameEvent::Begun(frame), Ok(()), Some(session)) =
                 (it, result, transport.session())
             {
                 buffer.grow(session, frame.length);
@@ -141,11 +141,15 @@ impl IncomingMessage {
         Self { length: 0, kind: FrameKind::Text, is_recognised: false, held: None }
     }
 
-    fn follow(&mut self, transport: &Transport, observed: Observed) -> Result<(), EndReason> {
+    fn follow(
+        &mut self,
+        transport: &ConnectionTransport,
+        observed: FrameEvent,
+    ) -> Result<(), EndReason> {
         match observed {
-            Observed::Begun(frame) => self.grow(transport, frame),
-            Observed::Recognised(frame) => self.recognise(transport, frame),
-            Observed::Ended(frame) => {
+            FrameEvent::Begun(frame) => self.grow(transport, frame),
+            FrameEvent::Recognised(frame) => self.recognise(transport, frame),
+            FrameEvent::Ended(frame) => {
                 if is_data(frame.kind) && frame.is_final {
                     *self = Self::new();
                 }
@@ -155,7 +159,11 @@ impl IncomingMessage {
     }
 
     /// A further frame declares its length.
-    fn grow(&mut self, transport: &Transport, frame: Frame) -> Result<(), EndReason> {
+    fn grow(
+        &mut self,
+        transport: &ConnectionTransport,
+        frame: FrameHeader,
+    ) -> Result<(), EndReason> {
         match frame.kind {
             FrameKind::Text | FrameKind::Binary => self.kind = frame.kind,
             FrameKind::Continuation => {}
@@ -182,7 +190,11 @@ impl IncomingMessage {
     }
 
     /// The first bytes of a frame tell what it is.
-    fn recognise(&mut self, transport: &Transport, frame: Frame) -> Result<(), EndReason> {
+    fn recognise(
+        &mut self,
+        transport: &ConnectionTransport,
+        frame: FrameHeader,
+    ) -> Result<(), EndReason> {
         if !is_data(frame.kind) || self.is_recognised {
             return Ok(());
         }
@@ -202,36 +214,36 @@ fn is_data(kind: FrameKind) -> bool {
 }
 
 /// Whether a frame holds an event or an acknowledgement: what [`ClientSession::queue`] counted.
-fn is_counted(frame: Frame) -> bool {
+fn is_counted(frame: FrameHeader) -> bool {
     frame.kind == FrameKind::Text && matches!(&frame.beginning, b"42" | b"43")
 }
 
 impl<S> ObservedStream<S> {
     /// A stream of this connection.
-    pub fn new(inner: S, transport: Arc<Transport>) -> Self {
-        let incoming = Incoming::Http(HeadEnd::default());
-        Self { inner, transport, incoming, outgoing: Outgoing::Http, kept: BytesMut::new() }
+    pub fn new(inner: S, transport: Arc<ConnectionTransport>) -> Self {
+        let incoming = IncomingSide::Http(HeadEnd::default());
+        Self { inner, transport, incoming, outgoing: OutgoingSide::Http, kept: BytesMut::new() }
     }
 
     /// How many of the bytes that were read may be handed over.
     fn admit(&mut self, bytes: &[u8]) -> Result<usize, EndReason> {
-        if self.transport.is_upgraded() && matches!(self.incoming, Incoming::Http(_)) {
-            self.incoming = Incoming::Frames(IncomingFrames::new());
+        if self.transport.is_upgraded() && matches!(self.incoming, IncomingSide::Http(_)) {
+            self.incoming = IncomingSide::Frames(IncomingFrames::new());
         }
         match &mut self.incoming {
             // A body, or what a client sends before it has its answer.
-            Incoming::Http(_) if self.transport.is_answering() => {
+            IncomingSide::Http(_) if self.transport.is_answering() => {
                 self.transport.has_read_head(false);
                 Ok(bytes.len())
             }
-            Incoming::Http(head) => {
+            IncomingSide::Http(head) => {
                 let end = head.find(bytes);
                 self.transport.has_read_head(end.is_some());
                 let admitted = end.unwrap_or(bytes.len());
                 self.transport.count_head(admitted).map_err(|_| EndReason::ArrivingTooMuch)?;
                 Ok(admitted)
             }
-            Incoming::Frames(frames) => {
+            IncomingSide::Frames(frames) => {
                 frames.pass(&self.transport, bytes)?;
                 Ok(bytes.len())
             }
@@ -245,15 +257,15 @@ impl<S> ObservedStream<S> {
             return;
         }
         let mut bytes = bytes;
-        if let Outgoing::Http = self.outgoing {
-            self.outgoing = Outgoing::Switching(HeadEnd::default());
+        if let OutgoingSide::Http = self.outgoing {
+            self.outgoing = OutgoingSide::Switching(HeadEnd::default());
         }
-        if let Outgoing::Switching(head) = &mut self.outgoing {
+        if let OutgoingSide::Switching(head) = &mut self.outgoing {
             let Some(end) = head.find(bytes) else { return };
             bytes = &bytes[end..];
-            self.outgoing = Outgoing::Frames(FrameObserver::new(), Buffer::default());
+            self.outgoing = OutgoingSide::Frames(FrameObserver::new(), ReadBuffer::default());
         }
-        if let (Outgoing::Frames(observer, buffer), Some(session)) =
+        if let (OutgoingSide::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())
         {
             observer.observe(bytes, |it| sent(session, buffer, it));
@@ -261,11 +273,11 @@ impl<S> ObservedStream<S> {
     }
 }
 
-fn sent(session: &ClientSession, buffer: &mut Buffer, observed: Observed) {
+fn sent(session: &ClientSession, buffer: &mut ReadBuffer, observed: FrameEvent) {
     match observed {
-        Observed::Begun(frame) => buffer.grow(session, frame.length),
-        Observed::Ended(frame) if is_counted(frame) => session.message_sent(),
-        Observed::Recognised(_) | Observed::Ended(_) => {}
+        FrameEvent::Begun(frame) => buffer.grow(session, frame.length),
+        FrameEvent::Ended(frame) if is_counted(frame) => session.message_sent(),
+        FrameEvent::Recognised(_) | FrameEvent::Ended(_) => {}
     }
 }
 
@@ -412,14 +424,17 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
     use super::*;
-    use crate::connections::{Arrival, Connections, Limits};
+    use crate::connections::{ConnectionArrival, ConnectionLimits, ConnectionRegistry};
     use crate::who::{Principal, Role};
 
     const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
 
     /// A connection, and the client's end of it.
-    fn connection() -> (Connections, Arc<Transport>, ObservedStream<DuplexStream>, DuplexStream) {
-        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+    fn connection()
+    -> (ConnectionRegistry, Arc<ConnectionTransport>, ObservedStream<DuplexStream>, DuplexStream)
+    {
+        let connections =
+            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
         let transport = connections.accept([127, 0, 0, 1].into());
         let (server, client) = tokio::io::duplex(1 << 20);
         let stream = ObservedStream::new(server, Arc::clone(&transport));
@@ -458,7 +473,7 @@ mod tests {
         client.write_all(HEAD).await.unwrap();
         assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
         // While this one is being answered, the next comes with what is to be frames.
-        let answering = Arrival::begin(&transport);
+        let answering = ConnectionArrival::begin(&transport);
         client.write_all(&[HEAD, &message("40{}")].concat()).await.unwrap();
         assert!(stream.read(&mut buffer).await.unwrap() > HEAD.len());
         drop(answering);
@@ -508,7 +523,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_viewers_connections_keep_few_large_buffers() {
-        let connections = Connections::new(Limits { memory: 1 << 30, open_files: None });
+        let connections =
+            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
         let sessions: Vec<_> = (0..12).map(|_| connections.websocket_client()).collect();
         for (number, session) in sessions.iter().enumerate() {
             connections.admit(session, number.to_string(), &person(Role::Viewer)).unwrap();

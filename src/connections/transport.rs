@@ -26,7 +26,7 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// One accepted TCP connection.
 #[derive(Debug)]
-pub struct Transport {
+pub struct ConnectionTransport {
     place: TransportPlace,
     ended: AtomicBool,
     reader: AtomicWaker,
@@ -54,9 +54,9 @@ pub struct Transport {
 
 /// A request that is being answered, until the answer was handed over or given up.
 #[derive(Debug)]
-pub struct RequestTurn(Arc<Transport>);
+pub struct RequestTurn(Arc<ConnectionTransport>);
 
-impl Transport {
+impl ConnectionTransport {
     pub(super) fn new(place: TransportPlace) -> Self {
         let now_ms = place.now_ms();
         Self {

@@ -13,7 +13,7 @@ use super::text::{PositionError, Text, normalize_breaks, utf16_len};
 
 /// What a change may be at most; beyond it a client is refused, not served slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ChangeLimits {
     /// Sections of one change set.
     pub max_sections: usize,
     /// UTF-16 units inserted by one change set.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub max_length: usize,
 }
 
-impl Limits {
+impl ChangeLimits {
     /// Only what the representation itself can hold.
     pub const NONE: Self =
         Self { max_sections: usize::MAX, max_inserted: MAX_UNITS, max_length: MAX_UNITS };
@@ -95,7 +95,7 @@ pub enum ChangeError {
 
 /// One replacement in a text: `[from, to)` becomes `insert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     /// Start in UTF-16 units.
     pub from: usize,
     /// End in UTF-16 units; equal to `from` for an insertion.
@@ -122,14 +122,14 @@ pub struct ChangedRange<'a> {
 /// A change from one text to another, as sections over the whole old text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<ChangeSection>,
     /// Inserted text of all sections, one after the other.
     pub(super) inserted: String,
 }
 
 /// `len` units of the old text are kept (`ins == KEEP`) or replaced by `ins` units, which take `bytes` bytes of the inserted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Section {
+pub(super) struct ChangeSection {
     pub len: u32,
     pub ins: i32,
     pub bytes: u32,
@@ -140,7 +140,7 @@ pub(super) const KEEP: i32 = -1;
 
 /// Whether a change becomes part of the section before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
+pub(super) enum SectionJoin {
     /// Only if both keep, both only delete, or both only insert.
     Alike,
     /// Always: both are pieces of the same replacement.
@@ -158,11 +158,11 @@ impl ChangeSet {
     /// The set that makes all `edits`, whose positions are all of the same text of `len` units (`ChangeSet.of`).
     pub fn of<'a>(
         len: usize,
-        edits: impl IntoIterator<Item = &'a Edit>,
+        edits: impl IntoIterator<Item = &'a TextEdit>,
     ) -> Result<Self, ChangeError> {
         let mut total = None;
         let (mut set, mut pos) = (Self::default(), 0);
-        for Edit { from, to, insert } in edits {
+        for TextEdit { from, to, insert } in edits {
             let (from, to, insert) = (*from, *to, normalize_breaks(insert));
             if from > to || to > len {
                 return Err(PositionError::OutOfRange { from, to, len }.into());
@@ -175,7 +175,7 @@ impl ChangeSet {
                 pos = 0;
             }
             set.keep(from - pos);
-            set.change(to - from, &insert, Join::Alike);
+            set.change(to - from, &insert, SectionJoin::Alike);
             pos = to;
         }
         match total {
@@ -215,7 +215,11 @@ impl ChangeSet {
     }
 
     /// As [`Self::apply`], unless the text would grow past the limit.
-    pub(super) fn apply_within(&self, text: &mut Text, limits: &Limits) -> Result<(), ChangeError> {
+    pub(super) fn apply_within(
+        &self,
+        text: &mut Text,
+        limits: &ChangeLimits,
+    ) -> Result<(), ChangeError> {
         let new_len = self.new_len();
         if new_len > limits.max_length && new_len > text.len() {
             return Err(ChangeError::TooLong { max: limits.max_length });
@@ -228,14 +232,14 @@ impl ChangeSet {
         self.starts_from(before.len())?;
         let (mut sections, mut inserted) = (Vec::with_capacity(self.sections.len()), String::new());
         let mut pos = 0;
-        for &Section { len, ins, bytes } in &self.sections {
+        for &ChangeSection { len, ins, bytes } in &self.sections {
             let end = pos + len as usize;
             sections.push(if ins == KEEP {
-                Section { len, ins, bytes }
+                ChangeSection { len, ins, bytes }
             } else {
                 let deleted = before.slice(pos..end)?;
                 inserted.push_str(&deleted);
-                Section {
+                ChangeSection {
                     len: ins.cast_unsigned(),
                     ins: len.cast_signed(),
                     bytes: deleted.len() as u32,
@@ -292,28 +296,28 @@ impl ChangeSet {
     /// Adds a stretch that stays as it is (`addSection` with -1).
     pub(super) fn keep(&mut self, len: usize) {
         if len > 0 {
-            self.add(Section { len: len as u32, ins: KEEP, bytes: 0 }, Join::Alike);
+            self.add(ChangeSection { len: len as u32, ins: KEEP, bytes: 0 }, SectionJoin::Alike);
         }
     }
 
     /// Adds a change of `len` units to the text `insert` (`addSection` and `addInsert`).
-    pub(super) fn change(&mut self, len: usize, insert: &str, join: Join) {
+    pub(super) fn change(&mut self, len: usize, insert: &str, join: SectionJoin) {
         let units = utf16_len(insert) as u32;
         self.change_measured(len as u32, units.cast_signed(), insert, join);
     }
 
     /// As [`Self::change`], when the length of `insert` in UTF-16 units, `ins`, is known already.
-    pub(super) fn change_measured(&mut self, len: u32, ins: i32, insert: &str, join: Join) {
+    pub(super) fn change_measured(&mut self, len: u32, ins: i32, insert: &str, join: SectionJoin) {
         if len > 0 || ins > 0 {
             self.inserted.push_str(insert);
-            self.add(Section { len, ins, bytes: insert.len() as u32 }, join);
+            self.add(ChangeSection { len, ins, bytes: insert.len() as u32 }, join);
         }
     }
 
-    fn add(&mut self, new: Section, join: Join) {
+    fn add(&mut self, new: ChangeSection, join: SectionJoin) {
         match self.sections.last_mut() {
             Some(last) if new.ins == KEEP && last.ins == KEEP => last.len += new.len,
-            Some(last) if join == Join::Always || last.is_alike(new) => {
+            Some(last) if join == SectionJoin::Always || last.is_alike(new) => {
                 last.len += new.len;
                 last.ins += new.ins;
                 last.bytes += new.bytes;
@@ -327,12 +331,12 @@ impl ChangeSet {
         self.keep(len - pos);
         match total {
             None => Ok(self),
-            Some(total) => total.compose(&self.map(&total, super::Order::After)?),
+            Some(total) => total.compose(&self.map(&total, super::MapOrder::After)?),
         }
     }
 }
 
-impl Section {
+impl ChangeSection {
     /// Length in the new text.
     pub fn new_len(self) -> u32 {
         if self.ins == KEEP { self.len } else { self.ins.cast_unsigned() }
@@ -348,11 +352,11 @@ impl Section {
 mod tests {
     use super::*;
 
-    fn edit(from: usize, to: usize, insert: &str) -> Edit {
-        Edit { from, to, insert: insert.into() }
+    fn edit(from: usize, to: usize, insert: &str) -> TextEdit {
+        TextEdit { from, to, insert: insert.into() }
     }
 
-    fn applied(text: &str, edits: &[Edit]) -> String {
+    fn applied(text: &str, edits: &[TextEdit]) -> String {
         let mut text = Text::new(text);
         ChangeSet::of(text.len(), edits).unwrap().apply(&mut text).unwrap();
         text.to_string()

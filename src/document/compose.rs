@@ -1,7 +1,7 @@
 //! One change set after another, as a single set (`composeSets` in codemirror/state `change.ts`).
 
-use super::change::{ChangeError, ChangeSet, Join, KEEP};
-use super::cursor::Cursor;
+use super::change::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::cursor::SectionCursor;
 
 impl ChangeSet {
     /// The set that does what `self` and then `next` do. Fails unless `next` starts where `self` ends.
@@ -17,9 +17,9 @@ impl ChangeSet {
 
 fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, ChangeError> {
     let mut result = ChangeSet::default();
-    let (mut a, mut b) = (Cursor::new(first), Cursor::new(second));
+    let (mut a, mut b) = (SectionCursor::new(first), SectionCursor::new(second));
     // Whether the last section of the result is unfinished: what follows is a piece of the same replacement.
-    let mut join = Join::Alike;
+    let mut join = SectionJoin::Alike;
     while !(a.done() && b.done()) {
         if a.ins == 0 {
             result.change_measured(a.len, 0, "", join);
@@ -56,19 +56,19 @@ fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, Chan
             }
         }
         b.forward(len);
-        let began = join == Join::Always || result.sections.len() > sections;
-        join = if goes_on && began { Join::Always } else { Join::Alike };
+        let began = join == SectionJoin::Always || result.sections.len() > sections;
+        join = if goes_on && began { SectionJoin::Always } else { SectionJoin::Alike };
     }
     Ok(result)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Edit, Limits, Text};
+    use super::super::{ChangeLimits, Text, TextEdit};
     use super::*;
 
     fn set(json: &str) -> ChangeSet {
-        ChangeSet::parse(json, &Limits::NONE).unwrap()
+        ChangeSet::parse(json, &ChangeLimits::NONE).unwrap()
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn splitting_an_inserted_character_is_refused() {
-        let first = ChangeSet::of(0, &[Edit { from: 0, to: 0, insert: "é😀".into() }]).unwrap();
+        let first = ChangeSet::of(0, &[TextEdit { from: 0, to: 0, insert: "é😀".into() }]).unwrap();
         assert!(first.compose(&set("[2,[1]]")).is_err());
         assert_eq!(first.compose(&set("[1,[2]]")).unwrap().to_json(), r#"[[0,"é"]]"#);
     }

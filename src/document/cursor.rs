@@ -1,14 +1,14 @@
 //! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state `change.ts`).
 
-use super::change::{ChangeError, ChangeSet, KEEP, Section};
+use super::change::{ChangeError, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;
 
 /// `ins` past the last section.
 const END: i32 = -2;
 
 /// A place in a change set: the rest of one section.
-pub(super) struct Cursor<'a> {
-    sections: &'a [Section],
+pub(super) struct SectionCursor<'a> {
+    sections: &'a [ChangeSection],
     /// The inserted text after the current section's.
     later: &'a str,
     /// The inserted text of the current section, of which `text_off` bytes have been taken.
@@ -24,7 +24,7 @@ pub(super) struct Cursor<'a> {
     pub number: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> SectionCursor<'a> {
     pub fn new(set: &'a ChangeSet) -> Self {
         let mut cursor = Self {
             sections: &set.sections,
@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
     pub fn next(&mut self) {
         self.off = 0;
         self.text_off = 0;
-        if let Some((&Section { len, ins, bytes }, rest)) = self.sections.split_first() {
+        if let Some((&ChangeSection { len, ins, bytes }, rest)) = self.sections.split_first() {
             (self.len, self.ins, self.sections) = (len, ins, rest);
             (self.text, self.later) = self.later.split_at(bytes as usize);
             self.number += 1;

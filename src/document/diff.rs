@@ -29,9 +29,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::Edit;
+use super::TextEdit;
 
-pub use passages::{Passage, common_ends, passages};
+pub use passages::{ChangedPassage, common_ends, passages};
 
 /// What the comparison may cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +54,7 @@ pub struct DraftPart {
     pub insert: String,
 }
 
-impl From<DraftPart> for Edit {
+impl From<DraftPart> for TextEdit {
     fn from(DraftPart { from, to, base: _, insert }: DraftPart) -> Self {
         Self { from, to, insert }
     }
@@ -77,7 +77,7 @@ impl From<Vec<DraftPart>> for HunkDraft {
 
 /// The changes so far of a text that is still being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SoFar {
+pub struct PartialDraft {
     /// Up to the last block that is complete. They can still change: what follows may show that a block became another one.
     pub hunks: Vec<HunkDraft>,
     /// How many blocks (paragraphs, headings, list items, lines of code) are complete.
@@ -87,11 +87,11 @@ pub struct SoFar {
 /// The changes that turn `old` into a text of which `written` is the beginning.
 ///
 /// The last block may still grow and is left out, and what of `old` comes after is not taken for removed.
-pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> SoFar {
+pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraft {
     let blocks = blocks::blocks(written);
-    let Some(last) = blocks.last() else { return SoFar::default() };
+    let Some(last) = blocks.last() else { return PartialDraft::default() };
     let hunks = diff_whole(old, &written[..last.range.start], limits);
-    let mut hunks = pieces::cut(pieces::Place { before: "", old, after: "" }, hunks);
+    let mut hunks = pieces::cut(pieces::SplitContext { before: "", old, after: "" }, hunks);
     // A removal is known for one only when something stands behind it again.
     let mut end = super::utf16_len(old);
     while let Some(part) = hunks.last_mut().and_then(|hunk| hunk.parts.last_mut()) {
@@ -105,7 +105,7 @@ pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> SoFar {
             hunks.pop();
         }
     }
-    SoFar { hunks, blocks: blocks.len() - 1 }
+    PartialDraft { hunks, blocks: blocks.len() - 1 }
 }
 
 /// The changes that turn `old` into `new`, in order and disjoint; empty if the texts are equal.
@@ -122,7 +122,7 @@ pub fn diff_between(
     after: &str,
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
-    let place = pieces::Place { before, old, after };
+    let place = pieces::SplitContext { before, old, after };
     let hunks = pieces::cut_removed(place, new, diff_whole(old, new, limits));
     pieces::cut(place, hunks)
 }

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::change::{ChangeError, ChangeSet, KEEP, Limits, MAX_UNITS, Section};
-use super::reader::Reader;
+use super::change::{ChangeError, ChangeLimits, ChangeSection, ChangeSet, KEEP, MAX_UNITS};
+use super::reader::JsonReader;
 use super::text::utf16_len;
 
 impl ChangeSet {
     /// Reads a change set that came from outside.
-    pub fn parse(json: &str, limits: &Limits) -> Result<Self, ChangeError> {
+    pub fn parse(json: &str, limits: &ChangeLimits) -> Result<Self, ChangeError> {
         let mut set = Self::default();
         set.parse_into(json, limits)?;
         Ok(set)
@@ -45,10 +45,14 @@ impl ChangeSet {
     }
 
     /// As [`Self::parse`], into a set whose buffers are used again.
-    pub(super) fn parse_into(&mut self, json: &str, limits: &Limits) -> Result<(), ChangeError> {
+    pub(super) fn parse_into(
+        &mut self,
+        json: &str,
+        limits: &ChangeLimits,
+    ) -> Result<(), ChangeError> {
         self.sections.clear();
         self.inserted.clear();
-        let mut reader = Reader::new(json);
+        let mut reader = JsonReader::new(json);
         let (mut old_units, mut inserted_units) = (0, 0);
         reader.expect(b'[', "a change set")?;
         if !reader.take(b']') {
@@ -76,7 +80,7 @@ impl ChangeSet {
         Ok(())
     }
 
-    fn add_canonical(&mut self, new: Section, at: usize) -> Result<(), ChangeError> {
+    fn add_canonical(&mut self, new: ChangeSection, at: usize) -> Result<(), ChangeError> {
         let joins = self.sections.last().is_some_and(|last| last.is_alike(new));
         if joins || new.len == 0 && new.ins <= 0 {
             return Err(ChangeError::NotCanonical { at });
@@ -87,7 +91,7 @@ impl ChangeSet {
 }
 
 /// A change in one place: what typing is. Read without copying if it can be, because nearly every change is one.
-pub(super) struct Typed<'a> {
+pub(super) struct TypedChange<'a> {
     /// Length of the text before the change.
     pub len: usize,
     /// What is replaced.
@@ -98,11 +102,11 @@ pub(super) struct Typed<'a> {
     pub units: usize,
 }
 
-impl<'a> Typed<'a> {
+impl<'a> TypedChange<'a> {
     /// Reads `json` if it is such a change exactly as CodeMirror writes it; nothing is said about other JSON.
     #[inline]
     pub fn read(json: &'a str) -> Option<Self> {
-        let mut reader = Reader::new(json);
+        let mut reader = JsonReader::new(json);
         reader.next(b'[')?;
         let mut from = 0;
         if reader.next(b'[').is_none() {
@@ -162,11 +166,11 @@ fn write_number(json: &mut String, number: u32) {
 mod tests {
     use super::*;
 
-    const SMALL: Limits = Limits { max_sections: 3, max_inserted: 4, max_length: 100 };
+    const SMALL: ChangeLimits = ChangeLimits { max_sections: 3, max_inserted: 4, max_length: 100 };
 
     fn refusal(json: &str) -> ChangeError {
-        assert!(Typed::read(json).is_none(), "{json} passes as typing");
-        match ChangeSet::parse(json, &Limits::NONE) {
+        assert!(TypedChange::read(json).is_none(), "{json} passes as typing");
+        match ChangeSet::parse(json, &ChangeLimits::NONE) {
             Err(error) => error,
             Ok(set) => panic!("{json} was taken as {set:?}"),
         }
@@ -181,14 +185,15 @@ mod tests {
             r#"[[0,"",""]]"#,
             r#"[[4,"\"q\"\\","\u0000\u001f\b\t😀 é"]]"#,
         ] {
-            assert_eq!(ChangeSet::parse(json, &Limits::NONE).unwrap().to_json(), json);
+            assert_eq!(ChangeSet::parse(json, &ChangeLimits::NONE).unwrap().to_json(), json);
         }
     }
 
     #[test]
     fn white_space_and_escapes_are_read_but_not_written() {
         let set =
-            ChangeSet::parse(r#" [ 1 , [ 0 , "\u0041\/\ud83d\ude00" ] ] "#, &Limits::NONE).unwrap();
+            ChangeSet::parse(r#" [ 1 , [ 0 , "\u0041\/\ud83d\ude00" ] ] "#, &ChangeLimits::NONE)
+                .unwrap();
         assert_eq!(set.to_json(), r#"[1,[0,"A/😀"]]"#);
     }
 

@@ -20,10 +20,10 @@ pub struct TailLimits {
 
 /// The tail of the log. Holds every update from `start` to `end`, without gap.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct UpdateLog {
     start: Version,
     end: Version,
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<LogBlock>,
     /// JSON in all blocks.
     bytes: usize,
     limits: TailLimits,
@@ -31,16 +31,16 @@ pub(super) struct Log {
 
 /// Up to [`BLOCK_UPDATES`] updates, one after the other.
 #[derive(Debug, Default)]
-struct Block {
+struct LogBlock {
     /// The version before its first update.
     start: Version,
     json: String,
-    entries: Vec<Entry>,
-    authors: Vec<Author>,
+    entries: Vec<LogEntry>,
+    authors: Vec<LogAuthor>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct LogEntry {
     /// Where its JSON ends; it begins where that of the entry before ends.
     end: usize,
     /// Index into the authors of the block.
@@ -48,20 +48,20 @@ struct Entry {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Author {
+struct LogAuthor {
     client: ClientId,
     origin: Option<Box<str>>,
 }
 
 /// An update where it lies in the log.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Logged<'a> {
+pub(super) struct LoggedUpdate<'a> {
     pub client: &'a ClientId,
     pub changes: &'a str,
     pub origin: Option<&'a str>,
 }
 
-impl Log {
+impl UpdateLog {
     /// An empty log that begins at `start`.
     pub fn new(start: Version, limits: TailLimits) -> Self {
         Self { start, end: start, blocks: VecDeque::new(), bytes: 0, limits }
@@ -84,17 +84,20 @@ impl Log {
 
     /// Memory held by the blocks; origins and client names are not counted.
     pub fn size_bytes(&self) -> usize {
-        let fixed = self.blocks.capacity() * size_of::<Block>();
-        fixed + self.blocks.iter().map(Block::size_bytes).sum::<usize>()
+        let fixed = self.blocks.capacity() * size_of::<LogBlock>();
+        fixed + self.blocks.iter().map(LogBlock::size_bytes).sum::<usize>()
     }
 
     /// The updates after `version`, oldest first; nothing if the log does not hold them all.
-    pub fn since(&self, version: Version) -> Option<impl ExactSizeIterator<Item = Logged<'_>>> {
+    pub fn since(
+        &self,
+        version: Version,
+    ) -> Option<impl ExactSizeIterator<Item = LoggedUpdate<'_>>> {
         (self.start..=self.end).contains(&version).then(|| self.after(version))
     }
 
     /// The updates after `version`, which must be in the log.
-    pub fn after(&self, version: Version) -> impl ExactSizeIterator<Item = Logged<'_>> {
+    pub fn after(&self, version: Version) -> impl ExactSizeIterator<Item = LoggedUpdate<'_>> {
         let mut block = self.blocks.partition_point(|block| block.end() <= version);
         let mut at = self.blocks.get(block).map_or(0, |it| (version.0 - it.start.0) as usize);
         (0..(self.end.0 - version.0) as usize).map(move |_| {
@@ -123,13 +126,13 @@ impl Log {
 
     /// Adds an update.
     pub fn append(&mut self, client: &ClientId, origin: Option<&str>, changes: &str) {
-        if self.blocks.back().is_none_or(Block::is_full) {
+        if self.blocks.back().is_none_or(LogBlock::is_full) {
             self.begin_block();
         }
         if let Some(block) = self.blocks.back_mut() {
             block.json.push_str(changes);
             let author = block.author(client, origin);
-            block.entries.push(Entry { end: block.json.len(), author });
+            block.entries.push(LogEntry { end: block.json.len(), author });
             self.bytes += changes.len();
             self.end = self.end.next();
         }
@@ -157,11 +160,11 @@ impl Log {
             json.reserve(full.json.len().min(BLOCK_BYTES));
         }
         let (entries, authors) = (Vec::new(), Vec::new());
-        self.blocks.push_back(Block { start: self.end, json, entries, authors });
+        self.blocks.push_back(LogBlock { start: self.end, json, entries, authors });
     }
 }
 
-impl Block {
+impl LogBlock {
     fn is_full(&self) -> bool {
         self.entries.len() >= BLOCK_UPDATES || self.json.len() >= BLOCK_BYTES
     }
@@ -179,15 +182,15 @@ impl Block {
 
     fn size_bytes(&self) -> usize {
         self.json.capacity()
-            + self.entries.capacity() * size_of::<Entry>()
-            + self.authors.capacity() * size_of::<Author>()
+            + self.entries.capacity() * size_of::<LogEntry>()
+            + self.authors.capacity() * size_of::<LogAuthor>()
     }
 
-    fn get(&self, at: usize) -> Logged<'_> {
+    fn get(&self, at: usize) -> LoggedUpdate<'_> {
         let entry = self.entries[at];
         let start = if at == 0 { 0 } else { self.entries[at - 1].end };
         let author = &self.authors[entry.author as usize];
-        Logged {
+        LoggedUpdate {
             client: &author.client,
             changes: &self.json[start..entry.end],
             origin: author.origin.as_deref(),
@@ -199,7 +202,7 @@ impl Block {
         let known =
             self.authors.iter().rposition(|a| a.client == *client && a.origin.as_deref() == origin);
         let at = known.unwrap_or_else(|| {
-            self.authors.push(Author { client: client.clone(), origin: origin.map(Box::from) });
+            self.authors.push(LogAuthor { client: client.clone(), origin: origin.map(Box::from) });
             self.authors.len() - 1
         });
         at as u32

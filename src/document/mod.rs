@@ -17,16 +17,16 @@ mod rebase;
 mod text;
 mod transform;
 
-pub use change::{ChangeError, ChangeSet, ChangedRange, Edit, Limits};
+pub use change::{ChangeError, ChangeLimits, ChangeSet, ChangedRange, TextEdit};
 pub use log::TailLimits;
 pub use position_index::PositionIndex;
 pub use rebase::RebaseBudget;
 pub use text::{PositionError, Text, utf16_len};
-pub use transform::{Assoc, MapMode, Order, Touch};
+pub use transform::{InsertSide, MapMode, MapOrder, RangeTouch};
 
 use crate::ids::{ClientId, Version};
-use json::Typed;
-use log::{Log, Logged};
+use json::TypedChange;
+use log::{LoggedUpdate, UpdateLog};
 
 /// How much of its log a document keeps in memory, so that clients catch up, and late pushes are moved, without a look at the
 /// store.
@@ -45,7 +45,7 @@ pub struct Update {
 
 /// An update as a client sends it.
 #[derive(Debug, Clone, Copy)]
-pub struct Incoming<'a> {
+pub struct IncomingUpdate<'a> {
     /// The editor instance that made it.
     pub client: &'a ClientId,
     /// The change as JSON.
@@ -103,12 +103,12 @@ pub enum PushError {
 #[derive(Debug)]
 pub struct Document {
     text: Text,
-    log: Log,
+    log: UpdateLog,
 }
 
 /// A state of a document to go back to.
 #[derive(Debug)]
-pub struct Checkpoint {
+pub struct DocumentCheckpoint {
     text: Text,
     version: Version,
 }
@@ -116,7 +116,7 @@ pub struct Checkpoint {
 impl Update {
     /// The change, read from its JSON.
     pub fn change_set(&self) -> Result<ChangeSet, ChangeError> {
-        ChangeSet::parse(&self.changes, &Limits::NONE)
+        ChangeSet::parse(&self.changes, &ChangeLimits::NONE)
     }
 }
 
@@ -128,7 +128,7 @@ impl Document {
 
     /// As [`Self::new`], with another tail.
     pub fn with_tail(text: Text, version: Version, tail: TailLimits) -> Self {
-        Self { text, log: Log::new(version, tail) }
+        Self { text, log: UpdateLog::new(version, tail) }
     }
 
     /// The text now.
@@ -165,8 +165,8 @@ impl Document {
     pub fn push(
         &mut self,
         base: Version,
-        updates: &[Incoming<'_>],
-        limits: &Limits,
+        updates: &[IncomingUpdate<'_>],
+        limits: &ChangeLimits,
         budget: RebaseBudget,
     ) -> Result<impl ExactSizeIterator<Item = Update> + use<'_>, PushError> {
         let version = self.version();
@@ -199,21 +199,26 @@ impl Document {
     }
 
     /// The state now, to go back to if what is committed next cannot be kept.
-    pub fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { text: self.text.clone(), version: self.version() }
+    pub fn checkpoint(&self) -> DocumentCheckpoint {
+        DocumentCheckpoint { text: self.text.clone(), version: self.version() }
     }
 
     /// Goes back to a state this document was in.
-    pub fn roll_back(&mut self, checkpoint: Checkpoint) {
+    pub fn roll_back(&mut self, checkpoint: DocumentCheckpoint) {
         self.text = checkpoint.text;
         self.log.truncate(checkpoint.version);
     }
 
-    /// The short way for a single update that is a [`Typed`] change of the newest version. Does nothing if it is not, or if anything is
+    /// The short way for a single update that is a [`TypedChange`] change of the newest version. Does nothing if it is not, or if anything is
     /// wrong with it.
-    fn push_typed(&mut self, base: Version, updates: &[Incoming<'_>], limits: &Limits) -> bool {
+    fn push_typed(
+        &mut self,
+        base: Version,
+        updates: &[IncomingUpdate<'_>],
+        limits: &ChangeLimits,
+    ) -> bool {
         let ([update], true) = (updates, base == self.version()) else { return false };
-        let Some(typed) = Typed::read(update.changes) else { return false };
+        let Some(typed) = TypedChange::read(update.changes) else { return false };
         let (len, units, deleted) = (self.text.len(), typed.units, typed.range.len());
         let allowed = typed.len == len
             && limits.max_sections >= 3
@@ -230,8 +235,8 @@ impl Document {
     fn push_any(
         &mut self,
         base: Version,
-        updates: &[Incoming<'_>],
-        limits: &Limits,
+        updates: &[IncomingUpdate<'_>],
+        limits: &ChangeLimits,
         budget: RebaseBudget,
     ) -> Result<(), PushError> {
         let version = self.version();
@@ -264,8 +269,8 @@ impl Document {
     }
 }
 
-impl From<Logged<'_>> for Update {
-    fn from(logged: Logged<'_>) -> Self {
+impl From<LoggedUpdate<'_>> for Update {
+    fn from(logged: LoggedUpdate<'_>) -> Self {
         Self {
             client: logged.client.clone(),
             changes: logged.changes.into(),

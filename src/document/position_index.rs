@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::change::{ChangeSet, KEEP};
-use super::transform::Assoc;
+use super::transform::InsertSide;
 
 /// Sections between two marks: a lookup walks at most so many and searches the marks by halves.
 const SPACING: usize = 32;
@@ -13,12 +13,12 @@ const SPACING: usize = 32;
 pub struct PositionIndex<'a> {
     change: &'a ChangeSet,
     /// In order; none for a change of few sections.
-    marks: Vec<Mark>,
+    marks: Vec<IndexMark>,
 }
 
 /// Where a section begins, in the old text and in the new one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
+pub(super) struct IndexMark {
     pub section: usize,
     pub old: usize,
     pub new: usize,
@@ -28,11 +28,11 @@ impl ChangeSet {
     /// The change, prepared for many positions.
     pub fn index(&self) -> PositionIndex<'_> {
         let mut marks = Vec::with_capacity(self.sections.len() / SPACING);
-        let mut here = Mark::default();
+        let mut here = IndexMark::default();
         if self.sections.len() > SPACING {
             for (at, section) in self.sections.iter().enumerate() {
                 if at % SPACING == 0 && at > 0 {
-                    marks.push(Mark { section: at, ..here });
+                    marks.push(IndexMark { section: at, ..here });
                 }
                 here.old += section.len as usize;
                 here.new += section.new_len() as usize;
@@ -49,13 +49,13 @@ impl<'a> PositionIndex<'a> {
     }
 
     /// As [`ChangeSet::map_pos`].
-    pub fn map_pos(&self, pos: usize, assoc: Assoc) -> usize {
+    pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
         self.change.map_pos_from(self.mark_before(pos), pos, assoc)
     }
 
     /// Where the old text changes, as [`ChangeSet::changed_sections`], without some that end before `pos`.
     pub fn changed_sections_at(&self, pos: usize) -> impl Iterator<Item = Range<usize>> + Clone {
-        let Mark { section, old, .. } = self.mark_before(pos);
+        let IndexMark { section, old, .. } = self.mark_before(pos);
         let sections = self.change.sections[section..].iter().scan(old, |at, section| {
             let from = *at;
             *at += section.len as usize;
@@ -65,15 +65,15 @@ impl<'a> PositionIndex<'a> {
     }
 
     /// The last mark strictly before `pos`: no section before it touches the position.
-    fn mark_before(&self, pos: usize) -> Mark {
+    fn mark_before(&self, pos: usize) -> IndexMark {
         let after = self.marks.partition_point(|mark| mark.old < pos);
-        after.checked_sub(1).map_or_else(Mark::default, |at| self.marks[at])
+        after.checked_sub(1).map_or_else(IndexMark::default, |at| self.marks[at])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Edit, Limits};
+    use super::super::{ChangeLimits, TextEdit};
     use super::*;
 
     /// Many sections of every kind, some of them side by side.
@@ -82,14 +82,14 @@ mod tests {
         for at in 0..300 {
             let from = at * 10;
             edits.push(match at % 4 {
-                0 => Edit { from, to: from + 3, insert: String::new() },
-                1 => Edit { from, to: from, insert: "new".into() },
-                2 => Edit { from, to: from + 10, insert: "other words".into() },
-                _ => Edit { from, to: from + 9, insert: "x".into() },
+                0 => TextEdit { from, to: from + 3, insert: String::new() },
+                1 => TextEdit { from, to: from, insert: "new".into() },
+                2 => TextEdit { from, to: from + 10, insert: "other words".into() },
+                _ => TextEdit { from, to: from + 9, insert: "x".into() },
             });
         }
         let change = ChangeSet::of(3_050, &edits).unwrap();
-        ChangeSet::parse(&change.to_json(), &Limits::NONE).unwrap()
+        ChangeSet::parse(&change.to_json(), &ChangeLimits::NONE).unwrap()
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         for change in [busy_change(), ChangeSet::identity(3_050)] {
             let index = change.index();
             for pos in 0..=3_060 {
-                for assoc in [Assoc::Before, Assoc::After] {
+                for assoc in [InsertSide::Before, InsertSide::After] {
                     let mapped = index.map_pos(pos, assoc);
                     assert_eq!(mapped, change.map_pos(pos, assoc), "{pos} {assoc:?}");
                 }

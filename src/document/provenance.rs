@@ -7,7 +7,7 @@
 //!   change and the person who let it in.
 //! - Deleting and moving past words changes nothing about those that stay: spans are trimmed, split and joined again.
 //! - **Words that come back belong to whoever wrote them before.** Undoing an accept, and restoring an old version, put back
-//!   words that had stood there; such an update says so ([`Origin::Stood`]), and never makes them the undoer's. That is said
+//!   words that had stood there; such an update says so ([`PlacementOrigin::FormerPlace`]), and never makes them the undoer's. That is said
 //!   by the update, not guessed from equal text: whoever types somebody's words again has written them.
 
 mod replay;
@@ -22,9 +22,9 @@ use crate::ids::{HunkId, RequestId, RuleId, UserId, Version};
 
 use super::change::{ChangeError, ChangeSet};
 
-pub use replay::{Entry, Replay};
+pub use replay::{ProvenanceReplay, ReplayEntry};
 
-use runs::{Run, Runs};
+use runs::{SourceRun, SourceRuns};
 
 /// Milliseconds to which typing is dated, so that what is typed in one go is one span.
 const MINUTE_MS: u64 = 60_000;
@@ -32,7 +32,7 @@ const MINUTE_MS: u64 = 60_000;
 /// Where words come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum SpanSource {
     /// The text the document was created with.
     Beginning,
     /// A person wrote them.
@@ -64,9 +64,9 @@ pub enum Source {
 
 /// What an update of the server put into the text, as it is kept beside the update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placements {
+pub struct UpdatePlacements {
     /// What the update did.
-    pub act: Act,
+    pub act: ServerAct,
     /// Whom the AI wrote for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<UserId>,
@@ -77,13 +77,13 @@ pub struct Placements {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
     /// From left to right; what is not covered is the author's own.
-    pub placed: Vec<Placement>,
+    pub placed: Vec<WordPlacement>,
 }
 
 /// What an update of the server did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum ServerAct {
     /// Changes of a request were accepted.
     Accepted,
     /// Accepted changes were taken back.
@@ -94,7 +94,7 @@ pub enum Act {
 
 /// Words that an update of the server put into the text, in positions of the text after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placement {
+pub struct WordPlacement {
     /// First unit.
     pub from: usize,
     /// One past the last; equal to `from` where words were only taken out.
@@ -103,24 +103,24 @@ pub struct Placement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk: Option<HunkId>,
     /// Why they are there.
-    pub origin: Origin,
+    pub origin: PlacementOrigin,
 }
 
 /// Why words were put into the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum PlacementOrigin {
     /// They were proposed, and accepted.
     Proposed,
     /// A person put them in place of the proposed ones.
     Edited,
     /// They come back.
-    Stood(Stood),
+    Stood(FormerPlace),
 }
 
 /// Where words stood before they were taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stood {
+pub struct FormerPlace {
     /// The version.
     pub version: Version,
     /// The first unit in its text.
@@ -129,42 +129,42 @@ pub struct Stood {
 
 /// A stretch of text with one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct SourceSpan {
     /// First unit.
     pub from: usize,
     /// One past the last.
     pub to: usize,
     /// Where its words come from.
-    pub source: Source,
+    pub source: SpanSource,
 }
 
 /// Where every unit of a text comes from.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
-    runs: Runs,
-    sources: Vec<Source>,
-    numbers: HashMap<Source, u32>,
+    runs: SourceRuns,
+    sources: Vec<SpanSource>,
+    numbers: HashMap<SpanSource, u32>,
 }
 
 /// As it is kept: lengths and sources.
 #[derive(Serialize, Deserialize)]
-struct Kept {
-    sources: Vec<Source>,
+struct StoredSources {
+    sources: Vec<SpanSource>,
     runs: Vec<(u32, u32)>,
 }
 
 /// Words that an update puts in, from left to right.
-struct Words {
+struct InsertedWords {
     from: usize,
-    runs: Vec<Run>,
+    runs: Vec<SourceRun>,
 }
 
 impl Provenance {
     /// Of a text of `len` units as the document was created with it.
     pub fn beginning(len: usize) -> Self {
         let mut new = Self::default();
-        let source = new.number(Source::Beginning);
-        new.runs.splice(0..0, &[Run { len: len as u32, source }]);
+        let source = new.number(SpanSource::Beginning);
+        new.runs.splice(0..0, &[SourceRun { len: len as u32, source }]);
         new
     }
 
@@ -179,22 +179,22 @@ impl Provenance {
     }
 
     /// The spans of a range, from left to right; neighbours have different sources. Nothing outside the text.
-    pub fn spans(&self, range: Range<usize>) -> Vec<Span> {
+    pub fn spans(&self, range: Range<usize>) -> Vec<SourceSpan> {
         let mut from = range.start;
         let runs = self.runs.slice(range);
-        let span = |Run { len, source }: Run| {
+        let span = |SourceRun { len, source }: SourceRun| {
             let start = from;
             from += len as usize;
-            Span { from: start, to: from, source: self.sources[source as usize].clone() }
+            SourceSpan { from: start, to: from, source: self.sources[source as usize].clone() }
         };
         runs.into_iter().map(span).collect()
     }
 
     /// As JSON, to be kept; only the sources that are still in the text.
     pub fn to_json(&self) -> String {
-        let mut kept = Kept { sources: Vec::new(), runs: Vec::new() };
+        let mut kept = StoredSources { sources: Vec::new(), runs: Vec::new() };
         let mut numbers: HashMap<u32, u32> = HashMap::new();
-        for Run { len, source } in self.runs.slice(0..self.len()) {
+        for SourceRun { len, source } in self.runs.slice(0..self.len()) {
             let number = *numbers.entry(source).or_insert_with(|| {
                 kept.sources.push(self.sources[source as usize].clone());
                 kept.sources.len() as u32 - 1
@@ -207,14 +207,14 @@ impl Provenance {
 
     /// Reads what [`Self::to_json`] wrote.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
-        let Kept { sources, runs } = serde_json::from_str(json)?;
+        let StoredSources { sources, runs } = serde_json::from_str(json)?;
         let mut read = Self::default();
         let numbers: Vec<u32> = sources.into_iter().map(|source| read.number(source)).collect();
         let run = |(len, source): (u32, u32)| {
             let source = numbers.get(source as usize).copied();
-            source.map(|source| Run { len, source })
+            source.map(|source| SourceRun { len, source })
         };
-        let runs: Option<Vec<Run>> = runs.into_iter().map(run).collect();
+        let runs: Option<Vec<SourceRun>> = runs.into_iter().map(run).collect();
         let runs = runs.ok_or_else(|| serde::de::Error::custom("a run of an unknown source"))?;
         read.runs.splice(0..0, &runs);
         Ok(read)
@@ -224,8 +224,8 @@ impl Provenance {
     fn follow(
         &mut self,
         change: &ChangeSet,
-        author: Source,
-        words: &[Words],
+        author: SpanSource,
+        words: &[InsertedWords],
     ) -> Result<usize, ChangeError> {
         change.starts_from(self.len())?;
         let author = self.number(author);
@@ -238,19 +238,19 @@ impl Provenance {
                 if words.from < at || words.from + len > range.to_b {
                     continue;
                 }
-                new.push(Run { len: (words.from - at) as u32, source: author });
+                new.push(SourceRun { len: (words.from - at) as u32, source: author });
                 new.extend_from_slice(&words.runs);
                 at = words.from + len;
                 found += 1;
             }
-            new.push(Run { len: (range.to_b - at) as u32, source: author });
+            new.push(SourceRun { len: (range.to_b - at) as u32, source: author });
             let replaced = range.from_b..range.from_b + (range.to_a - range.from_a);
             self.runs.splice(replaced, &new);
         }
         Ok(found)
     }
 
-    fn number(&mut self, source: Source) -> u32 {
+    fn number(&mut self, source: SpanSource) -> u32 {
         if let Some(&number) = self.numbers.get(&source) {
             return number;
         }
@@ -267,7 +267,7 @@ impl PartialEq for Provenance {
     }
 }
 
-impl Source {
+impl SpanSource {
     /// A person who types at a time.
     pub fn person(user: &UserId, at_ms: u64) -> Self {
         Self::Person { user: user.clone(), at_ms: at_ms - at_ms % MINUTE_MS }

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::change::{ChangeError, KEEP, MAX_UNITS, Section};
+use super::change::{ChangeError, ChangeSection, KEEP, MAX_UNITS};
 use super::text::utf16_len;
 
 /// Digits of the longest length.
 const MAX_DIGITS: usize = 10;
 
 /// A place in the JSON: a byte offset at a character boundary.
-pub(super) struct Reader<'a> {
+pub(super) struct JsonReader<'a> {
     json: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     pub fn new(json: &'a str) -> Self {
         Self { json, at: 0 }
     }
@@ -28,9 +28,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A section; its inserted text is appended to `inserted`.
-    pub fn section(&mut self, inserted: &mut String) -> Result<Section, ChangeError> {
+    pub fn section(&mut self, inserted: &mut String) -> Result<ChangeSection, ChangeError> {
         if !self.take(b'[') {
-            return Ok(Section { len: self.number()?, ins: KEEP, bytes: 0 });
+            return Ok(ChangeSection { len: self.number()?, ins: KEEP, bytes: 0 });
         }
         let len = self.number()?;
         let (start, mut ins, mut lines) = (inserted.len(), 0, 0);
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         }
         self.expect(b']', "a string, `,` or `]`")?;
         let ins = i32::try_from(ins).map_err(|_| ChangeError::TooLong { max: MAX_UNITS })?;
-        Ok(Section { len, ins, bytes: (inserted.len() - start) as u32 })
+        Ok(ChangeSection { len, ins, bytes: (inserted.len() - start) as u32 })
     }
 
     /// A whole number below 2^31, without sign, fraction or leading zero.

@@ -4,10 +4,10 @@
 //! clients that get updates singly would end with another text (`rebaseUpdates` in codemirror/collab composes; its `receiveUpdates`,
 //! called once for each update, does what is done here).
 
-use super::change::{ChangeError, ChangeSet, Limits};
-use super::log::Logged;
-use super::transform::Order;
-use super::{Incoming, PushError};
+use super::change::{ChangeError, ChangeLimits, ChangeSet};
+use super::log::LoggedUpdate;
+use super::transform::MapOrder;
+use super::{IncomingUpdate, PushError};
 
 /// How much work one push may cause by being behind.
 ///
@@ -41,17 +41,17 @@ impl StepsLeft {
 /// The changes of `updates` as they apply after all `missed` ones, without the leading ones that are themselves among the missed.
 /// `len` is the length of the newest text.
 pub(super) fn rebase<'a>(
-    updates: &[Incoming<'_>],
-    missed: impl Iterator<Item = Logged<'a>>,
+    updates: &[IncomingUpdate<'_>],
+    missed: impl Iterator<Item = LoggedUpdate<'a>>,
     len: usize,
-    limits: &Limits,
+    limits: &ChangeLimits,
     budget: RebaseBudget,
 ) -> Result<Vec<ChangeSet>, PushError> {
     let mut left = StepsLeft { budget, left: budget.steps };
     left.spend(updates.iter().map(|update| update.changes.len() / 2).sum())?;
     let mut pending = parse(updates, limits)?;
     let mut missed = missed.peekable();
-    let mut step = Step::default();
+    let mut step = RebaseStep::default();
     let base_len = match missed.peek() {
         Some(first) => step.read(first, &mut left)?,
         None => len,
@@ -75,18 +75,24 @@ pub(super) fn rebase<'a>(
 
 /// One missed update, and buffers that are used again for the next.
 #[derive(Default)]
-struct Step {
+struct RebaseStep {
     over: ChangeSet,
     moved: ChangeSet,
     moved_over: ChangeSet,
 }
 
-impl Step {
+impl RebaseStep {
     /// Takes the next missed update; gives the length of the text it was made on.
-    fn read(&mut self, missed: &Logged<'_>, left: &mut StepsLeft) -> Result<usize, PushError> {
+    fn read(
+        &mut self,
+        missed: &LoggedUpdate<'_>,
+        left: &mut StepsLeft,
+    ) -> Result<usize, PushError> {
         left.spend(missed.changes.len() / 2)?;
         // The log holds only what was read before, so this does not fail.
-        self.over.parse_into(missed.changes, &Limits::NONE).map_err(|source| invalid(0, source))?;
+        self.over
+            .parse_into(missed.changes, &ChangeLimits::NONE)
+            .map_err(|source| invalid(0, source))?;
         Ok(self.over.len())
     }
 
@@ -103,20 +109,23 @@ impl Step {
         for change in earlier {
             // Both are moved over each other.
             left.spend(2 * (change.sections.len() + self.over.sections.len()))?;
-            change.map_into(&self.over, Order::After, &mut self.moved).map_err(failed)?;
-            self.over.map_into(change, Order::Before, &mut self.moved_over).map_err(failed)?;
+            change.map_into(&self.over, MapOrder::After, &mut self.moved).map_err(failed)?;
+            self.over.map_into(change, MapOrder::Before, &mut self.moved_over).map_err(failed)?;
             std::mem::swap(change, &mut self.moved);
             std::mem::swap(&mut self.over, &mut self.moved_over);
         }
         left.spend(last.sections.len() + self.over.sections.len())?;
-        last.map_into(&self.over, Order::After, &mut self.moved).map_err(failed)?;
+        last.map_into(&self.over, MapOrder::After, &mut self.moved).map_err(failed)?;
         std::mem::swap(last, &mut self.moved);
         Ok(())
     }
 }
 
 /// Reads the updates; the limits hold for all of them together.
-fn parse(updates: &[Incoming<'_>], limits: &Limits) -> Result<Vec<ChangeSet>, PushError> {
+fn parse(
+    updates: &[IncomingUpdate<'_>],
+    limits: &ChangeLimits,
+) -> Result<Vec<ChangeSet>, PushError> {
     let mut left = *limits;
     let mut changes = Vec::with_capacity(updates.len());
     for (index, update) in updates.iter().enumerate() {
@@ -130,7 +139,7 @@ fn parse(updates: &[Incoming<'_>], limits: &Limits) -> Result<Vec<ChangeSet>, Pu
 }
 
 /// The refusal with the limit of the push instead of what was left of it.
-fn in_all(error: ChangeError, limits: &Limits) -> ChangeError {
+fn in_all(error: ChangeError, limits: &ChangeLimits) -> ChangeError {
     match error {
         ChangeError::TooManySections { .. } => {
             ChangeError::TooManySections { max: limits.max_sections }

@@ -2,7 +2,8 @@
 
 use super::*;
 
-const LIMITS: Limits = Limits { max_sections: 1000, max_inserted: 1000, max_length: 6000 };
+const LIMITS: ChangeLimits =
+    ChangeLimits { max_sections: 1000, max_inserted: 1000, max_length: 6000 };
 
 fn document(text: &str) -> Document {
     Document::new(Text::new(text), Version(0))
@@ -23,7 +24,7 @@ fn push(
     let incoming: Vec<_> = clients
         .iter()
         .zip(updates)
-        .map(|(client, &(_, changes))| Incoming { client, changes })
+        .map(|(client, &(_, changes))| IncomingUpdate { client, changes })
         .collect();
     let committed = document.push(Version(base), &incoming, &LIMITS, RebaseBudget::UNLIMITED)?;
     Ok(committed.map(|update| update.changes.into()).collect())
@@ -134,7 +135,7 @@ fn lengths_are_checked_against_the_version_the_push_was_made_on() {
 
 #[test]
 fn limits_hold_for_typing_and_for_everything_else() {
-    let tight = Limits { max_sections: 5, max_inserted: 4, max_length: 100 };
+    let tight = ChangeLimits { max_sections: 5, max_inserted: 4, max_length: 100 };
     for (json, allowed) in [
         (r#"[2,[0,"1234"],1]"#, true),
         (r#"[2,[0,"12345"],1]"#, false),
@@ -143,7 +144,7 @@ fn limits_hold_for_typing_and_for_everything_else() {
         (r#"[[0,"1"],1,[0,"2"],1,[0,"3"],1]"#, false),
     ] {
         let mut document = document("abc");
-        let incoming = [Incoming { client: &"a".into(), changes: json }];
+        let incoming = [IncomingUpdate { client: &"a".into(), changes: json }];
         let pushed = document.push(Version(0), &incoming, &tight, RebaseBudget::UNLIMITED);
         assert_eq!(pushed.is_ok(), allowed, "{json}");
     }
@@ -193,7 +194,7 @@ fn the_text_cannot_outgrow_its_limit_but_can_shrink_towards_it() {
 #[test]
 fn the_server_commits_with_an_origin() {
     let mut document = document("abc");
-    let change = ChangeSet::of(3, &[Edit { from: 1, to: 2, insert: "B".into() }]).unwrap();
+    let change = ChangeSet::of(3, &[TextEdit { from: 1, to: 2, insert: "B".into() }]).unwrap();
     let update = document.commit(&change, &"server".into(), Some("req_1")).unwrap();
     assert_eq!((&*update.changes, update.origin.as_deref()), (r#"[1,[1,"B"],1]"#, Some("req_1")));
     assert_eq!(document.since(Version(0)).unwrap().collect::<Vec<_>>(), [update]);
@@ -236,12 +237,12 @@ fn the_log_is_bounded_in_bytes_and_holds_what_was_pushed_last() {
     let bytes = 4 * 1024 * 1024;
     let tail = TailLimits { updates: 1000, bytes };
     let mut document = Document::with_tail(Text::new("x"), Version(0), tail);
-    let limits = Limits { max_inserted: 2_000_000, ..LIMITS };
-    let wide = Limits { max_length: 10_000_000, ..limits };
+    let limits = ChangeLimits { max_inserted: 2_000_000, ..LIMITS };
+    let wide = ChangeLimits { max_length: 10_000_000, ..limits };
     let mut len = 1;
     for version in 0..40 {
         let words = format!(r#"[[{len},"{}"]]"#, "y".repeat(1_000_000 + version as usize));
-        let update = Incoming { client: &"a".into(), changes: &words };
+        let update = IncomingUpdate { client: &"a".into(), changes: &words };
         let base = Version(version);
         let pushed = document.push(base, &[update], &wide, RebaseBudget::UNLIMITED).unwrap();
         assert_eq!(pushed.map(|update| update.changes.len()).sum::<usize>(), words.len());
@@ -261,13 +262,13 @@ fn being_behind_is_paid_for_by_what_it_costs_and_changes_nothing_past_that() {
     let mut document = document(&"x".repeat(2_000));
     // Twenty updates that touch a thousand places each.
     let everywhere = format!("[{}]", vec![r#"[1,"y"],1"#; 1_000].join(","));
-    let wide = Limits { max_sections: 10_000, max_inserted: 10_000, max_length: 10_000 };
+    let wide = ChangeLimits { max_sections: 10_000, max_inserted: 10_000, max_length: 10_000 };
     for version in 0..20 {
-        let update = Incoming { client: &"a".into(), changes: &everywhere };
+        let update = IncomingUpdate { client: &"a".into(), changes: &everywhere };
         let unlimited = RebaseBudget::UNLIMITED;
         drop(document.push(Version(version), &[update], &wide, unlimited).unwrap());
     }
-    let late = Incoming { client: &"b".into(), changes: &everywhere };
+    let late = IncomingUpdate { client: &"b".into(), changes: &everywhere };
     // Some 80,000 sections are moved over each other, and 200,000 bytes are read.
     let narrow = RebaseBudget { steps: 50_000 };
     let error = document.push(Version(0), &[late], &wide, narrow).err().unwrap();
@@ -279,17 +280,17 @@ fn being_behind_is_paid_for_by_what_it_costs_and_changes_nothing_past_that() {
     let enough = RebaseBudget { steps: 1_000_000 };
     drop(document.push(Version(0), &[late], &wide, enough).unwrap());
     // Updates that touch one place cost little, however many they are.
-    let typed = Incoming { client: &"c".into(), changes: r#"[3000,[0,"z"]]"# };
+    let typed = IncomingUpdate { client: &"c".into(), changes: r#"[3000,[0,"z"]]"# };
     drop(document.push(Version(21), &[typed], &wide, narrow).unwrap());
 }
 
 #[test]
 fn limits_hold_for_all_updates_of_a_push_together() {
     let mut document = document("abc");
-    let tight = Limits { max_sections: 5, max_inserted: 4, max_length: 100 };
+    let tight = ChangeLimits { max_sections: 5, max_inserted: 4, max_length: 100 };
     let client = ClientId::from("a");
     let two = |one: &'static str, other: &'static str| {
-        [one, other].map(|changes| Incoming { client: &client, changes })
+        [one, other].map(|changes| IncomingUpdate { client: &client, changes })
     };
     let unlimited = RebaseBudget::UNLIMITED;
     let long = two(r#"[3,[0,"123"]]"#, r#"[6,[0,"45"]]"#);

@@ -38,12 +38,12 @@ pub struct Text {
     /// Length in UTF-16 units; asking the rope takes a walk over the nodes at its top.
     len: usize,
     /// Where the last change was; people go on typing there.
-    near: Stretch,
+    near: BmpRange,
 }
 
 /// A stretch of text without surrogate pairs: there, UTF-16 positions and character positions differ by a constant.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stretch {
+struct BmpRange {
     from: usize,
     to: usize,
     /// Surrogate pairs before the stretch.
@@ -54,7 +54,7 @@ impl Text {
     /// The text with every `\r\n` and `\r` turned into `\n`, as CodeMirror does (`DefaultSplit` in codemirror/state `text.ts`).
     pub fn new(text: &str) -> Self {
         let rope = Rope::from_str(&normalize_breaks(text));
-        Self { len: rope.len_utf16_cu(), rope, near: Stretch::default() }
+        Self { len: rope.len_utf16_cu(), rope, near: BmpRange::default() }
     }
 
     /// Length in UTF-16 units.
@@ -174,7 +174,7 @@ impl Text {
         }
         // As long as there are no surrogate pairs at all, both kinds of position are the same: the usual case, and known at once.
         if self.len == self.rope.len_chars() {
-            self.near = Stretch { from: 0, to: self.len, pairs: 0 };
+            self.near = BmpRange { from: 0, to: self.len, pairs: 0 };
             return;
         }
         let char = self.rope.utf16_cu_to_char(at);
@@ -189,11 +189,11 @@ impl Text {
             before.bytes().rposition(starts_pair).map_or(before, |byte| &before[byte + 4..]);
         let after = after.bytes().position(starts_pair).map_or(after, |byte| &after[..byte]);
         let (from, to) = (at - before.chars().count(), at + after.chars().count());
-        self.near = Stretch { from, to, pairs: at - char };
+        self.near = BmpRange { from, to, pairs: at - char };
     }
 }
 
-impl Stretch {
+impl BmpRange {
     fn holds(self, at: usize) -> bool {
         (self.from..=self.to).contains(&at)
     }

@@ -1,12 +1,12 @@
 //! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with a side.
 
-use super::change::{ChangeError, ChangeSet, Join, KEEP};
-use super::cursor::Cursor;
-use super::position_index::Mark;
+use super::change::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::cursor::SectionCursor;
+use super::position_index::IndexMark;
 
 /// Which of two changes at the same place comes first when one is mapped over the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum MapOrder {
     /// The mapped change comes after the other one (`map(over)`).
     After,
     /// The mapped change comes before the other one (`map(over, true)`).
@@ -15,7 +15,7 @@ pub enum Order {
 
 /// The side of an insertion a position stays on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Assoc {
+pub enum InsertSide {
     /// Text inserted at the position comes after it (`assoc` −1).
     Before,
     /// Text inserted at the position comes before it (`assoc` 1).
@@ -37,7 +37,7 @@ pub enum MapMode {
 
 /// How a change meets a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touch {
+pub enum RangeTouch {
     /// Not at all.
     None,
     /// It overlaps the range or ends or begins at an edge.
@@ -48,28 +48,34 @@ pub enum Touch {
 
 impl ChangeSet {
     /// This change as it applies to the text after `over`, which starts at the same text. Fails unless both start from the same length.
-    pub fn map(&self, over: &Self, order: Order) -> Result<Self, ChangeError> {
+    pub fn map(&self, over: &Self, order: MapOrder) -> Result<Self, ChangeError> {
         let mut mapped = Self::default();
         self.map_into(over, order, &mut mapped)?;
         Ok(mapped)
     }
 
     /// Where a position of the old text is in the new text; a position past the end goes to the end.
-    pub fn map_pos(&self, pos: usize, assoc: Assoc) -> usize {
+    pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_tracked(pos, assoc, MapMode::Simple).unwrap_or_default()
     }
 
     /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode` (`ChangeDesc.mapPos`).
-    pub fn map_pos_tracked(&self, pos: usize, assoc: Assoc, mode: MapMode) -> Option<usize> {
-        self.map_pos_after(Mark::default(), pos, assoc, mode)
+    pub fn map_pos_tracked(&self, pos: usize, assoc: InsertSide, mode: MapMode) -> Option<usize> {
+        self.map_pos_after(IndexMark::default(), pos, assoc, mode)
     }
 
     /// As [`Self::map_pos`]; only sections from the mark on are looked at, which begins before the position.
-    pub(super) fn map_pos_from(&self, mark: Mark, pos: usize, assoc: Assoc) -> usize {
+    pub(super) fn map_pos_from(&self, mark: IndexMark, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_after(mark, pos, assoc, MapMode::Simple).unwrap_or_default()
     }
 
-    fn map_pos_after(&self, mark: Mark, pos: usize, assoc: Assoc, mode: MapMode) -> Option<usize> {
+    fn map_pos_after(
+        &self,
+        mark: IndexMark,
+        pos: usize,
+        assoc: InsertSide,
+        mode: MapMode,
+    ) -> Option<usize> {
         let (mut pos_a, mut pos_b) = (mark.old, mark.new);
         for section in &self.sections[mark.section..] {
             let len = section.len as usize;
@@ -90,8 +96,8 @@ impl ChangeSet {
                     return None;
                 }
                 let end_b = pos_b + section.new_len() as usize;
-                if end_a > pos || end_a == pos && assoc == Assoc::Before && len == 0 {
-                    return Some(if pos == pos_a || assoc == Assoc::Before {
+                if end_a > pos || end_a == pos && assoc == InsertSide::Before && len == 0 {
+                    return Some(if pos == pos_a || assoc == InsertSide::Before {
                         pos_b
                     } else {
                         end_b
@@ -105,26 +111,30 @@ impl ChangeSet {
     }
 
     /// How the change meets the range `[from, to]` of the old text, edges included (`ChangeDesc.touchesRange`).
-    pub fn touches_range(&self, from: usize, to: usize) -> Touch {
+    pub fn touches_range(&self, from: usize, to: usize) -> RangeTouch {
         let mut pos = 0;
         for section in &self.sections {
             let end = pos + section.len as usize;
             if section.ins != KEEP && pos <= to && end >= from {
-                return if pos < from && end > to { Touch::Covers } else { Touch::Touches };
+                return if pos < from && end > to {
+                    RangeTouch::Covers
+                } else {
+                    RangeTouch::Touches
+                };
             }
             if end > to {
                 break;
             }
             pos = end;
         }
-        Touch::None
+        RangeTouch::None
     }
 
     /// As [`Self::map`], into a set whose buffers are used again (`mapSet`).
     pub(super) fn map_into(
         &self,
         over: &Self,
-        order: Order,
+        order: MapOrder,
         mapped: &mut Self,
     ) -> Result<(), ChangeError> {
         self.starts_from(over.len())?;
@@ -135,7 +145,7 @@ impl ChangeSet {
             mapped.inserted.push_str(&self.inserted);
             return Ok(());
         }
-        let (mut a, mut b) = (Cursor::new(self), Cursor::new(over));
+        let (mut a, mut b) = (SectionCursor::new(self), SectionCursor::new(over));
         // Number of the section of `a` whose text has been inserted already: sections can be processed in pieces.
         let mut inserted = 0;
         loop {
@@ -157,13 +167,18 @@ impl ChangeSet {
     }
 
     /// Keeps what `b` inserts and skips what it covers of `a`, of which only the insertions survive.
-    fn pass_over(&mut self, a: &mut Cursor<'_>, b: &Cursor<'_>, inserted: &mut usize) {
+    fn pass_over(
+        &mut self,
+        a: &mut SectionCursor<'_>,
+        b: &SectionCursor<'_>,
+        inserted: &mut usize,
+    ) {
         self.keep(b.new_len() as usize);
         let mut left = b.len;
         while left > 0 {
             let piece = a.len.min(left);
             if a.ins >= 0 && *inserted < a.number && a.len <= piece {
-                self.change_measured(0, a.ins, a.text(), Join::Alike);
+                self.change_measured(0, a.ins, a.text(), SectionJoin::Alike);
                 *inserted = a.number;
             }
             a.forward(piece);
@@ -172,7 +187,12 @@ impl ChangeSet {
     }
 
     /// Adds the part of a change in `a` that comes before the next insertion in `b`.
-    fn add_until_change(&mut self, a: &mut Cursor<'_>, b: &mut Cursor<'_>, inserted: &mut usize) {
+    fn add_until_change(
+        &mut self,
+        a: &mut SectionCursor<'_>,
+        b: &mut SectionCursor<'_>,
+        inserted: &mut usize,
+    ) {
         let (mut len, mut left) = (0, a.len);
         while left > 0 {
             if b.ins == KEEP {
@@ -188,40 +208,45 @@ impl ChangeSet {
             }
         }
         let (ins, text) = if *inserted < a.number { (a.ins, a.text()) } else { (0, "") };
-        self.change_measured(len, ins, text, Join::Alike);
+        self.change_measured(len, ins, text, SectionJoin::Alike);
         *inserted = a.number;
         a.forward(a.len - left);
     }
 }
 
 /// Whether the change `b` is at comes before the one `a` is at: by start, then by deleted length, then by `order`.
-fn comes_first(a: &Cursor<'_>, b: &Cursor<'_>, inserted: usize, order: Order) -> bool {
+fn comes_first(
+    a: &SectionCursor<'_>,
+    b: &SectionCursor<'_>,
+    inserted: usize,
+    order: MapOrder,
+) -> bool {
     a.ins < 0
         || inserted == a.number
-        || a.off == 0 && (b.len < a.len || b.len == a.len && order == Order::After)
+        || a.off == 0 && (b.len < a.len || b.len == a.len && order == MapOrder::After)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, Text};
+    use super::super::{ChangeLimits, Text};
     use super::*;
 
     fn set(json: &str) -> ChangeSet {
-        ChangeSet::parse(json, &Limits::NONE).unwrap()
+        ChangeSet::parse(json, &ChangeLimits::NONE).unwrap()
     }
 
-    fn mapped(change: &str, over: &str, order: Order) -> String {
+    fn mapped(change: &str, over: &str, order: MapOrder) -> String {
         set(change).map(&set(over), order).unwrap().to_json()
     }
 
     #[test]
     fn insertions_at_the_same_place_go_by_order() {
         assert_eq!(
-            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, Order::After),
+            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, MapOrder::After),
             r#"[4,[0,"a"],2]"#
         );
         assert_eq!(
-            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, Order::Before),
+            mapped(r#"[2,[0,"a"],2]"#, r#"[2,[0,"bb"],2]"#, MapOrder::Before),
             r#"[2,[0,"a"],4]"#
         );
     }
@@ -229,11 +254,11 @@ mod tests {
     #[test]
     fn a_shorter_deletion_comes_first_whatever_the_order() {
         assert_eq!(
-            mapped(r#"[1,[0,"a"],3]"#, r#"[1,[2,"b"],1]"#, Order::After),
+            mapped(r#"[1,[0,"a"],3]"#, r#"[1,[2,"b"],1]"#, MapOrder::After),
             r#"[1,[0,"a"],2]"#
         );
         assert_eq!(
-            mapped(r#"[1,[2,"b"],1]"#, r#"[1,[0,"a"],3]"#, Order::Before),
+            mapped(r#"[1,[2,"b"],1]"#, r#"[1,[0,"a"],3]"#, MapOrder::Before),
             r#"[2,[2,"b"],1]"#
         );
     }
@@ -241,15 +266,15 @@ mod tests {
     #[test]
     fn an_insertion_survives_the_deletion_around_it() {
         assert_eq!(
-            mapped(r#"[2,[0,"x"],2]"#, r#"[1,[2,"abc"],1]"#, Order::After),
+            mapped(r#"[2,[0,"x"],2]"#, r#"[1,[2,"abc"],1]"#, MapOrder::After),
             r#"[4,[0,"x"],1]"#
         );
     }
 
     #[test]
     fn deleting_the_same_words_twice_deletes_them_once() {
-        assert_eq!(mapped("[1,[2],1]", "[[4]]", Order::After), "[]");
-        assert_eq!(mapped("[[4]]", "[1,[2],1]", Order::After), "[[2]]");
+        assert_eq!(mapped("[1,[2],1]", "[[4]]", MapOrder::After), "[]");
+        assert_eq!(mapped("[[4]]", "[1,[2],1]", MapOrder::After), "[[2]]");
     }
 
     #[test]
@@ -257,36 +282,45 @@ mod tests {
         let (a, b) = (set(r#"[1,[2,"A"],[0,"é"],3]"#), set(r#"[[3],[0,"bb"],2,[1]]"#));
         let mut one = Text::new("abcdef");
         let mut other = one.clone();
-        a.compose(&b.map(&a, Order::After).unwrap()).unwrap().apply(&mut one).unwrap();
-        b.compose(&a.map(&b, Order::Before).unwrap()).unwrap().apply(&mut other).unwrap();
+        a.compose(&b.map(&a, MapOrder::After).unwrap()).unwrap().apply(&mut one).unwrap();
+        b.compose(&a.map(&b, MapOrder::Before).unwrap()).unwrap().apply(&mut other).unwrap();
         assert_eq!(one.to_string(), other.to_string());
     }
 
     #[test]
     fn sets_for_different_texts_are_not_mapped() {
-        assert!(set("[3]").map(&set("[[2]]"), Order::After).is_err());
+        assert!(set("[3]").map(&set("[[2]]"), MapOrder::After).is_err());
     }
 
     #[test]
     fn a_position_keeps_its_side_of_an_insertion() {
         let change = set(r#"[2,[0,"xyz"],2]"#);
-        assert_eq!(change.map_pos(2, Assoc::Before), 2);
-        assert_eq!(change.map_pos(2, Assoc::After), 5);
-        assert_eq!(change.map_pos(9, Assoc::After), 7);
+        assert_eq!(change.map_pos(2, InsertSide::Before), 2);
+        assert_eq!(change.map_pos(2, InsertSide::After), 5);
+        assert_eq!(change.map_pos(9, InsertSide::After), 7);
     }
 
     #[test]
     fn a_position_inside_a_replacement_goes_to_an_edge() {
         let change = set(r#"[1,[3,"xy"],1]"#);
-        assert_eq!((change.map_pos(2, Assoc::Before), change.map_pos(2, Assoc::After)), (1, 3));
-        assert_eq!((change.map_pos(1, Assoc::Before), change.map_pos(1, Assoc::After)), (1, 1));
-        assert_eq!((change.map_pos(4, Assoc::Before), change.map_pos(4, Assoc::After)), (3, 3));
+        assert_eq!(
+            (change.map_pos(2, InsertSide::Before), change.map_pos(2, InsertSide::After)),
+            (1, 3)
+        );
+        assert_eq!(
+            (change.map_pos(1, InsertSide::Before), change.map_pos(1, InsertSide::After)),
+            (1, 1)
+        );
+        assert_eq!(
+            (change.map_pos(4, InsertSide::Before), change.map_pos(4, InsertSide::After)),
+            (3, 3)
+        );
     }
 
     #[test]
     fn a_deleted_position_is_reported_by_mode() {
         let change = set("[1,[2],1]");
-        let kept = |pos, mode| change.map_pos_tracked(pos, Assoc::Before, mode).is_some();
+        let kept = |pos, mode| change.map_pos_tracked(pos, InsertSide::Before, mode).is_some();
         assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackDel)), [true, false, true]);
         assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackBefore)), [true, false, false]);
         assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackAfter)), [false, false, true]);
@@ -295,12 +329,18 @@ mod tests {
     #[test]
     fn touching_an_edge_is_touching() {
         let change = set("[2,[2],4]");
-        let touch: Vec<Touch> = [(0, 1), (0, 2), (3, 3), (4, 6), (5, 6)]
+        let touch: Vec<RangeTouch> = [(0, 1), (0, 2), (3, 3), (4, 6), (5, 6)]
             .map(|(from, to)| change.touches_range(from, to))
             .into();
         assert_eq!(
             touch,
-            [Touch::None, Touch::Touches, Touch::Covers, Touch::Touches, Touch::None]
+            [
+                RangeTouch::None,
+                RangeTouch::Touches,
+                RangeTouch::Covers,
+                RangeTouch::Touches,
+                RangeTouch::None
+            ]
         );
     }
 }

@@ -4,7 +4,7 @@
 //! the text that stays, two marks in a row in what changes. A program that reads from left to right, each mark up to its nearest
 //! end, gets exactly the proposed text when it accepts everything, and exactly the present one when it rejects everything.
 
-use super::marked::{Change, Marked, Piece, Remark};
+use super::marked::{AnnotatedPiece, AnnotatedText, AnnotationRemark, PendingChange};
 
 /// What marks begin with, behind the brace.
 const OPENERS: [&str; 5] = ["++", "--", "~~", ">>", "=="];
@@ -14,13 +14,13 @@ const CLOSERS: [&str; 5] = ["++", "--", "~~", "<<", "=="];
 const NOTHING: &str = "{>><<}";
 
 /// The file's content.
-pub(super) fn write(marked: &Marked) -> Vec<u8> {
+pub(super) fn write(marked: &AnnotatedText) -> Vec<u8> {
     let mut out = String::new();
     for piece in &marked.pieces {
         match piece {
-            Piece::Same(text) => same(text, &mut out),
-            Piece::Change(found) => change(found, &mut out),
-            Piece::Remark(index) => remark(&marked.remarks[*index], &mut out),
+            AnnotatedPiece::Same(text) => same(text, &mut out),
+            AnnotatedPiece::Change(found) => change(found, &mut out),
+            AnnotatedPiece::Remark(index) => remark(&marked.remarks[*index], &mut out),
         }
     }
     out.into_bytes()
@@ -37,8 +37,8 @@ fn same(text: &str, out: &mut String) {
     out.push_str(&text[done..]);
 }
 
-fn change(change: &Change, out: &mut String) {
-    let Change { deleted, inserted, signature: _ } = change;
+fn change(change: &PendingChange, out: &mut String) {
+    let PendingChange { deleted, inserted, signature: _ } = change;
     let plain = |text: &str| !text.is_empty() && !text.contains(['~', '{', '}', '\n']);
     if plain(deleted) && plain(inserted) {
         out.extend(["{~~", deleted, "~>", inserted, "~~}"]);
@@ -76,7 +76,7 @@ fn openings(text: &str) -> impl Iterator<Item = usize> {
     braces.filter(|&inside| OPENERS.iter().any(|opener| text[inside..].starts_with(opener)))
 }
 
-fn remark(remark: &Remark, out: &mut String) {
+fn remark(remark: &AnnotationRemark, out: &mut String) {
     let tame = |text: &str| text.replace('{', "(").replace('}', ")");
     out.push_str("{>>");
     out.push_str(&tame(&remark.signature.author));

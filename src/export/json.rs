@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::time::rfc3339 as time;
-use super::{ExportError, Manuscript};
+use super::{ExportError, ExportInput};
 use crate::ids::HunkId;
 use crate::review::{
-    Author as Writer, Credit, Hunk, Part, PathPattern, Person, Remember, Request, Rule,
+    ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, PathPattern, Person, RememberWish,
+    SpanAuthor as Writer,
 };
 
 /// The shape's number; it grows when a field changes its meaning or goes.
@@ -16,7 +17,7 @@ const SHAPE: u32 = 1;
 
 /// A document. Positions are UTF-16 code units of `version`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct JsonDocument<'a> {
     copydesk_export: u32,
     id: &'a str,
     title: &'a str,
@@ -24,27 +25,27 @@ struct Document<'a> {
     /// SHA-256 of the text as UTF-8.
     hash: String,
     text: String,
-    requests: Vec<Asked<'a>>,
+    requests: Vec<JsonRequest<'a>>,
     /// Who wrote every span of the text.
-    provenance: Vec<Span<'a>>,
+    provenance: Vec<JsonSpan<'a>>,
 }
 
 /// A stretch of the text with one author.
 #[derive(Serialize)]
-struct Span<'a> {
+struct JsonSpan<'a> {
     from: usize,
     to: usize,
     /// `person`, `ai`, or `beginning`.
     kind: &'static str,
-    author: Author<'a>,
+    author: JsonAuthor<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hunk: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    approver: Option<Author<'a>>,
+    approver: Option<JsonAuthor<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<Ruled<'a>>,
+    rule: Option<JsonRuleRef<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     edited: bool,
     at: String,
@@ -52,16 +53,16 @@ struct Span<'a> {
 
 /// The rule that let words in, in the approver's place.
 #[derive(Serialize)]
-struct Ruled<'a> {
+struct JsonRuleRef<'a> {
     id: &'a str,
-    by: Author<'a>,
+    by: JsonAuthor<'a>,
     tool: &'a str,
-    remember: Allowed<'a>,
+    remember: JsonRuleScope<'a>,
 }
 
 /// What a rule allows.
 #[derive(Serialize)]
-struct Allowed<'a> {
+struct JsonRuleScope<'a> {
     scope: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
@@ -71,11 +72,11 @@ struct Allowed<'a> {
 
 /// An open request.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct JsonRequest<'a> {
     request_id: &'a str,
     tool_name: &'a str,
     status: &'a str,
-    author: Author<'a>,
+    author: JsonAuthor<'a>,
     explanation: &'a str,
     prompt: &'a str,
     base_version: u64,
@@ -83,19 +84,19 @@ struct Asked<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     preview_hash: String,
-    hunks: Vec<Change<'a>>,
+    hunks: Vec<JsonChange<'a>>,
 }
 
 /// The person who asked for it.
 #[derive(Serialize)]
-struct Author<'a> {
+struct JsonAuthor<'a> {
     id: &'a str,
     name: &'a str,
 }
 
 /// A hunk; decided ones too, so that what was accepted of a request is known.
 #[derive(Serialize)]
-struct Change<'a> {
+struct JsonChange<'a> {
     id: &'a str,
     status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,14 +104,14 @@ struct Change<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decided: Option<Decided<'a>>,
-    parts: Vec<Words<'a>>,
+    decided: Option<JsonDecision<'a>>,
+    parts: Vec<JsonWords<'a>>,
 }
 
 /// Who decided.
 #[derive(Serialize)]
-struct Decided<'a> {
-    by: Author<'a>,
+struct JsonDecision<'a> {
+    by: JsonAuthor<'a>,
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -118,7 +119,7 @@ struct Decided<'a> {
 
 /// Words that would be replaced.
 #[derive(Serialize)]
-struct Words<'a> {
+struct JsonWords<'a> {
     from: usize,
     to: usize,
     base: &'a str,
@@ -126,9 +127,9 @@ struct Words<'a> {
 }
 
 /// The file's content, indented for people, with a line break at its end.
-pub(super) fn write(manuscript: &Manuscript) -> Result<Vec<u8>, ExportError> {
-    let Manuscript { id, title, version, text, requests, credits } = manuscript;
-    let document = Document {
+pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
+    let ExportInput { id, title, version, text, requests, credits } = manuscript;
+    let document = JsonDocument {
         copydesk_export: SHAPE,
         id: id.as_str(),
         title,
@@ -143,8 +144,8 @@ pub(super) fn write(manuscript: &Manuscript) -> Result<Vec<u8>, ExportError> {
     Ok(bytes)
 }
 
-fn span(credit: &Credit) -> Span<'_> {
-    let Credit { from, to, author: written_by, at_ms } = credit;
+fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
+    let AuthorSpan { from, to, author: written_by, at_ms } = credit;
     let (kind, by) = match written_by {
         Writer::Beginning(by) => ("beginning", by),
         Writer::Person(by) => ("person", by),
@@ -154,7 +155,7 @@ fn span(credit: &Credit) -> Span<'_> {
         Writer::Ai(credit) => Some(credit),
         Writer::Beginning(_) | Writer::Person(_) => None,
     };
-    Span {
+    JsonSpan {
         from: *from,
         to: *to,
         kind,
@@ -168,16 +169,16 @@ fn span(credit: &Credit) -> Span<'_> {
     }
 }
 
-fn ruled(rule: &Rule) -> Ruled<'_> {
-    let Remember { id, scope, path, max_units } = &rule.remember;
+fn ruled(rule: &ApprovalRule) -> JsonRuleRef<'_> {
+    let RememberWish { id, scope, path, max_units } = &rule.remember;
     let path = path.as_ref().map(PathPattern::as_str);
-    let remember = Allowed { scope: scope.as_str(), path, max_units: *max_units };
-    Ruled { id: id.as_str(), by: author(&rule.by), tool: &rule.tool, remember }
+    let remember = JsonRuleScope { scope: scope.as_str(), path, max_units: *max_units };
+    JsonRuleRef { id: id.as_str(), by: author(&rule.by), tool: &rule.tool, remember }
 }
 
-fn asked(request: &Arc<Request>) -> Asked<'_> {
+fn asked(request: &Arc<ApprovalRequest>) -> JsonRequest<'_> {
     let proposal = &request.proposal;
-    Asked {
+    JsonRequest {
         request_id: proposal.id.as_str(),
         tool_name: &proposal.tool,
         status: request.status.as_str(),
@@ -192,17 +193,17 @@ fn asked(request: &Arc<Request>) -> Asked<'_> {
     }
 }
 
-fn change(hunk: &Hunk) -> Change<'_> {
+fn change(hunk: &Hunk) -> JsonChange<'_> {
     let words = hunk.parts.iter().map(|part| {
-        let Part { from, to, base, insert, conflict: _, stood: _ } = part;
-        Words { from: *from, to: *to, base, insert }
+        let HunkPart { from, to, base, insert, conflict: _, stood: _ } = part;
+        JsonWords { from: *from, to: *to, base, insert }
     });
-    Change {
+    JsonChange {
         id: hunk.id.as_str(),
         status: hunk.status.as_str(),
         reason: hunk.reason.as_deref(),
         explanation: hunk.explanation.as_deref(),
-        decided: hunk.decided.as_ref().map(|decision| Decided {
+        decided: hunk.decided.as_ref().map(|decision| JsonDecision {
             by: author(&decision.by),
             at: time(decision.at_ms),
             text: decision.text.as_deref(),
@@ -211,6 +212,6 @@ fn change(hunk: &Hunk) -> Change<'_> {
     }
 }
 
-fn author(person: &Person) -> Author<'_> {
-    Author { id: person.user.as_str(), name: &person.name }
+fn author(person: &Person) -> JsonAuthor<'_> {
+    JsonAuthor { id: person.user.as_str(), name: &person.name }
 }

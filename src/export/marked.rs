@@ -6,42 +6,42 @@ use std::sync::Arc;
 
 use super::safe;
 use crate::document::{PositionError, Text};
-use crate::review::{Hunk, HunkStatus, Part, Request};
+use crate::review::{ApprovalRequest, Hunk, HunkPart, HunkStatus};
 
 /// Longest quotation in a remark, in characters.
 const LONGEST_QUOTE: usize = 200;
 
 /// A text with pending changes that do not overlap.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(super) struct AnnotatedText {
     /// From the first word to the last. Without the changes they are the text, with them what is proposed.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<AnnotatedPiece>,
     /// What the remarks say.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<AnnotationRemark>,
 }
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum AnnotatedPiece {
     /// Stays as it is.
     Same(String),
     /// Would be replaced.
-    Change(Change),
-    /// A place with a remark: an index into [`Marked::remarks`].
+    Change(PendingChange),
+    /// A place with a remark: an index into [`AnnotatedText::remarks`].
     Remark(usize),
 }
 
 /// Words that would be replaced; one side can be empty.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct PendingChange {
     pub deleted: String,
     pub inserted: String,
-    pub signature: Arc<Signature>,
+    pub signature: Arc<ChangeSignature>,
 }
 
 /// Who would change something, and since when it is pending.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Signature {
+pub(super) struct ChangeSignature {
     /// "AI for NAME": the model wrote it, the person asked for it.
     pub author: String,
     /// Milliseconds since 1970.
@@ -50,30 +50,30 @@ pub(super) struct Signature {
 
 /// Something said beside the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Remark {
-    pub signature: Arc<Signature>,
+pub(super) struct AnnotationRemark {
+    pub signature: Arc<ChangeSignature>,
     /// One line; empty where there is nothing to say but whose the change is.
     pub text: String,
 }
 
 /// Changes and remarks at their places: sorted as they stand in the text, of two at one place the earlier first.
-type Places<'a> = BTreeMap<(usize, usize, usize), Placed<'a>>;
+type SortedAnnotations<'a> = BTreeMap<(usize, usize, usize), PlacedAnnotation<'a>>;
 
-enum Placed<'a> {
-    Change(&'a Part, Arc<Signature>),
-    Remark(Remark),
+enum PlacedAnnotation<'a> {
+    Change(&'a HunkPart, Arc<ChangeSignature>),
+    Remark(AnnotationRemark),
 }
 
-impl Marked {
+impl AnnotatedText {
     /// Marks what is pending in `requests`, which are of this very text. Of changes that overlap, the first is a change and the
     /// others become remarks, and so do changes in conflict.
     ///
     /// # Errors
     /// [`PositionError`] when a position is not a place in the text.
-    pub fn new(text: &Text, requests: &[Arc<Request>]) -> Result<Self, PositionError> {
-        let (mut changes, mut remarks) = (Places::new(), Places::new());
+    pub fn new(text: &Text, requests: &[Arc<ApprovalRequest>]) -> Result<Self, PositionError> {
+        let (mut changes, mut remarks) = (SortedAnnotations::new(), SortedAnnotations::new());
         for request in requests.iter().filter(|request| request.status.is_open()) {
-            let signature = Arc::new(Signature::of(request));
+            let signature = Arc::new(ChangeSignature::of(request));
             // The request's explanation is said once, with its first change.
             let mut unsaid = Some(request.proposal.explanation.as_str());
             for hunk in &request.hunks {
@@ -84,14 +84,17 @@ impl Marked {
                 let fits = hunk.status == HunkStatus::Pending && fits(hunk, text, &changes);
                 if fits {
                     for part in hunk.parts.iter().filter(|part| part.base != part.insert) {
-                        let change = Placed::Change(part, Arc::clone(&signature));
+                        let change = PlacedAnnotation::Change(part, Arc::clone(&signature));
                         changes.insert((part.from, part.to, changes.len() + remarks.len()), change);
                     }
                 }
                 let said = if fits { safe::line(told) } else { instead(hunk, told) };
                 let at = place(text, if fits { hunk.range().end } else { hunk.range().start });
-                let remark = Remark { signature: Arc::clone(&signature), text: said };
-                remarks.insert((at, at, changes.len() + remarks.len()), Placed::Remark(remark));
+                let remark = AnnotationRemark { signature: Arc::clone(&signature), text: said };
+                remarks.insert(
+                    (at, at, changes.len() + remarks.len()),
+                    PlacedAnnotation::Remark(remark),
+                );
             }
         }
         changes.append(&mut remarks);
@@ -108,16 +111,16 @@ impl Marked {
         self.side(|change| &change.inserted)
     }
 
-    fn side<'a>(&'a self, words: impl Fn(&'a Change) -> &'a str) -> String {
-        let piece = |piece: &'a Piece| match piece {
-            Piece::Same(text) => text.as_str(),
-            Piece::Change(change) => words(change),
-            Piece::Remark(_) => "",
+    fn side<'a>(&'a self, words: impl Fn(&'a PendingChange) -> &'a str) -> String {
+        let piece = |piece: &'a AnnotatedPiece| match piece {
+            AnnotatedPiece::Same(text) => text.as_str(),
+            AnnotatedPiece::Change(change) => words(change),
+            AnnotatedPiece::Remark(_) => "",
         };
         self.pieces.iter().map(piece).collect()
     }
 
-    fn assemble(text: &Text, places: Places) -> Result<Self, PositionError> {
+    fn assemble(text: &Text, places: SortedAnnotations) -> Result<Self, PositionError> {
         let mut marked = Self { pieces: Vec::new(), remarks: Vec::new() };
         let mut done = 0;
         for ((from, to, _), placed) in places {
@@ -125,12 +128,16 @@ impl Marked {
             marked.same(text, done..from.max(done))?;
             done = done.max(to);
             match placed {
-                Placed::Change(part, signature) => {
+                PlacedAnnotation::Change(part, signature) => {
                     let (deleted, inserted) = (part.base.clone(), part.insert.clone());
-                    marked.pieces.push(Piece::Change(Change { deleted, inserted, signature }));
+                    marked.pieces.push(AnnotatedPiece::Change(PendingChange {
+                        deleted,
+                        inserted,
+                        signature,
+                    }));
                 }
-                Placed::Remark(remark) => {
-                    marked.pieces.push(Piece::Remark(marked.remarks.len()));
+                PlacedAnnotation::Remark(remark) => {
+                    marked.pieces.push(AnnotatedPiece::Remark(marked.remarks.len()));
                     marked.remarks.push(remark);
                 }
             }
@@ -141,24 +148,25 @@ impl Marked {
 
     fn same(&mut self, text: &Text, range: Range<usize>) -> Result<(), PositionError> {
         if !range.is_empty() {
-            self.pieces.push(Piece::Same(text.slice(range)?));
+            self.pieces.push(AnnotatedPiece::Same(text.slice(range)?));
         }
         Ok(())
     }
 }
 
-impl Signature {
-    fn of(request: &Request) -> Self {
+impl ChangeSignature {
+    fn of(request: &ApprovalRequest) -> Self {
         let name = safe::line(&request.proposal.requester.name);
         Self { author: format!("AI for {name}"), at_ms: request.clock.created_ms }
     }
 }
 
 /// Whether a hunk says what stands in the text, and none of it is inside or around a change that was taken before.
-fn fits(hunk: &Hunk, text: &Text, taken: &Places) -> bool {
-    let stands = |part: &Part| text.slice(part.from..part.to).is_ok_and(|there| there == part.base);
+fn fits(hunk: &Hunk, text: &Text, taken: &SortedAnnotations) -> bool {
+    let stands =
+        |part: &HunkPart| text.slice(part.from..part.to).is_ok_and(|there| there == part.base);
     // What was taken lies apart, so only the last that begins before the part's end can reach into it.
-    let free = |part: &Part| {
+    let free = |part: &HunkPart| {
         let before = taken.range(..(part.to, 0, 0)).next_back();
         before.is_none_or(|(&(_, to, _), _)| to <= part.from)
     };

@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use crate::document::{PositionError, Text};
 use crate::ids::{DocumentId, Version};
-use crate::review::{Credit, Request};
+use crate::review::{ApprovalRequest, AuthorSpan};
 
-use marked::Marked;
+use marked::AnnotatedText;
 
 /// What a document can be made into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ExportFormat {
     /// The text as it is, without what is pending.
     Markdown,
     /// A page of its own, without scripts; without what is pending.
@@ -38,7 +38,7 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl ExportFormat {
     /// All of them, in the order in which people are told of them.
     pub const ALL: [Self; 5] =
         [Self::Markdown, Self::Html, Self::Docx, Self::CriticMarkup, Self::Json];
@@ -100,7 +100,7 @@ pub enum ExportError {
 
 /// A document with everything an export tells of it; text and requests are of the same version.
 #[derive(Clone, Debug)]
-pub struct Manuscript {
+pub struct ExportInput {
     /// Its name.
     pub id: DocumentId,
     /// Its title.
@@ -110,32 +110,32 @@ pub struct Manuscript {
     /// Its text.
     pub text: Text,
     /// The requests that people can still decide, oldest first.
-    pub requests: Vec<Arc<Request>>,
+    pub requests: Vec<Arc<ApprovalRequest>>,
     /// Who wrote every span; only JSON tells of it, so for other formats it may be empty.
-    pub credits: Vec<Credit>,
+    pub credits: Vec<AuthorSpan>,
 }
 
-impl Manuscript {
+impl ExportInput {
     /// The file's content.
     ///
     /// # Errors
     /// [`ExportError`] when text and requests are not of the same version, or the file cannot be put together.
-    pub fn export(&self, format: Format) -> Result<Vec<u8>, ExportError> {
+    pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
         match format {
-            Format::Markdown => Ok(markdown::write(&self.text)),
-            Format::Html => Ok(html::write(&safe::line(&self.title), &self.text)),
-            Format::CriticMarkup => Ok(criticmarkup::write(&self.marked()?)),
-            Format::Docx => docx::write(&safe::line(&self.title), &self.marked()?),
-            Format::Json => json::write(self),
+            ExportFormat::Markdown => Ok(markdown::write(&self.text)),
+            ExportFormat::Html => Ok(html::write(&safe::line(&self.title), &self.text)),
+            ExportFormat::CriticMarkup => Ok(criticmarkup::write(&self.marked()?)),
+            ExportFormat::Docx => docx::write(&safe::line(&self.title), &self.marked()?),
+            ExportFormat::Json => json::write(self),
         }
     }
 
     /// A name for the file that no file system minds: made of the title, at most 100 characters and the ending.
-    pub fn file_name(&self, format: Format) -> String {
+    pub fn file_name(&self, format: ExportFormat) -> String {
         format!("{}.{}", safe::file_stem(&self.title), format.ending())
     }
 
-    fn marked(&self) -> Result<Marked, ExportError> {
-        Ok(Marked::new(&self.text, &self.requests)?)
+    fn marked(&self) -> Result<AnnotatedText, ExportError> {
+        Ok(AnnotatedText::new(&self.text, &self.requests)?)
     }
 }

@@ -10,19 +10,20 @@ use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
 use crate::ids::UserId;
 use crate::review::{
-    AiCredit, Arrival, Author, Clock, Consent, Effect, HunkStatus, Person, Preview, Proposal,
-    Remember, RequestStatus, Rule, Scope,
+    AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, HunkStatus, Person, Preview,
+    ProposedCall, RememberWish, RequestStatus, RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
 
 /// 20 November 2026, 10:15:30.
 const ASKED_MS: u64 = 1_795_169_730_000;
 
 /// Somebody asked, and the model would write `new`.
-pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> Request {
+pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalRequest {
     let id = format!("req_{number}").into();
     let text = Text::new(old);
-    let arrival = Arrival::map(&id, diff(old, new, &DiffLimits::default()), &text, []).unwrap();
-    let proposal = Proposal {
+    let arrival =
+        ArrivedHunks::map(&id, diff(old, new, &DiffLimits::default()), &text, []).unwrap();
+    let proposal = ProposedCall {
         id,
         tool: "update_full_document".to_owned(),
         input: json!({ "new_content": new }),
@@ -38,16 +39,16 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> Request {
         preview: Preview::generic(),
         touched: None,
         source: "sdk".to_owned(),
-        policy: Consent::default(),
+        policy: ApprovalRequirement::default(),
         again_of: None,
     };
-    let clock = Clock::start(ASKED_MS + u64::from(number) * 1_000, 300_000);
-    Request::open(proposal, arrival, Version(7), clock)
+    let clock = RequestTimes::start(ASKED_MS + u64::from(number) * 1_000, 300_000);
+    ApprovalRequest::open(proposal, arrival, Version(7), clock)
 }
 
 /// A document with what some people asked for.
-pub(super) fn manuscript(text: &str, requests: Vec<Request>) -> Manuscript {
-    Manuscript {
+pub(super) fn manuscript(text: &str, requests: Vec<ApprovalRequest>) -> ExportInput {
+    ExportInput {
         id: "doc_lamp".into(),
         title: "The <lamp>".to_owned(),
         version: Version(7),
@@ -58,7 +59,7 @@ pub(super) fn manuscript(text: &str, requests: Vec<Request>) -> Manuscript {
 }
 
 /// The manuscript of the golden files: a grammar fix, and a rewrite that partly overlaps it.
-pub(super) fn lamp() -> Manuscript {
+pub(super) fn lamp() -> ExportInput {
     let text = include_str!("../../fixtures/exports/lamp.md");
     let fixed = text
         .replace("sleeped", "slept")
@@ -70,11 +71,11 @@ pub(super) fn lamp() -> Manuscript {
         text.replace("sleeped before", "went to bed before").replace("none.", "none at all.");
     assert!(fixed != text && told != text);
     let requests = vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &told)];
-    Manuscript { credits: credits(utf16_len(text)), ..manuscript(text, requests) }
+    ExportInput { credits: credits(utf16_len(text)), ..manuscript(text, requests) }
 }
 
 /// Some words that Ana typed, some that an AI wrote for her, in a text of `len` units that Ben began.
-fn credits(len: usize) -> Vec<Credit> {
+fn credits(len: usize) -> Vec<AuthorSpan> {
     let person = |name: &str| Person { user: format!("usr_{name}").into(), name: name.to_owned() };
     let ai = AiCredit {
         requester: person("Ana"),
@@ -84,20 +85,25 @@ fn credits(len: usize) -> Vec<Credit> {
         rule: Some(Arc::new(rule(person("Ben")))),
         edited: true,
     };
-    let credit = |from, to, author, at_ms| Credit { from, to, author, at_ms };
+    let credit = |from, to, author, at_ms| AuthorSpan { from, to, author, at_ms };
     vec![
-        credit(0, 2, Author::Person(person("Ana")), 60_000),
-        credit(2, 6, Author::Ai(ai), 61_234),
-        credit(6, len, Author::Beginning(person("Ben")), 0),
+        credit(0, 2, SpanAuthor::Person(person("Ana")), 60_000),
+        credit(2, 6, SpanAuthor::Ai(ai), 61_234),
+        credit(6, len, SpanAuthor::Beginning(person("Ben")), 0),
     ]
 }
 
 /// A rule for small corrections.
-fn rule(by: Person) -> Rule {
+fn rule(by: Person) -> ApprovalRule {
     let max_units = Some(40);
-    Rule {
-        remember: Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units },
-        effect: Effect::Allow,
+    ApprovalRule {
+        remember: RememberWish {
+            id: "rul_1".into(),
+            scope: RuleScope::Document,
+            path: None,
+            max_units,
+        },
+        effect: RuleEffect::Allow,
         over: None,
         tool: "update_full_document".into(),
         session: "ses_1".into(),
@@ -109,7 +115,7 @@ fn rule(by: Person) -> Rule {
     }
 }
 
-fn exported(manuscript: &Manuscript, format: Format) -> String {
+fn exported(manuscript: &ExportInput, format: ExportFormat) -> String {
     String::from_utf8(manuscript.export(format).unwrap()).unwrap()
 }
 
@@ -129,10 +135,13 @@ pub(super) fn is_as_in(name: &str, made: &str) {
 #[test]
 fn the_golden_files_are_what_is_exported() {
     let lamp = lamp();
-    assert_eq!(exported(&lamp, Format::Markdown), include_str!("../../fixtures/exports/lamp.md"));
-    is_as_in("lamp.html", &exported(&lamp, Format::Html));
-    is_as_in("lamp.critic.md", &exported(&lamp, Format::CriticMarkup));
-    is_as_in("lamp.json", &exported(&lamp, Format::Json));
+    assert_eq!(
+        exported(&lamp, ExportFormat::Markdown),
+        include_str!("../../fixtures/exports/lamp.md")
+    );
+    is_as_in("lamp.html", &exported(&lamp, ExportFormat::Html));
+    is_as_in("lamp.critic.md", &exported(&lamp, ExportFormat::CriticMarkup));
+    is_as_in("lamp.json", &exported(&lamp, ExportFormat::Json));
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn a_page_runs_nothing() {
     let text = "<script>alert(1)</script><img src=x onerror=alert(1)><a href=\"javascript:alert(1)\">a</a>\n\n\
         [b](javascript:alert(1)) [c](JaVaScRiPt:alert(1)) [d](data:text/html,x) <svg onload=alert(1)></svg>\n\n\
         <iframe src=x></iframe><form action=x><input></form><style>*{}</style><base href=x><p style=\"x\">e</p>";
-    let page = exported(&manuscript(text, vec![]), Format::Html);
+    let page = exported(&manuscript(text, vec![]), ExportFormat::Html);
     let body = page.split_once("<main>").unwrap().1;
     for word in [
         "script", "onerror", "onload", "data:", "<iframe", "<form", "<input", "<style", "<base",
@@ -153,17 +162,17 @@ fn a_page_runs_nothing() {
 
 #[test]
 fn each_format_is_found_by_its_name_and_nothing_else_is() {
-    for format in Format::ALL {
-        assert_eq!(Format::parse(format.as_str()), Some(format));
+    for format in ExportFormat::ALL {
+        assert_eq!(ExportFormat::parse(format.as_str()), Some(format));
     }
-    assert_eq!(Format::parse("MD"), None);
-    assert_eq!(Format::parse(""), None);
+    assert_eq!(ExportFormat::parse("MD"), None);
+    assert_eq!(ExportFormat::parse(""), None);
 }
 
 #[test]
 fn files_are_named_after_the_title() {
-    assert_eq!(lamp().file_name(Format::CriticMarkup), "The -lamp-.critic.md");
-    assert_eq!(lamp().file_name(Format::Docx), "The -lamp-.docx");
+    assert_eq!(lamp().file_name(ExportFormat::CriticMarkup), "The -lamp-.critic.md");
+    assert_eq!(lamp().file_name(ExportFormat::Docx), "The -lamp-.docx");
 }
 
 const RAIN: &str = "It do rain on the old roof. We waits under it until noon.";
@@ -171,8 +180,10 @@ const RAIN: &str = "It do rain on the old roof. We waits under it until noon.";
 #[test]
 fn every_pending_change_is_marked_with_its_author() {
     let fixed = "It does rain on the old roof. We wait under it until late noon.";
-    let made =
-        exported(&manuscript(RAIN, vec![request(1, "Ana", RAIN, fixed)]), Format::CriticMarkup);
+    let made = exported(
+        &manuscript(RAIN, vec![request(1, "Ana", RAIN, fixed)]),
+        ExportFormat::CriticMarkup,
+    );
     assert_eq!(
         made,
         "It {~~do~>does~~}{>>AI for Ana: Ana asked.<<} rain on the old roof. \
@@ -185,7 +196,7 @@ fn of_two_changes_that_overlap_the_later_is_a_remark() {
     let fixed = RAIN.replace("do rain", "does rain");
     let told = RAIN.replace("do rain", "rains");
     let requests = vec![request(1, "Ana", RAIN, &fixed), request(2, "Ben", RAIN, &told)];
-    let made = exported(&manuscript(RAIN, requests), Format::CriticMarkup);
+    let made = exported(&manuscript(RAIN, requests), ExportFormat::CriticMarkup);
     assert_eq!(
         made,
         "It {>>AI for Ben: would write “rains” instead of “do rain”: Ben asked.<<}{~~do~>does~~}\
@@ -197,7 +208,7 @@ fn of_two_changes_that_overlap_the_later_is_a_remark() {
 fn a_change_in_conflict_is_a_remark() {
     let mut asked = request(1, "Ana", "It do rain.", "It does rain.");
     asked.hunks[0].status = HunkStatus::Conflict;
-    let made = exported(&manuscript("It do rain.", vec![asked]), Format::CriticMarkup);
+    let made = exported(&manuscript("It do rain.", vec![asked]), ExportFormat::CriticMarkup);
     assert!(!made.contains("~>") && made.contains("would write “does” instead of “do”"), "{made}");
 }
 
@@ -206,10 +217,10 @@ fn what_was_decided_is_not_pending() {
     let fixed = RAIN.replace("do rain", "does rain").replace("waits", "wait");
     let mut asked = request(1, "Ana", RAIN, &fixed);
     asked.hunks[0].status = HunkStatus::Rejected;
-    let made = exported(&manuscript(RAIN, vec![asked.clone()]), Format::CriticMarkup);
+    let made = exported(&manuscript(RAIN, vec![asked.clone()]), ExportFormat::CriticMarkup);
     assert!(made.starts_with("It do rain on the old roof. We {~~waits~>wait~~}"), "{made}");
     asked.status = RequestStatus::Expired;
-    assert_eq!(exported(&manuscript(RAIN, vec![asked]), Format::CriticMarkup), RAIN);
+    assert_eq!(exported(&manuscript(RAIN, vec![asked]), ExportFormat::CriticMarkup), RAIN);
 }
 
 /// Work that grew with the square of the length would never end here.
@@ -233,7 +244,7 @@ fn long_and_deep_texts_are_exported_too() {
         "😀",
     ] {
         let manuscript = manuscript(&piece.repeat(60_000 / piece.len()), vec![]);
-        for format in Format::ALL {
+        for format in ExportFormat::ALL {
             assert!(manuscript.export(format).is_ok(), "{piece} as {format:?}");
         }
     }
@@ -241,7 +252,8 @@ fn long_and_deep_texts_are_exported_too() {
 
 #[test]
 fn words_too_deep_in_quotations_are_still_there() {
-    let page = exported(&manuscript(&format!("{}deep", "> ".repeat(300)), vec![]), Format::Html);
+    let page =
+        exported(&manuscript(&format!("{}deep", "> ".repeat(300)), vec![]), ExportFormat::Html);
     assert_eq!((page.matches("deep").count(), page.matches("<blockquote>").count()), (1, 100));
     assert_eq!(page.matches("</blockquote>").count(), 100);
 }
@@ -249,27 +261,27 @@ fn words_too_deep_in_quotations_are_still_there() {
 #[test]
 fn a_name_cannot_end_its_remark() {
     let asked = request(1, "A<<}{++x++}\u{202e}na", "a b", "a c");
-    let made = exported(&manuscript("a b", vec![asked]), Format::CriticMarkup);
+    let made = exported(&manuscript("a b", vec![asked]), ExportFormat::CriticMarkup);
     assert_eq!(
-        (read(&made, Take::Accept), read(&made, Take::Reject)),
+        (read(&made, TrackedView::Accept), read(&made, TrackedView::Reject)),
         ("a c".to_owned(), "a b".to_owned()),
         "{made}"
     );
 }
 
 #[derive(Clone, Copy)]
-enum Take {
+enum TrackedView {
     Accept,
     Reject,
 }
 
 /// A program that knows CriticMarkup: one pass from left to right, each mark up to its nearest end.
-fn read(file: &str, take: Take) -> String {
+fn read(file: &str, take: TrackedView) -> String {
     let marks =
         r"(?s)\{\+\+(.*?)\+\+\}|\{--(.*?)--\}|\{~~(.*?)~>(.*?)~~\}|\{>>.*?<<\}|\{==(.*?)==\}";
     let kept = match take {
-        Take::Accept => [1, 4, 5],
-        Take::Reject => [2, 3, 5],
+        TrackedView::Accept => [1, 4, 5],
+        TrackedView::Reject => [2, 3, 5],
     };
     let words = |found: &Captures| -> String {
         kept.iter()
@@ -337,9 +349,9 @@ proptest! {
     #[test]
     fn accepting_all_gives_the_proposed_text_and_rejecting_all_the_present(old in any_text(), new in any_text()) {
         let manuscript = manuscript(&old, vec![request(1, "Ana", &old, &new)]);
-        let made = exported(&manuscript, Format::CriticMarkup);
-        prop_assert_eq!(read(&made, Take::Reject), old, "{}", &made);
-        prop_assert_eq!(read(&made, Take::Accept), new, "{}", &made);
+        let made = exported(&manuscript, ExportFormat::CriticMarkup);
+        prop_assert_eq!(read(&made, TrackedView::Reject), old, "{}", &made);
+        prop_assert_eq!(read(&made, TrackedView::Accept), new, "{}", &made);
     }
 
     #[test]
@@ -347,9 +359,9 @@ proptest! {
         let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
         let manuscript = manuscript(&old, requests);
         let marked = manuscript.marked().unwrap();
-        let made = exported(&manuscript, Format::CriticMarkup);
-        prop_assert_eq!(read(&made, Take::Reject), old.as_str(), "{}", &made);
-        prop_assert_eq!(read(&made, Take::Accept), marked.proposed(), "{}", &made);
+        let made = exported(&manuscript, ExportFormat::CriticMarkup);
+        prop_assert_eq!(read(&made, TrackedView::Reject), old.as_str(), "{}", &made);
+        prop_assert_eq!(read(&made, TrackedView::Accept), marked.proposed(), "{}", &made);
         prop_assert_eq!(marked.present(), old);
     }
 }

@@ -9,13 +9,13 @@ use crate::document::Text;
 use crate::document::diff::{DiffLimits, HunkDraft, diff};
 use crate::failpoint;
 use crate::ids::{DocumentId, Version};
-use crate::room::file::{FileMerged, FileNews, FileStatus, Merge};
-use crate::room::{Draft, RoomError, RoomHandle, text_at};
-use crate::store::{FileRecord, Op};
-use crate::workspace::{ABSENT, File, Glance, WorkspaceError, stamp};
+use crate::room::file::{FileMerge, FileState, FileStatus, MergedChanges};
+use crate::room::{ExportSnapshot, RoomError, RoomHandle, text_at};
+use crate::store::{FileRecord, StoreOp};
+use crate::workspace::{ABSENT, FileMeta, TextFile, WorkspaceError, stamp};
 
-use super::form::{self, Form};
-use super::{FilesError, Shared, blocking};
+use super::form::{self, TextEncoding};
+use super::{FileSyncDeps, FileSyncError, blocking};
 
 /// How often to begin again when the file changed while it was looked at.
 const ATTEMPTS: usize = 10;
@@ -25,46 +25,46 @@ const PIECES: Duration = Duration::from_millis(60);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A file that is a document.
-pub(super) struct Copy {
+pub(super) struct SyncedFile {
     document: DocumentId,
     path: String,
-    state: Mutex<State>,
+    state: Mutex<SyncState>,
     /// The version that the file has.
     agreed: AtomicU64,
     /// Whether there may be words that the file has not got, although nobody has it open.
     behind: AtomicBool,
 }
 
-struct State {
+struct SyncState {
     record: FileRecord,
     /// What the file read when both agreed, if that is at hand.
     text: Option<Text>,
     /// How both stood last.
     told: Option<FileStatus>,
     /// What the file looked like when it was read, if another change of it would show.
-    seen: Look,
+    seen: FileLook,
 }
 
 /// A look at the file, without reading it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum FileLook {
     /// It says nothing.
     Unsure,
     /// There is no such file.
     Gone,
-    There(Glance),
+    There(FileMeta),
 }
 
 /// Where the text is read.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum TextSource<'a> {
     Room(&'a RoomHandle),
     /// The room is closed.
     Store,
 }
 
 /// What came of one attempt.
-enum Came {
+enum SyncOutcome {
     /// Both stand like this now.
     To(FileStatus),
     /// Somebody else changed the file meanwhile.
@@ -72,19 +72,19 @@ enum Came {
 }
 
 /// The document as it is.
-struct Now {
+struct CurrentDocument {
     version: Version,
     text: Text,
 }
 
-impl Copy {
+impl SyncedFile {
     pub(super) fn new(record: FileRecord) -> Self {
         Self {
             document: record.document.clone(),
             path: record.path.clone(),
             agreed: AtomicU64::new(record.version.0),
             behind: AtomicBool::new(true),
-            state: Mutex::new(State { record, text: None, told: None, seen: Look::Unsure }),
+            state: Mutex::new(SyncState { record, text: None, told: None, seen: FileLook::Unsure }),
         }
     }
 
@@ -107,49 +107,49 @@ impl Copy {
     }
 
     /// Takes in what is new in the file, writes what is new in the room, and tells people how both stand.
-    pub(super) async fn sync(&self, shared: &Shared, room: &RoomHandle) {
-        self.agree(shared, Source::Room(room)).await;
+    pub(super) async fn sync(&self, shared: &FileSyncDeps, room: &RoomHandle) {
+        self.agree(shared, TextSource::Room(room)).await;
     }
 
     /// Writes what the closed room left, if the file is as it was.
-    pub(super) async fn finish(&self, shared: &Shared) {
-        self.agree(shared, Source::Store).await;
+    pub(super) async fn finish(&self, shared: &FileSyncDeps) {
+        self.agree(shared, TextSource::Store).await;
     }
 
     /// Whether the file is perhaps not as it was when it was read.
-    pub(super) async fn looks_changed(&self, shared: &Shared) -> bool {
+    pub(super) async fn looks_changed(&self, shared: &FileSyncDeps) -> bool {
         let seen = self.state.lock().await.seen;
-        seen == Look::Unsure || self.glance(shared).await != seen
+        seen == FileLook::Unsure || self.glance(shared).await != seen
     }
 
-    async fn glance(&self, shared: &Shared) -> Look {
+    async fn glance(&self, shared: &FileSyncDeps) -> FileLook {
         let (workspace, path) = (shared.workspace.clone(), self.path.clone());
         match blocking(move || workspace.glance(&path)).await {
-            Ok(Some(glance)) => Look::There(glance),
-            Ok(None) => Look::Gone,
-            Err(_) => Look::Unsure,
+            Ok(Some(glance)) => FileLook::There(glance),
+            Ok(None) => FileLook::Gone,
+            Err(_) => FileLook::Unsure,
         }
     }
 
-    async fn agree(&self, shared: &Shared, source: Source<'_>) {
+    async fn agree(&self, shared: &FileSyncDeps, source: TextSource<'_>) {
         let mut state = self.state.lock().await;
-        let mut merged: Option<FileMerged> = None;
+        let mut merged: Option<MergedChanges> = None;
         let mut came = FileStatus::Failed("the file changes all the time".to_owned());
         for _ in 0..ATTEMPTS {
             let glance = self.glance(shared).await;
-            state.seen = Look::Unsure;
+            state.seen = FileLook::Unsure;
             match self.attempt(shared, source, &mut state, &mut merged).await {
-                Ok(Came::Again) => {}
-                Ok(Came::To(status)) => {
+                Ok(SyncOutcome::Again) => {}
+                Ok(SyncOutcome::To(status)) => {
                     state.seen = match glance {
-                        Look::There(it) if !it.is_settled() => Look::Unsure,
+                        FileLook::There(it) if !it.is_settled() => FileLook::Unsure,
                         sure => sure,
                     };
                     came = status;
                     break;
                 }
                 // The room, or the store, is closing; what is durable is caught up with later.
-                Err(FilesError::Room(RoomError::Closed | RoomError::NoDocument)) => return,
+                Err(FileSyncError::Room(RoomError::Closed | RoomError::NoDocument)) => return,
                 Err(error) => {
                     came = FileStatus::Failed(error.to_string());
                     break;
@@ -164,11 +164,11 @@ impl Copy {
     /// One look at both, and what follows from it.
     async fn attempt(
         &self,
-        shared: &Shared,
-        source: Source<'_>,
-        state: &mut State,
-        merged: &mut Option<FileMerged>,
-    ) -> Result<Came, FilesError> {
+        shared: &FileSyncDeps,
+        source: TextSource<'_>,
+        state: &mut SyncState,
+        merged: &mut Option<MergedChanges>,
+    ) -> Result<SyncOutcome, FileSyncError> {
         let found = shared.look(&self.path).await?;
         let under_way = state.record.writing.clone();
         if let (Some(file), Some((version, stamp))) = (&found, under_way)
@@ -180,19 +180,19 @@ impl Copy {
         }
         match &found {
             Some(file) if file.stamp != state.record.stamp => {
-                let Source::Room(room) = source else {
+                let TextSource::Room(room) = source else {
                     // Both come together when the document is opened.
-                    return Ok(Came::To(FileStatus::Failed("it was changed".to_owned())));
+                    return Ok(SyncOutcome::To(FileStatus::Failed("it was changed".to_owned())));
                 };
                 if state.record.stamp != ABSENT {
                     tokio::time::sleep(PIECES).await;
                     if shared.look(&self.path).await?.is_none_or(|now| now.stamp != file.stamp) {
-                        return Ok(Came::Again);
+                        return Ok(SyncOutcome::Again);
                     }
                 }
                 let is_first = state.record.stamp == ABSENT;
                 if !self.take_in(shared, room, state, file, merged).await? {
-                    return Ok(Came::Again);
+                    return Ok(SyncOutcome::Again);
                 }
                 if is_first {
                     // Its first text is no news to anybody.
@@ -207,21 +207,21 @@ impl Copy {
     /// Brings what is new in the file into the room; `false`: people were faster than the comparison.
     async fn take_in(
         &self,
-        shared: &Shared,
+        shared: &FileSyncDeps,
         room: &RoomHandle,
-        state: &mut State,
-        file: &File,
-        merged: &mut Option<FileMerged>,
-    ) -> Result<bool, FilesError> {
+        state: &mut SyncState,
+        file: &TextFile,
+        merged: &mut Option<MergedChanges>,
+    ) -> Result<bool, FileSyncError> {
         let base = self.base(shared, state).await?;
-        let now = Now::of(Source::Room(room), shared, &self.document).await?;
+        let now = CurrentDocument::of(TextSource::Room(room), shared, &self.document).await?;
         let disk = form::read(&file.text);
         let (ours, theirs) = compared(&base, &now.text, &disk).await?;
         let mut record = state.record.clone();
         record.stamp.clone_from(&file.stamp);
-        Form::of(&file.text).name().clone_into(&mut record.form);
+        TextEncoding::of(&file.text).name().clone_into(&mut record.form);
         record.writing = None;
-        let merge = Merge { read: now.version, base, ours, theirs, disk: disk.clone(), record };
+        let merge = FileMerge { read: now.version, base, ours, theirs, disk: disk.clone(), record };
         let came = match room.merge(merge).await {
             Ok(came) => came,
             Err(RoomError::Resync) => return Ok(false),
@@ -238,12 +238,12 @@ impl Copy {
     /// Writes what the file has not got.
     async fn write(
         &self,
-        shared: &Shared,
-        source: Source<'_>,
-        state: &mut State,
-        found: Option<File>,
-    ) -> Result<Came, FilesError> {
-        let now = Now::of(source, shared, &self.document).await?;
+        shared: &FileSyncDeps,
+        source: TextSource<'_>,
+        state: &mut SyncState,
+        found: Option<TextFile>,
+    ) -> Result<SyncOutcome, FileSyncError> {
+        let now = CurrentDocument::of(source, shared, &self.document).await?;
         let is_level = now.version == state.record.version && state.record.disk.is_none();
         if is_level {
             // A file that is gone is made again only when somebody writes.
@@ -251,16 +251,16 @@ impl Copy {
             if state.record.writing.take().is_some() {
                 self.keep(shared, state).await?;
             }
-            return Ok(Came::To(status));
+            return Ok(SyncOutcome::To(status));
         }
         let base = self.base(shared, state).await?;
         if let Some(file) = found.as_ref().filter(|_| now.text == base) {
             // People took back what they wrote.
             state.agree_on(now.version, file.stamp.clone());
             self.keep(shared, state).await?;
-            return Ok(Came::To(FileStatus::Saved));
+            return Ok(SyncOutcome::To(FileStatus::Saved));
         }
-        let form = Form::named(&state.record.form);
+        let form = TextEncoding::named(&state.record.form);
         let (text, old) = (now.text.to_string(), found.as_ref().map(|file| file.text.clone()));
         let content = blocking(move || match old {
             Some(old) => form::written(&old, &text, &limits()),
@@ -281,21 +281,25 @@ impl Copy {
                 state.agree_on(now.version, stamp);
                 state.text = Some(now.text);
                 self.keep(shared, state).await?;
-                Ok(Came::To(FileStatus::Saved))
+                Ok(SyncOutcome::To(FileStatus::Saved))
             }
             Err(WorkspaceError::Changed { .. }) => {
                 state.record.writing = None;
-                Ok(Came::Again)
+                Ok(SyncOutcome::Again)
             }
             Err(error) => {
                 state.record.writing = None;
-                Ok(Came::To(FileStatus::Failed(error.to_string())))
+                Ok(SyncOutcome::To(FileStatus::Failed(error.to_string())))
             }
         }
     }
 
     /// What the file read when both agreed.
-    async fn base(&self, shared: &Shared, state: &mut State) -> Result<Text, FilesError> {
+    async fn base(
+        &self,
+        shared: &FileSyncDeps,
+        state: &mut SyncState,
+    ) -> Result<Text, FileSyncError> {
         if let Some(text) = &state.text {
             return Ok(text.clone());
         }
@@ -309,19 +313,19 @@ impl Copy {
         Ok(text)
     }
 
-    async fn keep(&self, shared: &Shared, state: &State) -> Result<(), FilesError> {
-        Ok(shared.store.commit(Op::PutFile(state.record.clone())).await?)
+    async fn keep(&self, shared: &FileSyncDeps, state: &SyncState) -> Result<(), FileSyncError> {
+        Ok(shared.store.commit(StoreOp::PutFile(state.record.clone())).await?)
     }
 
     /// Tells the room how both stand; it tells people what is new to them.
     async fn tell(
         &self,
-        source: Source<'_>,
-        state: &mut State,
+        source: TextSource<'_>,
+        state: &mut SyncState,
         status: FileStatus,
-        merged: Option<FileMerged>,
+        merged: Option<MergedChanges>,
     ) {
-        let Source::Room(room) = source else { return };
+        let TextSource::Room(room) = source else { return };
         if let FileStatus::Failed(reason) = &status
             && state.told.as_ref() != Some(&status)
         {
@@ -329,11 +333,11 @@ impl Copy {
         }
         state.told = Some(status.clone());
         let (path, version) = (self.path.clone(), state.record.version);
-        room.tell_file(FileNews { path, status, version, merged }).await;
+        room.tell_file(FileState { path, status, version, merged }).await;
     }
 }
 
-impl State {
+impl SyncState {
     /// The file has the text of this version.
     fn agree_on(&mut self, version: Version, stamp: String) {
         self.record =
@@ -342,15 +346,19 @@ impl State {
     }
 }
 
-impl Now {
-    async fn of(source: Source<'_>, shared: &Shared, id: &DocumentId) -> Result<Self, FilesError> {
+impl CurrentDocument {
+    async fn of(
+        source: TextSource<'_>,
+        shared: &FileSyncDeps,
+        id: &DocumentId,
+    ) -> Result<Self, FileSyncError> {
         Ok(match source {
-            Source::Room(room) => {
+            TextSource::Room(room) => {
                 let now = room.read().await?;
                 Self { version: now.version, text: now.text }
             }
-            Source::Store => {
-                let now = Draft::stored(&shared.store, id).await?;
+            TextSource::Store => {
+                let now = ExportSnapshot::stored(&shared.store, id).await?;
                 Self { version: now.version, text: now.text }
             }
         })
@@ -362,7 +370,7 @@ async fn compared(
     base: &Text,
     ours: &Text,
     theirs: &Text,
-) -> Result<(Vec<HunkDraft>, Vec<HunkDraft>), FilesError> {
+) -> Result<(Vec<HunkDraft>, Vec<HunkDraft>), FileSyncError> {
     let (base, ours, theirs) = (base.to_string(), ours.to_string(), theirs.to_string());
     blocking(move || (diff(&base, &ours, &limits()), diff(&base, &theirs, &limits()))).await
 }

@@ -10,12 +10,12 @@ const MARK: char = '\u{feff}';
 
 /// What a file had besides its text when it was last seen; for a file that is gone and is made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct TextEncoding {
     has_mark: bool,
     ends_in_crlf: bool,
 }
 
-impl Form {
+impl TextEncoding {
     pub(super) fn of(content: &str) -> Self {
         let ends = content.matches('\n').count();
         let crlf = content.matches("\r\n").count();
@@ -48,7 +48,7 @@ pub fn read(content: &str) -> Text {
 }
 
 /// A file with this text, made anew.
-pub(super) fn made(text: &str, form: Form) -> String {
+pub(super) fn made(text: &str, form: TextEncoding) -> String {
     let mut content = String::with_capacity(text.len() + 3);
     content.extend(form.has_mark.then_some(MARK));
     push_lines(&mut content, text, "", form.line_end());
@@ -72,10 +72,10 @@ pub fn replaced(content: &str, text: &str, parts: impl IntoIterator<Item = Draft
 /// A new content that has any `\r` says itself how its lines end.
 pub fn succeeding(old: &str, new: &str) -> String {
     let is_plain = !new.contains('\r');
-    let form = Form::of(old);
+    let form = TextEncoding::of(old);
     let ends_in_crlf = form.ends_in_crlf && is_alike(old) && is_plain;
     let has_mark = form.has_mark || new.starts_with(MARK);
-    made(new.strip_prefix(MARK).unwrap_or(new), Form { has_mark, ends_in_crlf })
+    made(new.strip_prefix(MARK).unwrap_or(new), TextEncoding { has_mark, ends_in_crlf })
 }
 
 /// Whether the lines of two contents end in different ways, as far as both have some.
@@ -99,14 +99,14 @@ fn rewritten<P>(content: &str, text: &str, parts: impl FnOnce() -> P) -> String
 where
     P: IntoIterator<Item = DraftPart>,
 {
-    let form = Form::of(content);
+    let form = TextEncoding::of(content);
     // Nothing but the text can differ.
     if is_alike(content) {
         return made(text, form);
     }
     let mut written = String::with_capacity(content.len());
     written.extend(form.has_mark.then_some(MARK));
-    let mut place = Place { rest: content.strip_prefix(MARK).unwrap_or(content), at: 0 };
+    let mut place = FileOffset { rest: content.strip_prefix(MARK).unwrap_or(content), at: 0 };
     for DraftPart { from, to, base: _, insert } in parts() {
         written.push_str(place.advance(from));
         let old = place.advance(to);
@@ -147,12 +147,12 @@ fn last_line_end(content: &str) -> Option<&'static str> {
 }
 
 /// A place in a file, counted in units of its text.
-struct Place<'a> {
+struct FileOffset<'a> {
     rest: &'a str,
     at: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FileOffset<'a> {
     /// What lies between here and the unit `to`, as the file has it.
     fn advance(&mut self, to: usize) -> &'a str {
         let mut bytes = 0;
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_gone_is_made_as_it_was() {
-        let form = Form::named(Form::of("\u{feff}a\r\nb\r\n").name());
+        let form = TextEncoding::named(TextEncoding::of("\u{feff}a\r\nb\r\n").name());
         assert_eq!(made("x\ny\n", form), "\u{feff}x\r\ny\r\n");
-        assert_eq!(Form::named("anything else"), Form::default());
+        assert_eq!(TextEncoding::named("anything else"), TextEncoding::default());
     }
 
     proptest! {

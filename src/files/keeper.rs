@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
-use crate::room::{Pulse, WeakRoom};
+use crate::room::{RoomStatus, WeakRoomHandle};
 
-use super::Shared;
-use super::copy::Copy;
+use super::FileSyncDeps;
+use super::copy::SyncedFile;
 
 /// Words that come within this time are written together.
 const DELAY: Duration = Duration::from_millis(400);
@@ -17,7 +17,10 @@ const DELAY: Duration = Duration::from_millis(400);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Gives each room that opens a keeper, if its document is a file.
-pub(super) async fn watch(shared: Arc<Shared>, mut opened: UnboundedReceiver<WeakRoom>) {
+pub(super) async fn watch(
+    shared: Arc<FileSyncDeps>,
+    mut opened: UnboundedReceiver<WeakRoomHandle>,
+) {
     loop {
         let room = tokio::select! {
             () = shared.stopping.cancelled() => return,
@@ -32,7 +35,7 @@ pub(super) async fn watch(shared: Arc<Shared>, mut opened: UnboundedReceiver<Wea
 }
 
 /// Looks after one file as long as its room is open, without keeping that open.
-async fn keep(shared: Arc<Shared>, copy: Arc<Copy>, room: WeakRoom) {
+async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHandle) {
     let mut pulse = room.pulse();
     loop {
         let Some(open) = room.upgrade() else { break };
@@ -46,7 +49,11 @@ async fn keep(shared: Arc<Shared>, copy: Arc<Copy>, room: WeakRoom) {
 }
 
 /// Waits until there may be something to do; `None`: the room has closed.
-async fn wait(shared: &Shared, copy: &Copy, pulse: &mut watch::Receiver<Pulse>) -> Option<()> {
+async fn wait(
+    shared: &FileSyncDeps,
+    copy: &SyncedFile,
+    pulse: &mut watch::Receiver<RoomStatus>,
+) -> Option<()> {
     loop {
         let before = *pulse.borrow_and_update();
         tokio::select! {

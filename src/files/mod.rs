@@ -19,25 +19,25 @@ use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, Version};
 use crate::room::settings::DocumentSettings;
-use crate::room::{RoomError, RoomHandle, Rooms};
+use crate::room::{RoomError, RoomHandle, RoomRegistry};
 use crate::store::{FileRecord, Store, StoreError};
 use crate::who::Principal;
-use crate::workspace::{ABSENT, Globbed, Workspace, WorkspaceError, plain_path};
+use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path};
 
-use copy::Copy;
+use copy::SyncedFile;
 
 /// Longest words that paths are to contain, in bytes.
 const LONGEST_PATTERN: usize = 1_000;
 
 /// The files that are documents. Cheap to clone.
 #[derive(Clone)]
-pub struct Files(Arc<Shared>);
+pub struct FileSync(Arc<FileSyncDeps>);
 
-struct Shared {
+struct FileSyncDeps {
     store: Store,
-    rooms: Rooms,
+    rooms: RoomRegistry,
     workspace: Workspace,
-    copies: Mutex<Copies>,
+    copies: Mutex<SyncedFiles>,
     /// Two people who open the same file at once get the same document.
     opening: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
@@ -45,14 +45,14 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct Copies {
-    by_path: HashMap<String, Arc<Copy>>,
-    by_document: HashMap<DocumentId, Arc<Copy>>,
+struct SyncedFiles {
+    by_path: HashMap<String, Arc<SyncedFile>>,
+    by_document: HashMap<DocumentId, Arc<SyncedFile>>,
 }
 
 /// Why a file is not opened.
 #[derive(Debug, thiserror::Error)]
-pub enum FilesError {
+pub enum FileSyncError {
     /// It cannot be read, or could not be written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
@@ -70,25 +70,25 @@ pub enum FilesError {
     Compared,
 }
 
-impl std::fmt::Debug for Files {
+impl std::fmt::Debug for FileSync {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Files").field("known", &self.0.copies().by_path.len()).finish()
     }
 }
 
-impl Files {
+impl FileSync {
     /// Looks after the files that are documents already, and catches up with what a crash left unwritten.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn start(
         store: Store,
-        rooms: Rooms,
+        rooms: RoomRegistry,
         workspace: Workspace,
-    ) -> Result<Self, FilesError> {
+    ) -> Result<Self, FileSyncError> {
         let known = store.files().await?;
         let opened = rooms.watch();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(FileSyncDeps {
             store,
             rooms,
             workspace,
@@ -102,7 +102,7 @@ impl Files {
             if record.version != newest || record.writing.is_some() || record.disk.is_some() {
                 behind.push(record.document.clone());
             }
-            shared.remember(Copy::new(record));
+            shared.remember(SyncedFile::new(record));
         }
         shared.tasks.spawn(keeper::watch(Arc::clone(&shared), opened));
         let catching_up = Arc::clone(&shared);
@@ -122,7 +122,7 @@ impl Files {
     /// # Errors
     /// [`WorkspaceError`]s where it is no text file that could be written; [`WorkspaceError::NotFound`] where it is not
     /// there and never was opened.
-    pub async fn open(&self, path: &str, by: &Principal) -> Result<DocumentId, FilesError> {
+    pub async fn open(&self, path: &str, by: &Principal) -> Result<DocumentId, FileSyncError> {
         let shared = &self.0;
         let path = plain_path(path)?;
         let _passed = shared.opening.lock().await;
@@ -157,7 +157,7 @@ impl Files {
             writing: None,
         };
         // Known before its room opens, so that the room finds its keeper.
-        let copy = shared.remember(Copy::new(record.clone()));
+        let copy = shared.remember(SyncedFile::new(record.clone()));
         match shared.rooms.create_for(record, by).await {
             Ok(room) => copy.sync(shared, &room).await,
             Err(error) => {
@@ -171,15 +171,15 @@ impl Files {
     /// At most so many of the text files that could be opened, by words of their path; only those `after` a path.
     ///
     /// # Errors
-    /// [`FilesError::LongPattern`], and when the workspace cannot be read.
+    /// [`FileSyncError::LongPattern`], and when the workspace cannot be read.
     pub async fn list(
         &self,
         wanted: String,
         after: Option<String>,
         most: usize,
-    ) -> Result<Globbed, FilesError> {
+    ) -> Result<GlobResult, FileSyncError> {
         if wanted.len() > LONGEST_PATTERN {
-            return Err(FilesError::LongPattern);
+            return Err(FileSyncError::LongPattern);
         }
         let workspace = self.0.workspace.clone();
         let found = blocking(move || workspace.texts(&wanted, after.as_deref(), most)).await?;
@@ -219,7 +219,7 @@ impl Files {
         }
     }
 
-    async fn live_room(&self, copy: &Copy) -> Option<RoomHandle> {
+    async fn live_room(&self, copy: &SyncedFile) -> Option<RoomHandle> {
         let is_open = self.0.rooms.opened(copy.document()).is_some_and(|room| {
             let pulse = room.pulse();
             pulse.people > 0 || pulse.version != copy.agreed()
@@ -256,16 +256,16 @@ impl Files {
     }
 }
 
-impl Shared {
-    fn copies(&self) -> MutexGuard<'_, Copies> {
+impl FileSyncDeps {
+    fn copies(&self) -> MutexGuard<'_, SyncedFiles> {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn copy_at(&self, path: &str) -> Option<Arc<Copy>> {
+    fn copy_at(&self, path: &str) -> Option<Arc<SyncedFile>> {
         self.copies().by_path.get(path).cloned()
     }
 
-    fn remember(&self, copy: Copy) -> Arc<Copy> {
+    fn remember(&self, copy: SyncedFile) -> Arc<SyncedFile> {
         let copy = Arc::new(copy);
         let mut copies = self.copies();
         copies.by_path.insert(copy.path().to_owned(), Arc::clone(&copy));
@@ -273,13 +273,13 @@ impl Shared {
         copy
     }
 
-    fn forget(&self, copy: &Copy) {
+    fn forget(&self, copy: &SyncedFile) {
         let mut copies = self.copies();
         copies.by_path.remove(copy.path());
         copies.by_document.remove(copy.document());
     }
 
-    async fn look(&self, path: &str) -> Result<Option<crate::workspace::File>, FilesError> {
+    async fn look(&self, path: &str) -> Result<Option<crate::workspace::TextFile>, FileSyncError> {
         let (workspace, path) = (self.workspace.clone(), path.to_owned());
         Ok(blocking(move || workspace.look(&path)).await??)
     }
@@ -288,6 +288,6 @@ impl Shared {
 /// Runs `work` where it holds up nobody.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, FilesError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| FilesError::Compared)
+) -> Result<T, FileSyncError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| FileSyncError::Compared)
 }

@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::auth::Auth;
+use crate::auth::Authenticator;
 use crate::ids::{DocumentId, MemberId, Version};
-use crate::room::clock::Clock;
-use crate::room::command::{Member, Push};
-use crate::room::event::Event;
-use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
-use crate::room::{Outlet, Ready, RoomHandle, Rooms};
+use crate::room::clock::WallClock;
+use crate::room::command::{JoiningMember, PushRequest};
+use crate::room::event::RoomEvent;
+use crate::room::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use crate::room::{EncodedEvent, EventSink, RoomHandle, RoomRegistry};
 use crate::store::Store;
 use crate::who::Principal;
 use crate::workspace::Workspace;
 
-use super::{Files, FilesError};
+use super::{FileSync, FileSyncError};
 
-struct Nobody;
+struct SilentSink;
 
-impl Outlet for Nobody {
-    fn tell(&self, _: &DocumentId, _: &[MemberId], _: &Event, _: &Ready) {}
+impl EventSink for SilentSink {
+    fn tell(&self, _: &DocumentId, _: &[MemberId], _: &RoomEvent, _: &EncodedEvent) {}
 }
 
-struct House {
+struct FileSyncFixture {
     folder: TempDir,
     store: Store,
-    rooms: Rooms,
-    files: Files,
+    rooms: RoomRegistry,
+    files: FileSync,
 }
 
-impl House {
+impl FileSyncFixture {
     async fn with(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.md"), text).unwrap();
@@ -71,20 +71,21 @@ impl House {
     }
 }
 
-async fn open(store: &Store, folder: &Path) -> (Rooms, Files) {
+async fn open(store: &Store, folder: &Path) -> (RoomRegistry, FileSync) {
     let settings = ServerSettings {
-        approvals: Approvals::On,
+        approvals: ApprovalSwitch::On,
         timeout_ms: 0,
         permission_mode: PermissionMode::Sdk,
     };
-    let rooms = Rooms::new(store.clone(), Arc::new(Nobody), settings, Clock::system());
+    let rooms =
+        RoomRegistry::new(store.clone(), Arc::new(SilentSink), settings, WallClock::system());
     let workspace = Workspace::open(folder, &[]).unwrap();
-    let files = Files::start(store.clone(), rooms.clone(), workspace).await.unwrap();
+    let files = FileSync::start(store.clone(), rooms.clone(), workspace).await.unwrap();
     (rooms, files)
 }
 
 fn owner() -> Principal {
-    Auth::owner()
+    Authenticator::owner()
 }
 
 async fn writes(room: &RoomHandle, changes: &str) {
@@ -94,7 +95,7 @@ async fn writes(room: &RoomHandle, changes: &str) {
 
 async fn writes_on(room: &RoomHandle, base: Version, changes: &str) {
     let updates = vec![("editor".into(), changes.into())];
-    let push = Push { member: "ana".into(), principal: owner(), base, updates };
+    let push = PushRequest { member: "ana".into(), principal: owner(), base, updates };
     room.push(push).await.unwrap();
 }
 
@@ -104,7 +105,7 @@ async fn text(room: &RoomHandle) -> String {
 
 #[tokio::test]
 async fn what_is_written_with_nobody_in_the_room_reaches_the_file() {
-    let house = House::with("one\n").await;
+    let house = FileSyncFixture::with("one\n").await;
     let room = house.opens().await;
     writes(&room, r#"[[3,"two"],1]"#).await;
     house.comes_to_read("two\n").await;
@@ -112,7 +113,7 @@ async fn what_is_written_with_nobody_in_the_room_reaches_the_file() {
 
 #[tokio::test]
 async fn a_stop_writes_what_was_typed_a_moment_ago() {
-    let mut house = House::with("one\n").await;
+    let mut house = FileSyncFixture::with("one\n").await;
     let room = house.opens().await;
     writes(&room, r#"[[3,"two"],1]"#).await;
     drop(room);
@@ -122,7 +123,7 @@ async fn a_stop_writes_what_was_typed_a_moment_ago() {
 
 #[tokio::test]
 async fn what_came_together_is_not_taken_in_again() {
-    let house = House::with("one two three\n").await;
+    let house = FileSyncFixture::with("one two three\n").await;
     let room = house.opens().await;
     // Changed in the file, and typed by somebody who does not see that yet: the same whenever the file's keeper looks.
     let base = room.read().await.unwrap().version;
@@ -140,7 +141,7 @@ async fn what_came_together_is_not_taken_in_again() {
 
 #[tokio::test]
 async fn two_people_who_open_a_file_at_once_get_one_document() {
-    let house = House::with("one\n").await;
+    let house = FileSyncFixture::with("one\n").await;
     let by = owner();
     let (one, two) = tokio::join!(house.files.open("a.md", &by), house.files.open("./a.md", &by));
     assert_eq!(one.unwrap(), two.unwrap());
@@ -148,10 +149,10 @@ async fn two_people_who_open_a_file_at_once_get_one_document() {
 
 #[tokio::test]
 async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
-    let house = House::with("one\n").await;
+    let house = FileSyncFixture::with("one\n").await;
     let room = house.opens().await;
     assert!(house.files.live("a.md").await.is_none(), "nobody is there, and all is written");
-    room.open(Member { id: "ana".into(), principal: owner() }, None).await.unwrap();
+    room.open(JoiningMember { id: "ana".into(), principal: owner() }, None).await.unwrap();
     assert!(house.files.live("a.md").await.is_some());
     room.leave("ana".into()).await;
     room.read().await.unwrap();
@@ -164,7 +165,7 @@ async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
 
 #[tokio::test]
 async fn a_text_that_no_file_can_have_stays_in_the_document() {
-    let house = House::with("one\n").await;
+    let house = FileSyncFixture::with("one\n").await;
     let room = house.opens().await;
     writes(&room, r#"[[3,"a\u0000b"],1]"#).await;
     house.files.settle(room.document()).await;
@@ -176,8 +177,8 @@ async fn a_text_that_no_file_can_have_stays_in_the_document() {
 
 #[tokio::test]
 async fn a_file_that_became_something_else_cannot_be_opened() {
-    let house = House::with("one\n").await;
+    let house = FileSyncFixture::with("one\n").await;
     house.opens().await;
     std::fs::write(house.folder.path().join("a.md"), [0xff, 0xfe]).unwrap();
-    assert!(matches!(house.files.open("a.md", &owner()).await, Err(FilesError::Workspace(_))));
+    assert!(matches!(house.files.open("a.md", &owner()).await, Err(FileSyncError::Workspace(_))));
 }

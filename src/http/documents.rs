@@ -7,10 +7,10 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::{Asked, Named, Part, next};
-use super::principal::Caller;
+use super::page::{ListPart, PathId, QueryParams, next};
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::cpu_pool;
 use crate::ids::Version;
@@ -30,9 +30,9 @@ const SHORT_TEXT: usize = 128 * 1024;
 
 /// The documents the person may read, last changed first. One that changes meanwhile may be met twice.
 pub(super) async fn list(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(part): Asked<Part>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<DocumentPage>, Problem> {
     let page = part.read::<(u64, String)>()?;
@@ -54,8 +54,8 @@ pub(super) async fn list(
 
 /// A new document.
 pub(super) async fn create(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Response, Problem> {
     caller.must(Action::Create)?;
@@ -75,9 +75,9 @@ pub(super) async fn create(
 
 /// A document with its text.
 pub(super) async fn read(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
 ) -> Result<Response, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     settle(&door, &room).await;
@@ -88,7 +88,7 @@ pub(super) async fn read(
 
 /// An answer with a text of so many UTF-16 units, a long one written down where it holds up nobody.
 async fn written<T: Serialize>(
-    caller: &Caller,
+    caller: &Authenticated,
     units: usize,
     answer: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Response, Problem> {
@@ -99,9 +99,9 @@ async fn written<T: Serialize>(
 
 /// Another title.
 pub(super) async fn rename(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
     request: Request,
 ) -> Result<StatusCode, Problem> {
     let room = caller.room(&door, &document, Action::Write).await?;
@@ -112,9 +112,9 @@ pub(super) async fn rename(
 
 /// The document is gone.
 pub(super) async fn delete(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
 ) -> Result<StatusCode, Problem> {
     let room = caller.room(&door, &document, Action::Manage).await?;
     // The file stays, with everything that was acknowledged.
@@ -124,7 +124,7 @@ pub(super) async fn delete(
 }
 
 /// If the document is a file, both have what the other has: nobody looks at the file while no connection is in the document.
-async fn settle(door: &Door, room: &RoomHandle) {
+async fn settle(door: &HttpState, room: &RoomHandle) {
     if let Some(files) = &door.files {
         files.settle(room.document()).await;
     }
@@ -132,9 +132,9 @@ async fn settle(door: &Door, room: &RoomHandle) {
 
 /// The review settings in force.
 pub(super) async fn settings(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
 ) -> Result<Json<DocumentSettings>, Problem> {
     let room = caller.room_or_desk(&door, &document, Action::Read).await?;
     Ok(Json(convert::document_settings(&room.read().await?.settings)))
@@ -142,9 +142,9 @@ pub(super) async fn settings(
 
 /// Other review settings; what is not said stays.
 pub(super) async fn configure(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
     request: Request,
 ) -> Result<Json<DocumentSettings>, Problem> {
     let room = caller.room_or_desk(&door, &document, Action::Manage).await?;
@@ -157,9 +157,9 @@ pub(super) async fn configure(
 
 /// A person's own change: the differences between the text of a version and the text as it is to be.
 pub(super) async fn edit(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
     request: Request,
 ) -> Result<Json<NewVersion>, Problem> {
     let room = caller.room(&door, &document, Action::Write).await?;
@@ -170,9 +170,9 @@ pub(super) async fn edit(
 
 /// The text becomes again what it was.
 pub(super) async fn restore(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
     request: Request,
 ) -> Result<Json<NewVersion>, Problem> {
     let room = caller.room(&door, &document, Action::Write).await?;
@@ -185,10 +185,10 @@ pub(super) async fn restore(
 
 /// Who made which version, newest first.
 pub(super) async fn versions(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
-    Asked(part): Asked<Part>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<VersionPage>, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
@@ -212,9 +212,9 @@ pub(super) async fn versions(
 
 /// The text as it was.
 pub(super) async fn text(
-    State(door): State<Door>,
-    caller: Caller,
-    Named((document, version)): Named<(String, u64)>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId((document, version)): PathId<(String, u64)>,
 ) -> Result<Response, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     if version > room.read().await?.version.0 {
@@ -228,7 +228,7 @@ pub(super) async fn text(
 
 /// Two versions.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Two {
+pub(super) struct TwoVersions {
     /// The version that positions are of.
     from: u64,
     /// The other one; missing: the newest.
@@ -237,10 +237,10 @@ pub(super) struct Two {
 
 /// What is different between them.
 pub(super) async fn differences(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
-    Asked(Two { from, to }): Asked<Two>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    QueryParams(TwoVersions { from, to }): QueryParams<TwoVersions>,
 ) -> Result<Json<Comparison>, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     let newest = room.read().await?.version;

@@ -9,18 +9,18 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Door;
-use super::page::Named;
-use super::principal::Caller;
+use super::HttpState;
+use super::page::PathId;
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::cpu_pool;
-use crate::export::{Format, Manuscript};
-use crate::room::{Draft, credits};
+use crate::export::{ExportFormat, ExportInput};
+use crate::room::{ExportSnapshot, credits};
 use crate::who::Action;
 
 /// What stands behind the question mark.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Wanted {
+pub(super) struct ExportQuery {
     /// What to make of it.
     #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
     format: String,
@@ -28,20 +28,23 @@ pub(super) struct Wanted {
 
 /// The file. Whoever may read the document may have it.
 pub(super) async fn download(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    wanted: Result<Query<ExportQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let format = format(wanted)?;
     let room = caller.room(&door, &document, Action::Read).await?;
-    let Draft { title, version, text, requests } = room.draft().await?;
+    let ExportSnapshot { title, version, text, requests } = room.draft().await?;
     let id = room.document().clone();
     let credits = match format {
-        Format::Json => credits(&door.store, &id, version, 0..text.len()).await?,
-        Format::Markdown | Format::Html | Format::Docx | Format::CriticMarkup => Vec::new(),
+        ExportFormat::Json => credits(&door.store, &id, version, 0..text.len()).await?,
+        ExportFormat::Markdown
+        | ExportFormat::Html
+        | ExportFormat::Docx
+        | ExportFormat::CriticMarkup => Vec::new(),
     };
-    let manuscript = Manuscript { id, title, version, text, requests, credits };
+    let manuscript = ExportInput { id, title, version, text, requests, credits };
     let name = manuscript.file_name(format);
     // A long document takes longer to lay out than other people should have to wait.
     let person = caller.principal.user.to_string();
@@ -72,12 +75,12 @@ pub(super) async fn download(
     Ok((headers, content).into_response())
 }
 
-fn format(wanted: Result<Query<Wanted>, QueryRejection>) -> Result<Format, Problem> {
-    let known = Format::ALL.map(Format::as_str).join(", ");
-    let Ok(Query(Wanted { format })) = wanted else {
+fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFormat, Problem> {
+    let known = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
+    let Ok(Query(ExportQuery { format })) = wanted else {
         return Err(Problem::invalid(format!("say which format: ?format= one of {known}")));
     };
-    Format::parse(&format)
+    ExportFormat::parse(&format)
         .ok_or_else(|| Problem::invalid(format!("there is no such format; there are {known}")))
 }
 

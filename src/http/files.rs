@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::{Asked, Page, next};
-use super::principal::Caller;
+use super::page::{PageQuery, QueryParams, next};
+use super::principal::Authenticated;
 use super::problem::Problem;
-use crate::files::{Files, FilesError};
+use crate::files::{FileSync, FileSyncError};
 use crate::who::Action;
 use crate::wire::convert;
 use crate::wire::rest::{FilePage, OpenFile};
@@ -20,7 +20,7 @@ use crate::workspace::WorkspaceError;
 
 /// Which files.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Listing {
+pub(super) struct FileListQuery {
     /// Words that the path contains, in any order, whatever the case; all files without it.
     pattern: Option<String>,
     /// At most this many, 1 to 200; 50 if missing.
@@ -32,13 +32,13 @@ pub(super) struct Listing {
 
 /// The text files that can be opened, folder by folder; what is ignored is left out.
 pub(super) async fn list(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(Listing { pattern, limit, cursor }): Asked<Listing>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(FileListQuery { pattern, limit, cursor }): QueryParams<FileListQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<FilePage>, Problem> {
     let files = files(&door, &caller)?;
-    let page = Page::<String>::read(limit, cursor.as_deref())?;
+    let page = PageQuery::<String>::read(limit, cursor.as_deref())?;
     // One more, to see whether there is more.
     let found = files.list(pattern.unwrap_or_default(), page.after, page.limit + 1).await?;
     let mut paths = found.paths;
@@ -55,8 +55,8 @@ pub(super) async fn list(
 
 /// The document of a file; made if there is none yet.
 pub(super) async fn open(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Json<CreatedDocument>, Problem> {
     let files = files(&door, &caller)?;
@@ -68,7 +68,7 @@ pub(super) async fn open(
 }
 
 /// The files of the workspace, for people who may create documents: opening a file makes it one.
-fn files<'a>(door: &'a Door, caller: &Caller) -> Result<&'a Files, Problem> {
+fn files<'a>(door: &'a HttpState, caller: &Authenticated) -> Result<&'a FileSync, Problem> {
     caller.must(Action::Create)?;
     door.files.as_ref().ok_or_else(|| {
         unsupported("this server has no workspace, so files cannot be opened as documents")
@@ -79,12 +79,12 @@ fn unsupported(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unsupported", detail)
 }
 
-impl From<FilesError> for Problem {
-    fn from(error: FilesError) -> Self {
+impl From<FileSyncError> for Problem {
+    fn from(error: FileSyncError) -> Self {
         let detail = error.to_string();
         match error {
-            FilesError::LongPattern => Self::invalid(detail),
-            FilesError::Workspace(error) => match error {
+            FileSyncError::LongPattern => Self::invalid(detail),
+            FileSyncError::Workspace(error) => match error {
                 error if error.is_about_the_name() => Self::unprocessable(detail),
                 WorkspaceError::NotFound { .. } => {
                     Self::new(StatusCode::NOT_FOUND, "not_found", detail)
@@ -108,9 +108,9 @@ impl From<FilesError> for Problem {
                     Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
                 }
             },
-            FilesError::Room(error) => error.into(),
-            FilesError::Store(error) => error.into(),
-            FilesError::Compared => Self::internal(),
+            FileSyncError::Room(error) => error.into(),
+            FileSyncError::Store(error) => error.into(),
+            FileSyncError::Compared => Self::internal(),
         }
     }
 }

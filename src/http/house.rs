@@ -6,13 +6,13 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::{Asked, Named, Part, next};
-use super::principal::Caller;
+use super::page::{ListPart, PathId, QueryParams, next};
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::ids::{DocumentId, RuleId, UserId};
-use crate::store::{Op, Scope, SessionRecord};
+use crate::store::{QueryScope, SessionRecord, StoreOp};
 use crate::who::Action;
 use crate::wire::client::SetSettings;
 use crate::wire::convert;
@@ -21,7 +21,7 @@ use crate::wire::rules::{AddRule, RuleAdded, Rules};
 use crate::wire::server::{Person, Settings};
 
 /// Who asks.
-pub(super) async fn me(State(door): State<Door>, caller: Caller) -> Json<Me> {
+pub(super) async fn me(State(door): State<HttpState>, caller: Authenticated) -> Json<Me> {
     let principal = caller.principal;
     // Whose token is for one document asks about that one.
     let document = principal.document.as_ref();
@@ -38,14 +38,14 @@ pub(super) async fn me(State(door): State<Door>, caller: Caller) -> Json<Me> {
 }
 
 /// The server's settings.
-pub(super) async fn settings(State(door): State<Door>, _: Caller) -> Json<Settings> {
+pub(super) async fn settings(State(door): State<HttpState>, _: Authenticated) -> Json<Settings> {
     Json(convert::settings(&door.rooms.settings()))
 }
 
 /// Other settings; what is not said stays.
 pub(super) async fn configure(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Json<Settings>, Problem> {
     caller.must(Action::Administer)?;
@@ -62,7 +62,7 @@ pub(super) async fn configure(
 /// Which rules.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listing {
+pub(super) struct RuleListQuery {
     /// Only this document's; missing: those of every document the person may read, and those for work without a document
     /// that the person may revoke.
     document_id: Option<String>,
@@ -70,15 +70,15 @@ pub(super) struct Listing {
 
 /// The remembered rules in force, oldest first.
 pub(super) async fn rules(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(Listing { document_id }): Asked<Listing>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(RuleListQuery { document_id }): QueryParams<RuleListQuery>,
 ) -> Result<Json<Rules>, Problem> {
     if let Some(document) = document_id {
         let room = caller.room(&door, &document, Action::Read).await?;
         return Ok(Json(Rules { rules: convert::rules(&room.rules().await?) }));
     }
-    let known = door.store.rules(Scope::Everything).await?;
+    let known = door.store.rules(QueryScope::Everything).await?;
     let mut documents: Vec<DocumentId> =
         known.into_iter().filter_map(|rule| rule.document).collect();
     documents.sort_unstable();
@@ -99,8 +99,8 @@ pub(super) async fn rules(
 
 /// An owner's rule; the answer is the rule, also if it was there already.
 pub(super) async fn add_rule(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Json<RuleAdded>, Problem> {
     caller.must(Action::Manage)?;
@@ -110,16 +110,16 @@ pub(super) async fn add_rule(
     let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
     let new = convert::new_rule(wish, session.id.clone()).map_err(Problem::unprocessable)?;
     door.agents.check_rule(&new)?;
-    door.store.commit(Op::PutSession(session)).await?;
+    door.store.commit(StoreOp::PutSession(session)).await?;
     let rule = room.add_rule(new, caller.principal).await?;
     Ok(Json(RuleAdded { rule: convert::rule(&rule) }))
 }
 
 /// The rule decides nothing any more.
 pub(super) async fn revoke(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
     let id = RuleId::from(id);
     let known = door.store.rule(&id).await?.ok_or_else(|| Problem::not_found("rule"))?;
@@ -133,9 +133,9 @@ pub(super) async fn revoke(
 
 /// What happened anywhere, for owners.
 pub(super) async fn audit(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(part): Asked<Part>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<AuditPage>, Problem> {
     caller.must(Action::Administer)?;

@@ -30,20 +30,20 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
 
-use crate::agent::Agents;
-use crate::auth::Auth;
-use crate::files::Files;
-use crate::room::Rooms;
-use crate::room::clock::Clock;
+use crate::agent::AgentService;
+use crate::auth::Authenticator;
+use crate::files::FileSync;
+use crate::room::RoomRegistry;
+use crate::room::clock::WallClock;
 use crate::store::Store;
-use crate::webhook::Reach;
+use crate::webhook::AddressPolicy;
 use crate::who::{Action, Principal};
 
 pub use messages::Conversations;
 use problem::Problem;
 pub use readiness::Readiness;
-pub use reading::Reading;
-use way_in::{Bodies, WayIn};
+pub use reading::BodyQuota;
+use way_in::{ApiMiddleware, BodyPolicy};
 
 /// The largest body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
@@ -52,33 +52,33 @@ const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// What the HTTP door needs of the house.
 #[derive(Clone)]
-pub struct Door {
+pub struct HttpState {
     /// Where sessions are kept.
     pub store: Store,
     /// Who is behind a token.
-    pub auth: Auth,
+    pub auth: Authenticator,
     /// The documents.
-    pub rooms: Rooms,
+    pub rooms: RoomRegistry,
     /// The models and runs, and the tools behind the gate.
-    pub agents: Agents,
+    pub agents: AgentService,
     /// The conversations of the Messages API.
     pub conversations: Conversations,
     /// What is held of the bodies of requests.
-    pub reading: Reading,
+    pub reading: BodyQuota,
     /// The files of the workspace that are documents.
-    pub files: Option<Files>,
+    pub files: Option<FileSync>,
     /// Whether the store was found to work, a moment ago.
     pub readiness: Readiness,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
     /// Where webhooks may lead.
-    pub reach: Reach,
+    pub reach: AddressPolicy,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
 }
 
 /// THE list of routes.
-pub fn router(door: Door) -> Router {
+pub fn router(door: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
@@ -100,12 +100,12 @@ pub fn router(door: Door) -> Router {
 }
 
 /// Those for people with a token; what they take and give is in `openapi.rs`.
-fn api(door: &Door) -> Router<Door> {
-    let way_in = WayIn::new(door.clone());
+fn api(door: &HttpState) -> Router<HttpState> {
+    let way_in = ApiMiddleware::new(door.clone());
     // Nobody who may only read has anything long to say.
-    let texts = Bodies { limit: TEXT_LIMIT_BYTES, of: Action::Write };
-    let small = Bodies { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
-    let usual = Bodies { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    let texts = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
+    let small = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let usual = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     let with_text = Router::new()
         .route("/api/v1/documents", post(documents::create))
         .route("/api/v1/documents/{id}/edits", post(documents::edit))
@@ -167,7 +167,7 @@ async fn alive() -> &'static str {
 }
 
 /// Changes can be stored, and what is stored can be read.
-async fn ready(State(door): State<Door>) -> Result<&'static str, Problem> {
+async fn ready(State(door): State<HttpState>) -> Result<&'static str, Problem> {
     let problem =
         |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
     door.readiness.check(&door.store).await.map(|()| "ok").map_err(problem)

@@ -16,11 +16,11 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Door;
-use super::principal::Caller;
+use super::HttpState;
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::ids::UserId;
-use crate::store::{Batch, OnceRecord, Op};
+use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
 
 /// The header with the key.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -35,11 +35,11 @@ const LARGEST_ANSWER: usize = 1024 * 1024;
 
 /// The keys of writes that are under way in this process, each with what was asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UnderWay(Arc<Mutex<HashMap<(UserId, String), String>>>);
+pub(super) struct KeysInFlight(Arc<Mutex<HashMap<(UserId, String), String>>>);
 
 /// What was answered.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredResponse {
     status: u16,
     content_type: Option<String>,
     location: Option<String>,
@@ -49,9 +49,9 @@ struct Kept {
 
 /// Passes a write on, unless it was done before. `limit`: bytes of the largest body that is read before the route sees it.
 pub(super) async fn once(
-    door: &Door,
-    under_way: &UnderWay,
-    caller: &Caller,
+    door: &HttpState,
+    under_way: &KeysInFlight,
+    caller: &Authenticated,
     request: Request,
     next: Next,
     limit: usize,
@@ -70,8 +70,13 @@ pub(super) async fn once(
     let asked = fingerprint(parts.method.as_str(), &address, &body);
     let user = caller.principal.user.clone();
     let held = under_way.hold(&user, &key, &asked)?;
-    let begun =
-        OnceRecord { user, key, fingerprint: asked, at_ms: door.clock.now_ms(), answer: None };
+    let begun = IdempotencyRecord {
+        user,
+        key,
+        fingerprint: asked,
+        at_ms: door.clock.now_ms(),
+        answer: None,
+    };
     let (door, request) = (door.clone(), Request::from_parts(parts, Body::from(body)));
     // Goes on when the caller hangs up, from the first thing that is kept: that its answer is there when they ask again is
     // what the key is for.
@@ -84,8 +89,8 @@ pub(super) async fn once(
 }
 
 async fn done_once(
-    door: &Door,
-    begun: OnceRecord,
+    door: &HttpState,
+    begun: IdempotencyRecord,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -93,8 +98,8 @@ async fn done_once(
     if let Some(known) = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS) {
         return again(known, &begun.fingerprint);
     }
-    let forget = Op::ForgetOldOnces { before_ms: begun.at_ms.saturating_sub(LIFE_MS) };
-    door.store.commit(Batch::from(forget).with(Op::PutOnce(begun.clone()))).await?;
+    let forget = StoreOp::ForgetOldOnces { before_ms: begun.at_ms.saturating_sub(LIFE_MS) };
+    door.store.commit(WriteBatch::from(forget).with(StoreOp::PutOnce(begun.clone()))).await?;
     let response = next.run(request).await;
     keep(door, begun, response).await
 }
@@ -130,7 +135,7 @@ fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
 }
 
 /// The answer of the first time, or why there is none.
-fn again(known: OnceRecord, asked: &str) -> Result<Response, Problem> {
+fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
     if known.fingerprint != asked {
         return Err(other());
     }
@@ -141,7 +146,9 @@ fn again(known: OnceRecord, asked: &str) -> Result<Response, Problem> {
             "this was begun before, and the server stopped meanwhile: look whether it was done, and use a new key",
         ));
     };
-    let Ok(Kept { status, content_type, location, body }) = serde_json::from_value(answer) else {
+    let Ok(StoredResponse { status, content_type, location, body }) =
+        serde_json::from_value(answer)
+    else {
         return Err(Problem::internal());
     };
     let Some(body) = body else {
@@ -166,7 +173,11 @@ fn other() -> Problem {
 }
 
 /// Keeps what was answered, then gives it.
-async fn keep(door: &Door, begun: OnceRecord, response: Response) -> Result<Response, Problem> {
+async fn keep(
+    door: &HttpState,
+    begun: IdempotencyRecord,
+    response: Response,
+) -> Result<Response, Problem> {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.map_err(|_| Problem::internal())?;
     let text = |name: HeaderName| {
@@ -174,18 +185,18 @@ async fn keep(door: &Door, begun: OnceRecord, response: Response) -> Result<Resp
         value.map(str::to_owned)
     };
     let op = if came_to_nothing(parts.status) {
-        Op::ForgetOnce { user: begun.user, key: begun.key }
+        StoreOp::ForgetOnce { user: begun.user, key: begun.key }
     } else {
         let secret = text(header::CACHE_CONTROL).is_some_and(|it| it.contains("no-store"));
         let body = String::from_utf8(bytes.to_vec()).ok();
-        let kept = Kept {
+        let kept = StoredResponse {
             status: parts.status.as_u16(),
             content_type: text(header::CONTENT_TYPE),
             location: text(header::LOCATION),
             body: body.filter(|body| !secret && body.len() <= LARGEST_ANSWER),
         };
         let answer = serde_json::to_value(kept).map_err(|_| Problem::internal())?;
-        Op::PutOnce(OnceRecord { answer: Some(answer), ..begun })
+        StoreOp::PutOnce(IdempotencyRecord { answer: Some(answer), ..begun })
     };
     if let Err(error) = door.store.commit(op).await {
         // It was done, or not: the answer is the truth. Asked again, the key says that nobody knows.
@@ -206,15 +217,15 @@ fn came_to_nothing(status: StatusCode) -> bool {
         )
 }
 
-impl UnderWay {
+impl KeysInFlight {
     /// Holds a key until the guard is dropped.
-    fn hold(&self, user: &UserId, key: &str, asked: &str) -> Result<Held, Problem> {
+    fn hold(&self, user: &UserId, key: &str, asked: &str) -> Result<InFlightGuard, Problem> {
         let name = (user.clone(), key.to_owned());
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match held.get(&name) {
             None => {
                 held.insert(name.clone(), asked.to_owned());
-                Ok(Held(self.clone(), name))
+                Ok(InFlightGuard(self.clone(), name))
             }
             Some(same) if same == asked => {
                 let detail = "the same is under way; ask again once it is answered";
@@ -226,9 +237,9 @@ impl UnderWay {
 }
 
 /// A key that is in use.
-struct Held(UnderWay, (UserId, String));
+struct InFlightGuard(KeysInFlight, (UserId, String));
 
-impl Drop for Held {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
     }
@@ -240,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_key_is_held_by_one_at_a_time_and_by_each_person_for_themselves() {
-        let (keys, ana, ben) = (UnderWay::default(), UserId::from("ana"), UserId::from("ben"));
+        let (keys, ana, ben) = (KeysInFlight::default(), UserId::from("ana"), UserId::from("ben"));
         let held = keys.hold(&ana, "k", "x");
         assert!(held.is_ok() && keys.hold(&ben, "k", "x").is_ok());
         assert_eq!(keys.hold(&ana, "k", "x").err().unwrap().as_error().code, "under_way");
@@ -251,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_was_begun_and_not_answered_is_not_begun_again() {
-        let begun = |answer| OnceRecord {
+        let begun = |answer| IdempotencyRecord {
             user: "ana".into(),
             key: "k".to_owned(),
             fingerprint: "x".to_owned(),
@@ -261,7 +272,7 @@ mod tests {
         let code = |known, asked| again(known, asked).err().unwrap().as_error().code;
         assert_eq!(code(begun(None), "x"), "outcome_unknown");
         assert_eq!(code(begun(None), "y"), "key_reused");
-        let secret = Kept { status: 201, content_type: None, location: None, body: None };
+        let secret = StoredResponse { status: 201, content_type: None, location: None, body: None };
         assert_eq!(code(begun(serde_json::to_value(secret).ok()), "x"), "already_done");
     }
 }

@@ -22,9 +22,9 @@ const MOST: u32 = 200;
 const LONGEST_WAIT_S: u64 = 60;
 
 /// What the path names.
-pub(super) struct Named<T>(pub(super) T);
+pub(super) struct PathId<T>(pub(super) T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -35,9 +35,9 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
 }
 
 /// What stands behind the question mark.
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct QueryParams<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
 
 /// Which part of a list.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Part {
+pub(super) struct ListPart {
     /// At most this many, 1 to 200; 50 if missing.
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
@@ -57,21 +57,21 @@ pub(super) struct Part {
     cursor: Option<String>,
 }
 
-impl Part {
-    /// As [`Page::read`].
-    pub(super) fn read<K: DeserializeOwned>(&self) -> Result<Page<K>, Problem> {
-        Page::read(self.limit, self.cursor.as_deref())
+impl ListPart {
+    /// As [`PageQuery::read`].
+    pub(super) fn read<K: DeserializeOwned>(&self) -> Result<PageQuery<K>, Problem> {
+        PageQuery::read(self.limit, self.cursor.as_deref())
     }
 }
 
 /// How many entries, and from where on.
-pub(super) struct Page<K> {
+pub(super) struct PageQuery<K> {
     pub(super) limit: usize,
     /// The last entry of the page before.
     pub(super) after: Option<K>,
 }
 
-impl<K: DeserializeOwned> Page<K> {
+impl<K: DeserializeOwned> PageQuery<K> {
     /// Reads `limit` and `cursor`.
     pub(super) fn read(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
         let limit = limit.unwrap_or(DEFAULT);
@@ -101,13 +101,13 @@ pub(super) fn next(here: &Uri, last: &impl Serialize) -> String {
 
 /// How long to wait for an end.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Waiting {
+pub(super) struct WaitQuery {
     /// Answer once it is over, or after so many seconds, 0 to 60; 0 if missing.
     #[schemars(range(max = 60))]
     wait: Option<u64>,
 }
 
-impl Waiting {
+impl WaitQuery {
     /// Zero if nothing is said.
     pub(super) fn read(&self) -> Result<Duration, Problem> {
         match self.wait.unwrap_or(0) {
@@ -128,23 +128,23 @@ mod tests {
         let query = there.query().unwrap();
         assert!(query.starts_with("limit=2&q=x&cursor=") && !query.contains("old"), "{query}");
         let cursor = query.rsplit('=').next();
-        let page = Page::<(u64, String)>::read(Some(2), cursor).unwrap_or_else(|_| panic!());
+        let page = PageQuery::<(u64, String)>::read(Some(2), cursor).unwrap_or_else(|_| panic!());
         assert_eq!((page.limit, page.after), (2, Some((7, "doc_1".to_owned()))));
     }
 
     #[test]
     fn a_cursor_that_was_made_up_is_refused() {
         for wrong in ["", "x", "!!", "e30", "bnVsbA==", &"A".repeat(10_000)] {
-            assert!(Page::<(u64, String)>::read(None, Some(wrong)).is_err(), "{wrong}");
+            assert!(PageQuery::<(u64, String)>::read(None, Some(wrong)).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_page_has_bounds() {
         for wrong in [0, MOST + 1, u32::MAX] {
-            assert!(Page::<String>::read(Some(wrong), None).is_err(), "{wrong}");
+            assert!(PageQuery::<String>::read(Some(wrong), None).is_err(), "{wrong}");
         }
-        assert!(Waiting { wait: Some(LONGEST_WAIT_S + 1) }.read().is_err());
-        assert_eq!(Waiting { wait: None }.read().ok(), Some(Duration::ZERO));
+        assert!(WaitQuery { wait: Some(LONGEST_WAIT_S + 1) }.read().is_err());
+        assert_eq!(WaitQuery { wait: None }.read().ok(), Some(Duration::ZERO));
     }
 }

@@ -5,9 +5,9 @@ use axum::extract::{OriginalUri, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Door;
-use super::page::{Asked, Named, Page, next};
-use super::principal::Caller;
+use super::HttpState;
+use super::page::{PageQuery, PathId, QueryParams, next};
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::ids::UserId;
 use crate::room::credits;
@@ -22,7 +22,7 @@ const DEFAULT_LINES: u32 = 100;
 
 /// A range of the newest text, in UTF-16 code units.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Part {
+pub(super) struct TextRangeQuery {
     /// First unit; missing: the beginning.
     from: Option<usize>,
     /// One past the last; missing: the end.
@@ -31,10 +31,10 @@ pub(super) struct Part {
 
 /// Who wrote every span. Whoever may read the document may know.
 pub(super) async fn provenance(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
-    Asked(Part { from, to }): Asked<Part>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    QueryParams(TextRangeQuery { from, to }): QueryParams<TextRangeQuery>,
 ) -> Result<Json<Provenance>, Problem> {
     let room = caller.room(&door, &document, Action::Read).await?;
     let now = room.read().await?;
@@ -49,7 +49,7 @@ pub(super) async fn provenance(
 
 /// Which lines of an audit log.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Lines {
+pub(super) struct AuditQuery {
     /// Only those before this line.
     before: Option<u64>,
     /// At most this many, 1 to 500; 100 if missing.
@@ -61,17 +61,17 @@ pub(super) struct Lines {
 
 /// What happened in a document, for those who write in it.
 pub(super) async fn audit(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(document): Named<String>,
-    Asked(Lines { before, limit, cursor }): Asked<Lines>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    QueryParams(AuditQuery { before, limit, cursor }): QueryParams<AuditQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<AuditPage>, Problem> {
     let limit = limit.unwrap_or(DEFAULT_LINES);
     if !(1..=MOST_LINES).contains(&limit) {
         return Err(Problem::invalid(format!("`limit` is 1 to {MOST_LINES}")));
     }
-    let before = Page::<u64>::read(None, cursor.as_deref())?.after.or(before);
+    let before = PageQuery::<u64>::read(None, cursor.as_deref())?.after.or(before);
     let room = caller.room(&door, &document, Action::Audit).await?;
     // One more, to see whether there is more.
     let mut lines = door.store.audit(Some(room.document()), before, limit + 1).await?;

@@ -4,9 +4,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use super::Door;
+use super::HttpState;
 use super::problem::Problem;
-use crate::auth::{Auth, Pass};
+use crate::auth::{AccessGuard, Authenticator};
 use crate::connections::RequestOwner;
 use crate::ids::{DocumentId, TokenId};
 use crate::room::{DESK, RoomHandle};
@@ -16,17 +16,17 @@ use crate::who::{Action, Principal};
 ///
 /// Never from the address: addresses end up in logs and histories.
 #[derive(Clone, Debug)]
-pub(super) struct Caller {
+pub(super) struct Authenticated {
     /// Who it is.
     pub(super) principal: Principal,
     /// The token they brought; under `--no-auth` the owner's.
     pub(super) token: TokenId,
 }
 
-impl FromRequestParts<Door> for Caller {
+impl FromRequestParts<HttpState> for Authenticated {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, door: &HttpState) -> Result<Self, Problem> {
         // Looked at on the way in already.
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
@@ -40,20 +40,20 @@ impl FromRequestParts<Door> for Caller {
 }
 
 /// A person who may have to wait for the answer, and is no longer there once their token has ended.
-pub(super) struct Stay {
+pub(super) struct AuthSession {
     /// Who it is.
-    pub(super) caller: Caller,
+    pub(super) caller: Authenticated,
     /// Ends with the token.
-    pub(super) pass: Pass,
+    pub(super) pass: AccessGuard,
 }
 
-impl FromRequestParts<Door> for Stay {
+impl FromRequestParts<HttpState> for AuthSession {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Problem> {
-        let caller = Caller::from_request_parts(parts, door).await?;
+    async fn from_request_parts(parts: &mut Parts, door: &HttpState) -> Result<Self, Problem> {
+        let caller = Authenticated::from_request_parts(parts, door).await?;
         let pass = if let Some(everyone) = &door.everyone {
-            Auth::everyone(everyone.clone())
+            Authenticator::everyone(everyone.clone())
         } else {
             let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
             door.auth.admit(secret, door.clock.now_ms()).await?
@@ -62,10 +62,10 @@ impl FromRequestParts<Door> for Stay {
     }
 }
 
-impl Caller {
-    async fn identify(headers: &HeaderMap, door: &Door) -> Result<Self, Problem> {
+impl Authenticated {
+    async fn identify(headers: &HeaderMap, door: &HttpState) -> Result<Self, Problem> {
         if let Some(everyone) = &door.everyone {
-            let pass = Auth::everyone(everyone.clone());
+            let pass = Authenticator::everyone(everyone.clone());
             return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
         }
         let secret = token(headers).ok_or_else(Problem::token_needed)?;
@@ -81,7 +81,7 @@ impl Caller {
     /// The room of a document the person may do `action` to. Somebody else's private document is not there.
     pub(super) async fn room(
         &self,
-        door: &Door,
+        door: &HttpState,
         document: &str,
         action: Action,
     ) -> Result<RoomHandle, Problem> {
@@ -100,7 +100,7 @@ impl Caller {
     /// The same, or the desk: nobody opens it, but its owner says how it decides.
     pub(super) async fn room_or_desk(
         &self,
-        door: &Door,
+        door: &HttpState,
         document: &str,
         action: Action,
     ) -> Result<RoomHandle, Problem> {

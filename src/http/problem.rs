@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use crate::agent::AskError;
-use crate::auth::{AuthError, Ended};
+use crate::auth::{AccessEnd, AuthError};
 use crate::review::DecisionError;
 use crate::room::RoomError;
 use crate::store::StoreError;
@@ -234,8 +234,8 @@ impl From<DecisionError> for Problem {
 }
 
 /// The token ended while its holder was waiting for an answer.
-impl From<Ended> for Problem {
-    fn from(ended: Ended) -> Self {
+impl From<AccessEnd> for Problem {
+    fn from(ended: AccessEnd) -> Self {
         AuthError::from(ended).into()
     }
 }

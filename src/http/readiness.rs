@@ -14,10 +14,10 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// The last answer. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Readiness(Arc<Mutex<Option<Tried>>>);
+pub struct Readiness(Arc<Mutex<Option<ReadinessTrial>>>);
 
 #[derive(Debug)]
-struct Tried {
+struct ReadinessTrial {
     at: Instant,
     outcome: Result<(), &'static str>,
 }
@@ -44,7 +44,7 @@ impl Readiness {
                 Err("the store does not answer")
             }
         };
-        *last = Some(Tried { at: Instant::now(), outcome });
+        *last = Some(ReadinessTrial { at: Instant::now(), outcome });
         outcome
     }
 }

@@ -8,27 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::body::Body;
 use futures_util::StreamExt as _;
 
-use crate::connections::{Accounts, HeldBytes, NoRoom, PersonAccount};
+use crate::connections::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 use crate::ids::UserId;
 
 /// Holds bodies while they are read and worked on. Clones are the same.
 #[derive(Clone, Debug)]
-pub struct Reading(Accounts);
+pub struct BodyQuota(MemoryAccounts);
 
 /// What is held of one body, until the last clone is dropped.
 #[derive(Clone, Debug)]
-pub(super) struct Held(Arc<Hold>);
+pub(super) struct HeldBody(Arc<BodyHold>);
 
 #[derive(Debug)]
-struct Hold {
+struct BodyHold {
     account: Arc<PersonAccount>,
     bytes: Mutex<Option<HeldBytes>>,
     refused: AtomicBool,
 }
 
-impl Reading {
+impl BodyQuota {
     /// Counts in these accounts.
-    pub fn new(accounts: Accounts) -> Self {
+    pub fn new(accounts: MemoryAccounts) -> Self {
         Self(accounts)
     }
 
@@ -38,13 +38,17 @@ impl Reading {
     }
 
     /// Nothing yet, for this person.
-    pub(super) fn begin(&self, user: &UserId) -> Held {
+    pub(super) fn begin(&self, user: &UserId) -> HeldBody {
         let account = self.0.of_user(user);
-        Held(Arc::new(Hold { account, bytes: Mutex::default(), refused: AtomicBool::new(false) }))
+        HeldBody(Arc::new(BodyHold {
+            account,
+            bytes: Mutex::default(),
+            refused: AtomicBool::new(false),
+        }))
     }
 }
 
-impl Held {
+impl HeldBody {
     /// Holds so many bytes more.
     pub(super) fn hold(&self, more: usize) -> Result<(), NoRoom> {
         let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,8 +84,8 @@ mod tests {
 
     #[test]
     fn a_body_is_held_as_long_as_anybody_waits_for_its_answer() {
-        let accounts = Accounts::new(1_000);
-        let reading = Reading::new(accounts.clone());
+        let accounts = MemoryAccounts::new(1_000);
+        let reading = BodyQuota::new(accounts.clone());
         let ana = UserId::from("ana");
         let (first, second) = (reading.begin(&ana), reading.begin(&ana));
         assert_eq!((first.hold(600), first.hold(400)), (Ok(()), Ok(())));

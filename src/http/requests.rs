@@ -10,17 +10,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::{Asked, Named, Page, Waiting, next};
-use super::principal::{Caller, Stay};
+use super::page::{PageQuery, PathId, QueryParams, WaitQuery, next};
+use super::principal::{AuthSession, Authenticated};
 use super::problem::Problem;
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{self, DecisionError};
 use crate::room::command;
-use crate::room::ended::{self, Wanted};
+use crate::room::ended::{self, ResolvedFilter};
 use crate::room::{DESK, RoomError, RoomHandle};
-use crate::store::{RequestRecord, Scope};
+use crate::store::{QueryScope, RequestRecord};
 use crate::who::{Action, Principal};
 use crate::wire::client::ToolApprovalResponse;
 use crate::wire::convert;
@@ -35,7 +35,7 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 /// Which requests.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listing {
+pub(super) struct RequestListQuery {
     /// Only those of this document, or `desk`: those without one; missing: all that the person may see.
     document_id: Option<String>,
     /// `open` (the default): those that can still be decided. `ended`: the others, without those of private documents if no
@@ -52,12 +52,12 @@ pub(super) struct Listing {
 
 /// Open ones oldest first, or those that have ended, newest first.
 pub(super) async fn list(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(asked): Asked<Listing>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(asked): QueryParams<RequestListQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<RequestPage>, Problem> {
-    let page = Page::<RequestId>::read(asked.limit, asked.cursor.as_deref())?;
+    let page = PageQuery::<RequestId>::read(asked.limit, asked.cursor.as_deref())?;
     match (asked.state.as_deref().unwrap_or("open"), &asked.document_id) {
         ("open", document) => {
             let mut open = open(&door, &caller, document.as_deref()).await?;
@@ -71,7 +71,7 @@ pub(super) async fn list(
             let names = asked.status.iter().flat_map(|names| names.split(','));
             let statuses = names.map(convert::ended_status).collect::<Result<_, _>>();
             let statuses = statuses.map_err(Problem::invalid)?;
-            let wanted = Wanted { statuses, before: page.after, limit: page.limit as u32 };
+            let wanted = ResolvedFilter { statuses, before: page.after, limit: page.limit as u32 };
             ended(&door, &caller, document.as_deref(), &wanted, &here).await
         }
         _ => Err(Problem::invalid("`state` is open or ended")),
@@ -79,10 +79,10 @@ pub(super) async fn list(
 }
 
 async fn open(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     document: Option<&str>,
-) -> Result<Vec<std::sync::Arc<review::Request>>, Problem> {
+) -> Result<Vec<std::sync::Arc<review::ApprovalRequest>>, Problem> {
     if let Some(document) = document.filter(|document| *document != DESK) {
         return Ok(caller.room(door, document, Action::Read).await?.requests().await?);
     }
@@ -108,9 +108,9 @@ async fn open(
 
 /// Open ones without a document that are the person's business.
 async fn desks(
-    door: &Door,
-    caller: &Caller,
-) -> Result<Vec<std::sync::Arc<review::Request>>, Problem> {
+    door: &HttpState,
+    caller: &Authenticated,
+) -> Result<Vec<std::sync::Arc<review::ApprovalRequest>>, Problem> {
     let mut open = door.rooms.desk().await?.requests().await?;
     open.retain(|request| request.concerns(&caller.principal));
     Ok(open)
@@ -118,25 +118,26 @@ async fn desks(
 
 /// Those of one document; or of all that are listed, and of the desk.
 async fn ended(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     document: Option<&str>,
-    wanted: &Wanted,
+    wanted: &ResolvedFilter,
     here: &Uri,
 ) -> Result<Json<RequestPage>, Problem> {
     // A token for one document means that one.
     let only = caller.principal.document.as_ref().map(DocumentId::as_str);
-    let scope = if document == Some(DESK) { Scope::Desk } else { Scope::Everything };
-    if scope == Scope::Desk {
+    let scope = if document == Some(DESK) { QueryScope::Desk } else { QueryScope::Everything };
+    if scope == QueryScope::Desk {
         caller.must(Action::Read)?;
     } else if let Some(document) = document.or(only) {
         let room = caller.room(door, document, Action::Read).await?;
         let found =
-            ended::Page::read(&door.store, Scope::Document(room.document()), wanted).await?;
+            ended::ResolvedPage::read(&door.store, QueryScope::Document(room.document()), wanted)
+                .await?;
         return fitting(here, found.requests.iter(), found.more);
     }
-    let found = ended::Page::read(&door.store, scope, wanted).await?;
-    let theirs = |request: &&review::Request| {
+    let found = ended::ResolvedPage::read(&door.store, scope, wanted).await?;
+    let theirs = |request: &&review::ApprovalRequest| {
         request.proposal.document.is_some() || request.concerns(&caller.principal)
     };
     let Json(mut page) = fitting(here, found.requests.iter().filter(theirs), false)?;
@@ -150,7 +151,7 @@ async fn ended(
 /// As much as one answer should hold, at least one request.
 fn fitting<'a>(
     here: &Uri,
-    found: impl Iterator<Item = &'a review::Request>,
+    found: impl Iterator<Item = &'a review::ApprovalRequest>,
     mut more: bool,
 ) -> Result<Json<RequestPage>, Problem> {
     let (mut requests, mut last, mut bytes) = (Vec::new(), None, 0);
@@ -174,10 +175,10 @@ fn fitting<'a>(
 
 /// A request as it is, or as it ended.
 pub(super) async fn read(
-    State(door): State<Door>,
-    Stay { caller, pass }: Stay,
-    Named(id): Named<String>,
-    Asked(waiting): Asked<Waiting>,
+    State(door): State<HttpState>,
+    AuthSession { caller, pass }: AuthSession,
+    PathId(id): PathId<String>,
+    QueryParams(waiting): QueryParams<WaitQuery>,
 ) -> Result<Json<ToolApprovalRequest>, Problem> {
     let (id, wait) = (RequestId::from(id), waiting.read()?);
     let (request, room) = look(&door, &caller, &id).await?;
@@ -195,16 +196,16 @@ pub(super) async fn read(
 }
 
 async fn look(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     id: &RequestId,
-) -> Result<(review::Request, RoomHandle), Problem> {
+) -> Result<(review::ApprovalRequest, RoomHandle), Problem> {
     let record = record(door, id).await?;
     let is_desks = record.document.is_none();
     let room = room_of(door, caller, &record, Action::Read).await?;
     let open = room.requests().await?;
     let request = match open.iter().find(|request| request.id() == id) {
-        Some(request) => review::Request::clone(request),
+        Some(request) => review::ApprovalRequest::clone(request),
         // Asked for again: it may have ended between the two looks.
         None => serde_json::from_str(&self::record(door, id).await?.body).map_err(|error| {
             tracing::error!(%error, request = %id, "a request that is kept cannot be read");
@@ -219,9 +220,9 @@ async fn look(
 
 /// Decides a request.
 pub(super) async fn decide(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
     request: Request,
 ) -> Result<Json<Decided>, Problem> {
     let response = body::read_about(request, "request_id", &id).await?;
@@ -230,8 +231,8 @@ pub(super) async fn decide(
 
 /// Decides several, each on its own.
 pub(super) async fn batch(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Json<DecisionResults>, Problem> {
     let Decisions { responses } = body::read(request).await?;
@@ -261,8 +262,8 @@ pub(super) async fn batch(
 }
 
 async fn take(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     response: &ToolApprovalResponse,
 ) -> Result<Decided, Problem> {
     let decision = convert::decide(response).map_err(Problem::unprocessable)?;
@@ -286,9 +287,9 @@ async fn take(
 
 /// What the model would be told if this decision were taken now; nothing changes.
 pub(super) async fn told(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
     request: Request,
 ) -> Result<Json<Told>, Problem> {
     let response = body::read_about(request, "request_id", &id).await?;
@@ -304,25 +305,25 @@ pub(super) async fn told(
 }
 
 /// What is done to a request besides deciding it.
-pub(super) struct Deed {
-    door: Door,
-    caller: Caller,
+pub(super) struct RequestAction {
+    door: HttpState,
+    caller: Authenticated,
     id: String,
     body: Request,
 }
 
-impl FromRequest<Door> for Deed {
+impl FromRequest<HttpState> for RequestAction {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, door: &Door) -> Result<Self, Problem> {
+    async fn from_request(request: Request, door: &HttpState) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
-        let caller = Caller::from_request_parts(&mut parts, door).await?;
-        let Named(id) = Named::from_request_parts(&mut parts, door).await?;
+        let caller = Authenticated::from_request_parts(&mut parts, door).await?;
+        let PathId(id) = PathId::from_request_parts(&mut parts, door).await?;
         Ok(Self { door: door.clone(), caller, id, body: Request::from_parts(parts, body) })
     }
 }
 
-impl Deed {
+impl RequestAction {
     /// Where the request is, its name, whose deed it is and what they say, if they may do `action` there.
     async fn read<T: DeserializeOwned>(
         self,
@@ -336,27 +337,27 @@ impl Deed {
 }
 
 /// More time for people.
-pub(super) async fn extend(deed: Deed) -> Result<Json<RequestState>, Problem> {
+pub(super) async fn extend(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let (room, id, by, Empty {}) = deed.read(Action::Decide).await?;
     Ok(Json(state(&*room.extend(id, by).await?)))
 }
 
 /// What was accepted is undone.
-pub(super) async fn undo(deed: Deed) -> Result<Json<RequestState>, Problem> {
+pub(super) async fn undo(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let agents = deed.door.agents.clone();
     let (room, request, by, Undo { hunks, force, seen }) = deed.read(Action::Decide).await?;
     let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect());
     let seen = seen.map(convert::seen);
-    let undo = command::Undo { request, hunks, force: force.unwrap_or(false), seen };
+    let undo = command::UndoChange { request, hunks, force: force.unwrap_or(false), seen };
     Ok(Json(state(&*agents.undo_in(&room, undo, by).await?)))
 }
 
 /// What was rejected or ran out of time is proposed again, on today's text.
-pub(super) async fn reopen(deed: Deed) -> Result<Json<RequestState>, Problem> {
+pub(super) async fn reopen(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let agents = deed.door.agents.clone();
     let (room, request, by, Reopen { hunks }) = deed.read(Action::Decide).await?;
     let hunks = hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
-    let reopen = command::Reopen { request, hunks: hunks.clone() };
+    let reopen = command::ProposeAgain { request, hunks: hunks.clone() };
     let reopened = agents.reopen_in(&room, reopen, by, None).await?;
     let again = reopened.request();
     let unplaced = reopened.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
@@ -365,12 +366,12 @@ pub(super) async fn reopen(deed: Deed) -> Result<Json<RequestState>, Problem> {
 }
 
 /// Whoever asked takes it back.
-pub(super) async fn withdraw(deed: Deed) -> Result<Json<RequestState>, Problem> {
+pub(super) async fn withdraw(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let (room, id, by, Empty {}) = deed.read(Action::Ask).await?;
     Ok(Json(state(&*room.withdraw(id, Some(by)).await?)))
 }
 
-fn state(request: &review::Request) -> RequestState {
+fn state(request: &review::ApprovalRequest) -> RequestState {
     RequestState {
         status: request.status.as_str().to_owned(),
         expires_at: request.clock.ends_ms().map(convert::time),
@@ -379,14 +380,14 @@ fn state(request: &review::Request) -> RequestState {
     }
 }
 
-async fn record(door: &Door, id: &RequestId) -> Result<RequestRecord, Problem> {
+async fn record(door: &HttpState, id: &RequestId) -> Result<RequestRecord, Problem> {
     door.store.request(id).await?.ok_or_else(|| Problem::not_found("request"))
 }
 
 /// The room that owns a request, if the person may do `action` there.
 async fn room_of(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     request: &RequestRecord,
     action: Action,
 ) -> Result<RoomHandle, Problem> {

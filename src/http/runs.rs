@@ -7,14 +7,14 @@ use axum::extract::{FromRequest, FromRequestParts as _, OriginalUri, Request, St
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::{Asked, Named, Part, Waiting, next};
-use super::principal::{Caller, Stay};
+use super::page::{ListPart, PathId, QueryParams, WaitQuery, next};
+use super::principal::{AuthSession, Authenticated};
 use super::problem::Problem;
-use crate::agent::{Ask, AskError, AskKind, Fork, SafeTools, Stop};
+use crate::agent::{AgentRequest, AskError, AskKind, ConversationFork, SafeTools, StopFilter};
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::store::{Op, SessionRecord};
+use crate::store::{SessionRecord, StoreOp};
 use crate::who::Action;
 use crate::wire::client::{ClearTranscript, ForkTranscript};
 use crate::wire::convert;
@@ -22,8 +22,8 @@ use crate::wire::rest::{Empty, RunState, SessionLine, SessionPage, StartRun, Sta
 
 /// Asks the agent. Answered as soon as the question is kept; the run's own address says what becomes of it.
 pub(super) async fn start(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Response, Problem> {
     let wish: StartRun = body::read(request).await?;
@@ -35,7 +35,11 @@ pub(super) async fn start(
     Ok((StatusCode::ACCEPTED, there, Json(StartedRun { id, session_id, url })).into_response())
 }
 
-async fn read_wish(door: &Door, caller: &Caller, wish: StartRun) -> Result<Ask, Problem> {
+async fn read_wish(
+    door: &HttpState,
+    caller: &Authenticated,
+    wish: StartRun,
+) -> Result<AgentRequest, Problem> {
     let StartRun {
         prompt,
         session_id,
@@ -62,7 +66,7 @@ async fn read_wish(door: &Door, caller: &Caller, wish: StartRun) -> Result<Ask, 
     let selection = context.selection.map(convert::selected).transpose();
     let history = context.conversation_history.unwrap_or_default();
     let safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
-    Ok(Ask {
+    Ok(AgentRequest {
         run: RunId::generate(),
         principal: caller.principal.clone(),
         prompt,
@@ -84,17 +88,17 @@ async fn read_wish(door: &Door, caller: &Caller, wish: StartRun) -> Result<Ask, 
     })
 }
 
-async fn begin_session(door: &Door, caller: &Caller) -> Result<SessionId, Problem> {
+async fn begin_session(door: &HttpState, caller: &Authenticated) -> Result<SessionId, Problem> {
     let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
     let id = session.id.clone();
-    door.store.commit(Op::PutSession(session)).await?;
+    door.store.commit(StoreOp::PutSession(session)).await?;
     Ok(id)
 }
 
 /// The person's own session of this name.
 pub(super) async fn own_session(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     name: &str,
 ) -> Result<SessionId, Problem> {
     let id = SessionId::from(name);
@@ -107,10 +111,10 @@ pub(super) async fn own_session(
 
 /// A run as it is, or as it ended.
 pub(super) async fn read(
-    State(door): State<Door>,
-    Stay { caller, pass }: Stay,
-    Named((session, run)): Named<(String, String)>,
-    Asked(waiting): Asked<Waiting>,
+    State(door): State<HttpState>,
+    AuthSession { caller, pass }: AuthSession,
+    PathId((session, run)): PathId<(String, String)>,
+    QueryParams(waiting): QueryParams<WaitQuery>,
 ) -> Result<Json<RunState>, Problem> {
     let wait = waiting.read()?;
     let (session, run) = (own_session(&door, &caller, &session).await?, RunId::from(run));
@@ -149,15 +153,15 @@ pub(super) async fn read(
 
 /// Stops a run. One that has ended stays as it is.
 pub(super) async fn cancel(
-    State(door): State<Door>,
-    caller: Caller,
-    Named((session, run)): Named<(String, String)>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId((session, run)): PathId<(String, String)>,
     request: Request,
 ) -> Result<StatusCode, Problem> {
     let session = own_session(&door, &caller, &session).await?;
     let Empty {} = body::read(request).await?;
     let run = RunId::from(run);
-    let stop = Stop { session: Some(session.clone()), run: Some(run.clone()) };
+    let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
     match door.agents.cancel(stop).await {
         Err(AskError::NoRun) if door.agents.look(&session, &run).await?.is_some() => {}
         stopped => stopped?,
@@ -167,9 +171,9 @@ pub(super) async fn cancel(
 
 /// The person's own sessions, newest first.
 pub(super) async fn sessions(
-    State(door): State<Door>,
-    caller: Caller,
-    Asked(part): Asked<Part>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<SessionPage>, Problem> {
     let page = part.read::<SessionId>()?;
@@ -187,36 +191,36 @@ pub(super) async fn sessions(
 }
 
 /// What is done to the conversations of a session of one's own.
-pub(super) struct Deed {
-    door: Door,
-    caller: Caller,
+pub(super) struct ConversationAction {
+    door: HttpState,
+    caller: Authenticated,
     session: SessionId,
     body: Request,
 }
 
-impl FromRequest<Door> for Deed {
+impl FromRequest<HttpState> for ConversationAction {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, door: &Door) -> Result<Self, Problem> {
+    async fn from_request(request: Request, door: &HttpState) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
-        let caller = Caller::from_request_parts(&mut parts, door).await?;
-        let Named(session) = Named::<String>::from_request_parts(&mut parts, door).await?;
+        let caller = Authenticated::from_request_parts(&mut parts, door).await?;
+        let PathId(session) = PathId::<String>::from_request_parts(&mut parts, door).await?;
         let session = own_session(door, &caller, &session).await?;
         Ok(Self { door: door.clone(), caller, session, body: Request::from_parts(parts, body) })
     }
 }
 
 /// Stops every run of a session.
-pub(super) async fn cancel_all(deed: Deed) -> Result<StatusCode, Problem> {
-    let Deed { door, session, body, .. } = deed;
+pub(super) async fn cancel_all(deed: ConversationAction) -> Result<StatusCode, Problem> {
+    let ConversationAction { door, session, body, .. } = deed;
     let Empty {} = body::read(body).await?;
-    door.agents.cancel(Stop { session: Some(session), run: None }).await?;
+    door.agents.cancel(StopFilter { session: Some(session), run: None }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The conversation begins anew; what was said stays on record.
-pub(super) async fn clear(deed: Deed) -> Result<StatusCode, Problem> {
-    let Deed { door, caller, session, body } = deed;
+pub(super) async fn clear(deed: ConversationAction) -> Result<StatusCode, Problem> {
+    let ConversationAction { door, caller, session, body } = deed;
     let wish: ClearTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
     let document = conversation(&door, &caller, wish.document_id).await?;
     door.agents.clear(&session, document.as_ref(), &caller.principal).await?;
@@ -224,8 +228,8 @@ pub(super) async fn clear(deed: Deed) -> Result<StatusCode, Problem> {
 }
 
 /// The conversation goes on from where an earlier run ended.
-pub(super) async fn fork(deed: Deed) -> Result<StatusCode, Problem> {
-    let Deed { door, caller, session, body } = deed;
+pub(super) async fn fork(deed: ConversationAction) -> Result<StatusCode, Problem> {
+    let ConversationAction { door, caller, session, body } = deed;
     let wish: ForkTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
     let document = conversation(&door, &caller, wish.document_id).await?;
     let from = match wish.from_session_id {
@@ -234,15 +238,15 @@ pub(super) async fn fork(deed: Deed) -> Result<StatusCode, Problem> {
         Some(from) if document.is_some() => from.into(),
         Some(from) => own_session(&door, &caller, &from).await?,
     };
-    let fork = Fork { session, document, from, run: wish.request_id.into() };
+    let fork = ConversationFork { session, document, from, run: wish.request_id.into() };
     door.agents.fork(fork, &caller.principal).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// What a conversation is about: a document in which the person may ask, or none.
 async fn conversation(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     document: Option<String>,
 ) -> Result<Option<DocumentId>, Problem> {
     let Some(document) = document else {

@@ -5,12 +5,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::Named;
-use super::principal::Caller;
+use super::page::PathId;
+use super::principal::Authenticated;
 use super::problem::Problem;
-use crate::auth::Grant;
+use crate::auth::TokenGrant;
 use crate::who::Action;
 use crate::wire::client::IssueToken;
 use crate::wire::convert;
@@ -21,15 +21,15 @@ pub(super) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 
 /// A new token; the answer is the only place its secret is ever told.
 pub(super) async fn issue(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Response, Problem> {
     caller.must(Action::Administer)?;
     let reached_at = reached_at(request.headers());
     let IssueToken { role, name, document_id, expires_in } = body::read(request).await?;
     let now_ms = door.clock.now_ms();
-    let grant = Grant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
+    let grant = TokenGrant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
     let issued = door.auth.issue(grant, &caller.principal.user, now_ms).await?;
     let headers = [
         (header::LOCATION, format!("/api/v1/tokens/{}", issued.token)),
@@ -40,8 +40,8 @@ pub(super) async fn issue(
 
 /// All tokens, without their secrets.
 pub(super) async fn list(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
 ) -> Result<Json<TokenList>, Problem> {
     caller.must(Action::Administer)?;
     let tokens = door.auth.tokens().await?;
@@ -50,9 +50,9 @@ pub(super) async fn list(
 
 /// The token stops working, and whoever is connected with it is cut off, before this is answered.
 pub(super) async fn revoke(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
     caller.must(Action::Administer)?;
     door.auth.revoke(&id.into(), &caller.principal.user, door.clock.now_ms()).await?;

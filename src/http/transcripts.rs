@@ -5,13 +5,13 @@ use axum::extract::{OriginalUri, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Door;
-use super::page::{Asked, Named, Page, next};
-use super::principal::Caller;
+use super::HttpState;
+use super::page::{PageQuery, PathId, QueryParams, next};
+use super::principal::Authenticated;
 use super::problem::Problem;
 use super::runs::own_session;
 use crate::ids::{DocumentId, SessionId};
-use crate::store::SaidAt;
+use crate::store::TranscriptCursor;
 use crate::who::Action;
 use crate::wire::convert;
 use crate::wire::rest::Transcript;
@@ -20,7 +20,7 @@ use crate::wire::server::AgentEvent;
 /// Which part of which conversation of a session.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct About {
+pub(super) struct TranscriptQuery {
     /// The document it is about, with what everybody said there; missing: the work without a document.
     document_id: Option<String>,
     /// At most this many, 1 to 200; 50 if missing.
@@ -31,17 +31,17 @@ pub(super) struct About {
 }
 
 /// One of what an entry of a conversation is told as: the entry's place, and its own there.
-type Spot = (SaidAt, usize);
+type EntryPlace = (TranscriptCursor, usize);
 
 /// What was asked, answered, called and decided.
 pub(super) async fn transcript(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(session): Named<String>,
-    Asked(About { document_id, limit, cursor }): Asked<About>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(session): PathId<String>,
+    QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<Transcript>, Problem> {
-    let page = Page::<Spot>::read(limit, cursor.as_deref())?;
+    let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
     let session = own_session(&door, &caller, &session).await?;
     let document = document_id.map(DocumentId::from);
     if let Some(id) = &document {
@@ -65,11 +65,11 @@ pub(super) async fn transcript(
 
 /// What was said after the page before: as many events as the page has, and at least one more if there is more.
 async fn said(
-    door: &Door,
+    door: &HttpState,
     session: &SessionId,
     document: Option<&DocumentId>,
-    page: &Page<Spot>,
-) -> Result<Vec<(Spot, AgentEvent)>, Problem> {
+    page: &PageQuery<EntryPlace>,
+) -> Result<Vec<(EntryPlace, AgentEvent)>, Problem> {
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
     // Of the first entry some may have been told; of every other batch it is the last of the one before.
     let mut told = page.after.as_ref().map_or(0, |(_, index)| index + 1);

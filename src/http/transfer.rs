@@ -18,7 +18,8 @@ use hyper::body::{Frame, SizeHint};
 use serde::Deserialize;
 
 use crate::connections::{
-    Arrival, Carried, ClientSession, Connections, HeldBytes, NoRoom, RequestOwner,
+    CarriedConnection, ClientSession, ConnectionArrival, ConnectionRegistry, HeldBytes, NoRoom,
+    RequestOwner,
 };
 
 use super::problem::Problem;
@@ -53,13 +54,13 @@ fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     field.split('=').nth(1)
 }
 
-/// The middleware. A request that came over no connection of [`Connections`] passes as it is.
+/// The middleware. A request that came over no connection of [`ConnectionRegistry`] passes as it is.
 pub async fn count(
-    State(connections): State<Connections>,
+    State(connections): State<ConnectionRegistry>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(arrival) = request.extensions_mut().remove::<Arc<Arrival>>() else {
+    let Some(arrival) = request.extensions_mut().remove::<Arc<ConnectionArrival>>() else {
         return next.run(request).await;
     };
     if is_socket_io(request.uri()) {
@@ -78,7 +79,7 @@ pub async fn count(
         },
         None => None,
     };
-    let counted = Counted::Owner { owner, reserved };
+    let counted = CountedBytes::Owner { owner, reserved };
     response.map(|body| Body::new(CountedBody { body, _arrival: Some(arrival), counted }))
 }
 
@@ -91,8 +92,8 @@ fn too_much(full: NoRoom) -> Problem {
 }
 
 async fn socket_io(
-    connections: &Connections,
-    arrival: &Arc<Arrival>,
+    connections: &ConnectionRegistry,
+    arrival: &Arc<ConnectionArrival>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -129,14 +130,14 @@ async fn socket_io(
     }
     let response = next.run(request).await;
     let Some(session) = session else { return Ok(response) };
-    let carried = Arc::new(Carried::new(session, Arc::clone(arrival)));
-    let counted = Counted::Polled(carried);
+    let carried = Arc::new(CarriedConnection::new(session, Arc::clone(arrival)));
+    let counted = CountedBytes::Polled(carried);
     Ok(response.map(|body| Body::new(CountedBody { body, _arrival: None, counted })))
 }
 
 /// The first answer to a client that polls; it says by which name the client will come again.
 async fn named(
-    connections: &Connections,
+    connections: &ConnectionRegistry,
     client: &Arc<ClientSession>,
     response: Response,
 ) -> Result<Response, Problem> {
@@ -146,7 +147,7 @@ async fn named(
         Problem::internal()
     })?;
     let opened = body.strip_prefix(b"0").and_then(|json| serde_json::from_slice(json).ok());
-    if let Some(Opened { sid }) = opened {
+    if let Some(OpenedSession { sid }) = opened {
         connections.name(client, sid);
     }
     Ok(Response::from_parts(parts, Body::from(body)))
@@ -154,7 +155,7 @@ async fn named(
 
 /// What the first answer of long polling says.
 #[derive(Deserialize)]
-struct Opened {
+struct OpenedSession {
     sid: String,
 }
 
@@ -165,8 +166,13 @@ fn has_body(headers: &HeaderMap) -> bool {
 }
 
 /// What a client posts by long polling, limited while it is read.
-fn posted(connections: Connections, session: Option<Arc<ClientSession>>, body: Body) -> Body {
-    let mut posted = Posted { connections, session, held: None, starts: PacketStarts::default() };
+fn posted(
+    connections: ConnectionRegistry,
+    session: Option<Arc<ClientSession>>,
+    body: Body,
+) -> Body {
+    let mut posted =
+        PostedMessage { connections, session, held: None, starts: PacketStarts::default() };
     Body::from_stream(body.into_data_stream().map(move |piece| {
         let piece = piece.map_err(axum::BoxError::from)?;
         posted.read(&piece)?;
@@ -174,8 +180,8 @@ fn posted(connections: Connections, session: Option<Arc<ClientSession>>, body: B
     }))
 }
 
-struct Posted {
-    connections: Connections,
+struct PostedMessage {
+    connections: ConnectionRegistry,
     /// The client, if there is one of that name.
     session: Option<Arc<ClientSession>>,
     held: Option<HeldBytes>,
@@ -195,7 +201,7 @@ enum PostError {
     NoRoom(#[from] NoRoom),
 }
 
-impl Posted {
+impl PostedMessage {
     fn read(&mut self, piece: &[u8]) -> Result<(), PostError> {
         let session = self.session.as_ref().ok_or(PostError::Unknown)?;
         let before = self.held.as_ref().map_or(0, HeldBytes::bytes);
@@ -247,19 +253,19 @@ impl PacketStarts {
 struct CountedBody {
     body: Body,
     /// The request is being answered as long.
-    _arrival: Option<Arc<Arrival>>,
-    counted: Counted,
+    _arrival: Option<Arc<ConnectionArrival>>,
+    counted: CountedBytes,
 }
 
 /// For whom an answer's bytes count.
-enum Counted {
+enum CountedBytes {
     /// Whoever asked, once that is known; what is reserved is for an answer of one piece.
     Owner { owner: RequestOwner, reserved: Option<HeldBytes> },
     /// A client that polls: its packets were counted when they were queued.
-    Polled(Arc<Carried>),
+    Polled(Arc<CarriedConnection>),
 }
 
-impl Counted {
+impl CountedBytes {
     fn piece(&mut self, bytes: Bytes) -> Result<Bytes, NoRoom> {
         match self {
             Self::Owner { owner, reserved } => {
@@ -272,38 +278,38 @@ impl Counted {
                     (None, Some(account)) => account.send(bytes.len())?,
                     (None, None) => return Ok(bytes),
                 };
-                Ok(Bytes::from_owner(Owned { bytes, _kept: held }))
+                Ok(Bytes::from_owner(OwnedBytes { bytes, _kept: held }))
             }
             Self::Polled(carried) => {
                 let mut count = 0;
                 let counts = |start: [u8; 2]| count += usize::from(matches!(&start, b"42" | b"43"));
                 PacketStarts::default().pass(&bytes, counts);
-                let packets = Polled { carried: Arc::clone(carried), count };
-                Ok(Bytes::from_owner(Owned { bytes, _kept: packets }))
+                let packets = PolledBody { carried: Arc::clone(carried), count };
+                Ok(Bytes::from_owner(OwnedBytes { bytes, _kept: packets }))
             }
         }
     }
 }
 
 /// Bytes with something that ends when they were sent.
-struct Owned<T> {
+struct OwnedBytes<T> {
     bytes: Bytes,
     _kept: T,
 }
 
-impl<T> AsRef<[u8]> for Owned<T> {
+impl<T> AsRef<[u8]> for OwnedBytes<T> {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
 /// Packets of a client in an answer of long polling.
-struct Polled {
-    carried: Arc<Carried>,
+struct PolledBody {
+    carried: Arc<CarriedConnection>,
     count: usize,
 }
 
-impl Drop for Polled {
+impl Drop for PolledBody {
     fn drop(&mut self) {
         for _ in 0..self.count {
             self.carried.session().message_sent();

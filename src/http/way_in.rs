@@ -14,9 +14,9 @@ use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::Door;
-use super::once::{UnderWay, once};
-use super::principal::Caller;
+use super::HttpState;
+use super::once::{KeysInFlight, once};
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::ids::UserId;
 use crate::who::{Action, Principal};
@@ -35,30 +35,30 @@ const BUSY_S: u64 = 1;
 
 /// What is remembered between requests. Clones share it.
 #[derive(Clone)]
-pub(super) struct WayIn {
-    door: Door,
+pub(super) struct ApiMiddleware {
+    door: HttpState,
     pace: Arc<RateLimiter<UserId, HashMapStateStore<UserId>, DefaultClock>>,
-    under_way: UnderWay,
+    under_way: KeysInFlight,
 }
 
 /// The bodies that some routes take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bodies {
+pub(super) struct BodyPolicy {
     /// The longest, in bytes.
     pub(super) limit: usize,
     /// What somebody must be allowed to do somewhere who has use for one that is not short.
     pub(super) of: Action,
 }
 
-impl WayIn {
+impl ApiMiddleware {
     /// Nobody has come in yet.
-    pub(super) fn new(door: Door) -> Self {
+    pub(super) fn new(door: HttpState) -> Self {
         let pace = Arc::new(RateLimiter::hashmap(Quota::per_second(PACE).allow_burst(BURST)));
-        Self { door, pace, under_way: UnderWay::default() }
+        Self { door, pace, under_way: KeysInFlight::default() }
     }
 
     /// Leads to these routes, whose bodies are like this.
-    pub(super) fn to(&self, routes: Router<Door>, bodies: Bodies) -> Router<Door> {
+    pub(super) fn to(&self, routes: Router<HttpState>, bodies: BodyPolicy) -> Router<HttpState> {
         routes
             .layer(DefaultBodyLimit::max(bodies.limit))
             .route_layer(middleware::from_fn_with_state((self.clone(), bodies), pass))
@@ -66,12 +66,12 @@ impl WayIn {
 
     async fn enter(
         &self,
-        bodies: Bodies,
+        bodies: BodyPolicy,
         request: Request,
         next: Next,
     ) -> Result<Response, Problem> {
         let (mut parts, body) = request.into_parts();
-        let caller = Caller::from_request_parts(&mut parts, &self.door).await?;
+        let caller = Authenticated::from_request_parts(&mut parts, &self.door).await?;
         if let Err(late) = self.pace.check_key(&caller.principal.user) {
             let wait = late.wait_time_from(DefaultClock::default().now());
             return Err(Problem::too_many(wait.as_secs() + 1));
@@ -91,17 +91,20 @@ impl WayIn {
     }
 }
 
-impl WayIn {
+impl ApiMiddleware {
     /// Answers about documents may be as long as those: few of one person are prepared at once, and none for whom too
     /// much waits to be sent already.
-    async fn turn_to_read(&self, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+    async fn turn_to_read(
+        &self,
+        caller: &Authenticated,
+    ) -> Result<Option<OwnedSemaphorePermit>, Problem> {
         let account = self.door.reading.account(&caller.principal.user);
         let turn = account.turn_to_read().await;
         if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
     }
 }
 
-impl Bodies {
+impl BodyPolicy {
     /// Bytes of a body that are read for a key, before the route itself sees who asks.
     fn limit_for(self, who: &Principal) -> usize {
         if who.may(self.of, who.document.as_ref()) {
@@ -114,7 +117,7 @@ impl Bodies {
 
 /// The middleware.
 async fn pass(
-    State((way_in, bodies)): State<(WayIn, Bodies)>,
+    State((way_in, bodies)): State<(ApiMiddleware, BodyPolicy)>,
     request: Request,
     next: Next,
 ) -> Response {

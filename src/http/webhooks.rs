@@ -6,14 +6,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::Door;
+use super::HttpState;
 use super::body;
-use super::page::Named;
-use super::principal::Caller;
+use super::page::PathId;
+use super::principal::Authenticated;
 use super::problem::Problem;
 use crate::ids::{DocumentId, WebhookId};
-use crate::store::{AuditEntry, Batch, Op, WebhookRecord, WebhookState};
-use crate::webhook::{Address, AddressError, Secret, SecretError};
+use crate::store::{AuditEntry, StoreOp, WebhookRecord, WebhookState, WriteBatch};
+use crate::webhook::{AddressError, SecretError, SigningSecret, WebhookAddress};
 use crate::who::Action;
 use crate::wire::convert;
 use crate::wire::rest::{ChangeWebhook, CreateWebhook, CreatedWebhook, Webhook, Webhooks};
@@ -23,8 +23,8 @@ const MOST_WEBHOOKS: usize = 100;
 
 /// All of them.
 pub(super) async fn list(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
 ) -> Result<Json<Webhooks>, Problem> {
     caller.must(Action::Administer)?;
     let webhooks = door.store.webhooks().await?.into_iter().map(shown).collect();
@@ -33,13 +33,13 @@ pub(super) async fn list(
 
 /// A new one; the answer is the only place its secret is ever told.
 pub(super) async fn create(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Response, Problem> {
     caller.must(Action::Administer)?;
     let CreateWebhook { url, document_id } = body::read(request).await?;
-    Address::read(&url, door.reach)?;
+    WebhookAddress::read(&url, door.reach)?;
     let document = document_id.map(DocumentId::from);
     if let Some(document) = &document {
         caller.room(&door, document.as_str(), Action::Read).await?;
@@ -48,7 +48,7 @@ pub(super) async fn create(
         let detail = format!("there are {MOST_WEBHOOKS} webhooks; delete some first");
         return Err(Problem::new(StatusCode::CONFLICT, "too_many_webhooks", detail));
     }
-    let secret = Secret::generate()?.expose();
+    let secret = SigningSecret::generate()?.expose();
     let hook = WebhookRecord {
         id: WebhookId::generate(),
         url,
@@ -57,7 +57,7 @@ pub(super) async fn create(
         active: true,
         created_ms: door.clock.now_ms(),
     };
-    commit(&door, &caller, "webhook.created", &hook, Op::PutWebhook(hook.clone())).await?;
+    commit(&door, &caller, "webhook.created", &hook, StoreOp::PutWebhook(hook.clone())).await?;
     let there = format!("/api/v1/webhooks/{}", hook.id);
     let headers = [(header::LOCATION, there), (header::CACHE_CONTROL, "no-store".to_owned())];
     let (delivered_ms, failing_ms, error) = (None, None, None);
@@ -68,9 +68,9 @@ pub(super) async fn create(
 
 /// One of them.
 pub(super) async fn read(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
 ) -> Result<Json<Webhook>, Problem> {
     caller.must(Action::Administer)?;
     Ok(Json(shown(find(&door, &id).await?)))
@@ -78,50 +78,51 @@ pub(super) async fn read(
 
 /// Another address, a pause, or its end.
 pub(super) async fn change(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
     request: Request,
 ) -> Result<Json<Webhook>, Problem> {
     caller.must(Action::Administer)?;
     let ChangeWebhook { url, active } = body::read(request).await?;
     let mut hook = find(&door, &id).await?.hook;
     if let Some(url) = url {
-        Address::read(&url, door.reach)?;
+        WebhookAddress::read(&url, door.reach)?;
         hook.url = url;
     }
     hook.active = active.unwrap_or(hook.active);
-    commit(&door, &caller, "webhook.changed", &hook, Op::PutWebhook(hook.clone())).await?;
+    commit(&door, &caller, "webhook.changed", &hook, StoreOp::PutWebhook(hook.clone())).await?;
     Ok(Json(shown(find(&door, &id).await?)))
 }
 
 /// It is told nothing any more, also not what waits.
 pub(super) async fn remove(
-    State(door): State<Door>,
-    caller: Caller,
-    Named(id): Named<String>,
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
     caller.must(Action::Administer)?;
     let hook = find(&door, &id).await?.hook;
-    commit(&door, &caller, "webhook.deleted", &hook, Op::RemoveWebhook(hook.id.clone())).await?;
+    commit(&door, &caller, "webhook.deleted", &hook, StoreOp::RemoveWebhook(hook.id.clone()))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn find(door: &Door, id: &str) -> Result<WebhookState, Problem> {
+async fn find(door: &HttpState, id: &str) -> Result<WebhookState, Problem> {
     let mut all = door.store.webhooks().await?.into_iter();
     all.find(|state| state.hook.id.as_str() == id).ok_or_else(|| Problem::not_found("webhook"))
 }
 
 /// The write, with its line in the audit log. An address may hold a key of the receiver's, so the log has its host only.
 async fn commit(
-    door: &Door,
-    caller: &Caller,
+    door: &HttpState,
+    caller: &Authenticated,
     action: &str,
     hook: &WebhookRecord,
-    op: Op,
+    op: StoreOp,
 ) -> Result<(), Problem> {
     let host = hook.url.split('/').nth(2);
-    let line = Op::Audit(AuditEntry {
+    let line = StoreOp::Audit(AuditEntry {
         at_ms: door.clock.now_ms(),
         actor: caller.principal.user.to_string(),
         action: action.to_owned(),
@@ -129,7 +130,7 @@ async fn commit(
         request: None,
         detail: json!({"webhook": hook.id, "host": host, "active": hook.active}),
     });
-    Ok(door.store.commit(Batch::from(op).with(line)).await?)
+    Ok(door.store.commit(WriteBatch::from(op).with(line)).await?)
 }
 
 fn shown(of: WebhookState) -> Webhook {

@@ -11,49 +11,49 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AssistantMessage, Delta, Lost, ModelError};
-use crate::wire::messages::{ContentBlock, StopReason, Usage};
+use super::{AnswerDelta, AssistantMessage, FailedTryUsage, ModelError};
+use crate::wire::messages::{ContentBlock, StopReason, TokenUsage};
 
 /// Where a model puts its deltas while it works.
-pub(super) struct Outlet {
-    sender: mpsc::Sender<Delta>,
+pub(super) struct DeltaSink {
+    sender: mpsc::Sender<AnswerDelta>,
     /// Something was told since the start or the last `Reset`.
     told: AtomicBool,
-    used: Arc<Used>,
+    used: Arc<TryUsage>,
 }
 
 /// What the try that is under way has used so far.
 #[derive(Default)]
-struct Used(Mutex<Option<Lost>>);
+struct TryUsage(Mutex<Option<FailedTryUsage>>);
 
-impl Used {
-    fn set(&self, model: &str, usage: Usage) {
+impl TryUsage {
+    fn set(&self, model: &str, usage: TokenUsage) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.as_ref().map_or(Usage::default(), |lost| lost.usage) != usage {
-            *used = Some(Lost { model: model.to_owned(), usage });
+        if used.as_ref().map_or(TokenUsage::default(), |lost| lost.usage) != usage {
+            *used = Some(FailedTryUsage { model: model.to_owned(), usage });
         }
     }
 
-    fn take(&self) -> Option<Lost> {
+    fn take(&self) -> Option<FailedTryUsage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl Outlet {
+impl DeltaSink {
     /// The provider says what the answer of `model` has used so far. It counts if no answer comes of it.
-    pub(super) fn uses(&self, model: &str, usage: Usage) {
+    pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
     }
 
     /// Tells what the last try has used in vain.
     pub(super) async fn lose(&self) {
         if let Some(lost) = self.used.take() {
-            self.sender.send(Delta::Lost(lost)).await.ok();
+            self.sender.send(AnswerDelta::Lost(lost)).await.ok();
         }
     }
 
     /// Waits until the reader has room. A reader that is gone is no error: the work is about to be dropped.
-    pub(super) async fn send(&self, delta: Delta) {
+    pub(super) async fn send(&self, delta: AnswerDelta) {
         self.told.store(true, Ordering::Relaxed);
         self.sender.send(delta).await.ok();
     }
@@ -61,7 +61,7 @@ impl Outlet {
     /// Tells the reader to forget what it was told, if it was told anything.
     pub(super) async fn take_back(&self) {
         if self.told.swap(false, Ordering::Relaxed) {
-            self.sender.send(Delta::Reset).await.ok();
+            self.sender.send(AnswerDelta::Reset).await.ok();
         }
     }
 }
@@ -74,37 +74,39 @@ const OUTLET_CAPACITY: usize = 32;
 pub(super) fn answer<F, W>(
     cancel: CancellationToken,
     work: F,
-) -> BoxStream<'static, Result<Delta, ModelError>>
+) -> BoxStream<'static, Result<AnswerDelta, ModelError>>
 where
-    F: FnOnce(Outlet) -> W,
+    F: FnOnce(DeltaSink) -> W,
     W: Future<Output = Result<AssistantMessage, ModelError>> + Send + 'static,
 {
     let (sender, receiver) = mpsc::channel(OUTLET_CAPACITY);
-    let used = Arc::<Used>::default();
-    let outlet = Outlet { sender, told: AtomicBool::new(false), used: Arc::clone(&used) };
+    let used = Arc::<TryUsage>::default();
+    let outlet = DeltaSink { sender, told: AtomicBool::new(false), used: Arc::clone(&used) };
     let work = Box::pin(work(outlet));
-    Box::pin(stream::unfold(Some(Running { work, receiver, cancel, used }), next))
+    Box::pin(stream::unfold(Some(RunningCall { work, receiver, cancel, used }), next))
 }
 
 /// Work in progress and the deltas it has sent.
-struct Running {
+struct RunningCall {
     work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
-    receiver: mpsc::Receiver<Delta>,
+    receiver: mpsc::Receiver<AnswerDelta>,
     cancel: CancellationToken,
-    used: Arc<Used>,
+    used: Arc<TryUsage>,
 }
 
-impl Running {
+impl RunningCall {
     /// The end without an answer, after what was used in vain. The work is dropped at once.
-    fn fail(mut self, error: ModelError) -> (Result<Delta, ModelError>, Option<Self>) {
+    fn fail(mut self, error: ModelError) -> (Result<AnswerDelta, ModelError>, Option<Self>) {
         let Some(lost) = self.used.take() else { return (Err(error), None) };
         self.work = Box::pin(async { Err(error) });
-        (Ok(Delta::Lost(lost)), Some(self))
+        (Ok(AnswerDelta::Lost(lost)), Some(self))
     }
 }
 
 /// The next item and, unless it is the last, the rest of the work.
-async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Option<Running>)> {
+async fn next(
+    running: Option<RunningCall>,
+) -> Option<(Result<AnswerDelta, ModelError>, Option<RunningCall>)> {
     let mut running = running?;
     tokio::select! {
         biased;
@@ -117,7 +119,7 @@ async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Op
                 Some((Ok(delta), Some(running)))
             }
             Err(_) => Some(match end {
-                Ok(answer) => (Ok(Delta::Done(answer)), None),
+                Ok(answer) => (Ok(AnswerDelta::Done(answer)), None),
                 Err(error) => running.fail(error),
             }),
         },
@@ -126,7 +128,7 @@ async fn next(running: Option<Running>) -> Option<(Result<Delta, ModelError>, Op
 
 /// How fast a ready-made answer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct DeltaPace {
     /// Unicode scalars per delta; `None` tells each block at once.
     pub(super) chunk_chars: Option<usize>,
     /// Pause before each delta.
@@ -134,7 +136,7 @@ pub(super) struct Pace {
 }
 
 /// Tells blocks of text and calls as if they were being written; other blocks make no delta.
-pub(super) async fn play(blocks: &[ContentBlock], pace: Pace, outlet: &Outlet) {
+pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, outlet: &DeltaSink) {
     for (index, block) in blocks.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|index| blocks.get(index));
         let mut is_next = before.is_some_and(|before| before.as_text().is_some());
@@ -143,16 +145,19 @@ pub(super) async fn play(blocks: &[ContentBlock], pace: Pace, outlet: &Outlet) {
                 for piece in pieces(text, pace.chunk_chars) {
                     pause(pace.delay).await;
                     let next = std::mem::take(&mut is_next);
-                    let delta = if next { Delta::NextText(piece) } else { Delta::Text(piece) };
+                    let delta =
+                        if next { AnswerDelta::NextText(piece) } else { AnswerDelta::Text(piece) };
                     outlet.send(delta).await;
                 }
             }
             ContentBlock::ToolUse { id, name, input } => {
                 pause(pace.delay).await;
-                outlet.send(Delta::ToolUse { index, id: id.clone(), name: name.clone() }).await;
+                outlet
+                    .send(AnswerDelta::ToolUse { index, id: id.clone(), name: name.clone() })
+                    .await;
                 for partial_json in pieces(&input.to_string(), pace.chunk_chars) {
                     pause(pace.delay).await;
-                    outlet.send(Delta::ToolInput { index, partial_json }).await;
+                    outlet.send(AnswerDelta::ToolInput { index, partial_json }).await;
                 }
             }
             ContentBlock::ToolResult { .. }
@@ -179,7 +184,7 @@ fn pieces(text: &str, chunk_chars: Option<usize>) -> Vec<String> {
 pub(super) fn complete(
     mut content: Vec<ContentBlock>,
     stop_reason: StopReason,
-    usage: Usage,
+    usage: TokenUsage,
     model: String,
 ) -> AssistantMessage {
     let blocks = content.len();

@@ -12,13 +12,13 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, Outlet};
-use super::retry::{self, Patience};
+use super::answer::{self, DeltaSink};
+use super::retry::{self, RetryPolicy};
 use super::{
-    AssistantMessage, DEFAULT_MAX_TOKENS, Delta, Model, ModelError, Request, names, prices, sse,
-    transport,
+    AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest, names,
+    prices, sse, transport,
 };
-use crate::wire::messages::{ApiError, ContentBlock, ErrorBody, Message, MessagesRequest};
+use crate::wire::messages::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
 
 /// The model asked for when nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
@@ -30,7 +30,7 @@ pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 const API_VERSION: &str = "2026-10-21";
 
 /// How to reach the provider.
-pub struct Settings {
+pub struct AnthropicSettings {
     /// With or without a trailing `/v1`.
     pub base_url: String,
     /// Sent as a bearer token; never logged.
@@ -38,53 +38,56 @@ pub struct Settings {
     /// Any string the provider knows.
     pub model: String,
     /// Retries and pauses.
-    pub patience: Patience,
+    pub patience: RetryPolicy,
 }
 
 /// A model behind the Messages API.
-pub struct Anthropic {
+pub struct AnthropicModel {
     name: String,
-    api: Arc<Api>,
+    api: Arc<AnthropicApi>,
 }
 
-struct Api {
+struct AnthropicApi {
     client: Client,
     /// With its version, without a slash at the end.
     base: String,
     model: String,
-    patience: Patience,
+    patience: RetryPolicy,
     /// Whether calls can be asked for as they are written; some servers that speak this API do not know that.
     eager: AtomicBool,
     /// The models that write less here than their maker's list says.
     modest: Mutex<HashSet<String>>,
 }
 
-impl Anthropic {
+impl AnthropicModel {
     /// Prepares the client; nothing is sent yet. Fails when the key cannot be a header.
-    pub fn new(settings: Settings) -> Result<Self, ModelError> {
-        let Settings { base_url, api_key, model, patience } = settings;
+    pub fn new(settings: AnthropicSettings) -> Result<Self, ModelError> {
+        let AnthropicSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
         let (eager, modest) = (true.into(), Mutex::default());
-        Ok(Self { name, api: Arc::new(Api { client, base, model, patience, eager, modest }) })
+        Ok(Self {
+            name,
+            api: Arc::new(AnthropicApi { client, base, model, patience, eager, modest }),
+        })
     }
 }
 
-impl Model for Anthropic {
+impl Model for AnthropicModel {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
             let patience = api.patience.within(request.tries);
-            let body = Body::of(&api.body(request));
+            let body = RequestBytes::of(&api.body(request));
             retry::persist(patience, &outlet, || api.ask(&body, &outlet)).await
         })
     }
@@ -94,7 +97,7 @@ impl Model for Anthropic {
         async move { api.list().await }.boxed()
     }
 
-    fn count(&self, request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+    fn count(&self, request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         let api = Arc::clone(&self.api);
         async move { api.count(request).await }.boxed()
     }
@@ -102,7 +105,7 @@ impl Model for Anthropic {
 
 /// A request in bytes: written once, however often it is tried, and nothing large to take apart when the answer is there.
 #[derive(Clone)]
-struct Body {
+struct RequestBytes {
     model: String,
     /// Whether it has the limit of output tokens that was looked up for it, and could have a lower one.
     is_list_limit: bool,
@@ -111,7 +114,7 @@ struct Body {
     json: Bytes,
 }
 
-impl Body {
+impl RequestBytes {
     fn of(request: &Value) -> Self {
         let model = request["model"].as_str().unwrap_or_default().to_owned();
         let listed = prices::most_output(&model);
@@ -130,11 +133,11 @@ impl Body {
     }
 }
 
-impl Api {
+impl AnthropicApi {
     /// The request as it is sent. The prompt cache works on byte-equal prefixes (tools, system,
     /// messages), so nothing that changes from call to call may stand before the conversation. There are at most three
     /// of the four breakpoints that are allowed: the rules, the document (which the prompt marks), and the last block.
-    fn body(&self, request: Request) -> Value {
+    fn body(&self, request: ModelRequest) -> Value {
         let mut request = request;
         let stop_sequences = std::mem::take(&mut request.stop_sequences);
         let more = std::mem::take(&mut request.more);
@@ -161,9 +164,16 @@ impl Api {
         body
     }
 
-    fn request(&self, request: Request) -> MessagesRequest {
-        let Request {
-            model, system, mut messages, tools, tool_choice, max_tokens, caching, ..
+    fn request(&self, request: ModelRequest) -> MessagesRequest {
+        let ModelRequest {
+            model,
+            system,
+            mut messages,
+            tools,
+            tool_choice,
+            max_tokens,
+            caching,
+            ..
         } = request;
         let model = if model.is_empty() { self.model.clone() } else { model };
         names::tidy(&mut messages);
@@ -193,7 +203,7 @@ impl Api {
     }
 
     /// Tokens of the same request, for a call that generates nothing.
-    async fn count(&self, request: Request) -> Result<Option<u64>, ModelError> {
+    async fn count(&self, request: ModelRequest) -> Result<Option<u64>, ModelError> {
         let mut body = self.body(request);
         if let Some(body) = body.as_object_mut() {
             for only_generating in ["max_tokens", "stream", "stop_sequences"] {
@@ -207,7 +217,11 @@ impl Api {
     }
 
     /// Asks once; again at once as long as the server names something that it does not take.
-    async fn ask(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+    async fn ask(
+        &self,
+        body: &RequestBytes,
+        outlet: &DeltaSink,
+    ) -> Result<AssistantMessage, ModelError> {
         let mut body = body.clone();
         loop {
             let end = self.try_once(&body, outlet).await;
@@ -220,7 +234,7 @@ impl Api {
 
     /// The request to try after an error of 400 that says `message`; `None` if it complains of something else. What the
     /// server takes of no request is remembered.
-    fn without_what(&self, body: &Body, message: &str) -> Option<Body> {
+    fn without_what(&self, body: &RequestBytes, message: &str) -> Option<RequestBytes> {
         if message.contains("max_tokens") && body.is_list_limit {
             // It allows less than its maker's list says, or no longer so much after a long conversation: "input length and
             // `max_tokens` exceed context limit: 188240 + 64000 > 200000".
@@ -251,7 +265,11 @@ impl Api {
         self.modest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn try_once(&self, body: &Body, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+    async fn try_once(
+        &self,
+        body: &RequestBytes,
+        outlet: &DeltaSink,
+    ) -> Result<AssistantMessage, ModelError> {
         let request = versioned(self.client.post(format!("{}/messages", self.base)))
             .header("content-type", "application/json")
             .body(body.json.clone());
@@ -280,7 +298,7 @@ fn versioned(request: RequestBuilder) -> RequestBuilder {
 }
 
 /// A message as the provider accepts it, also where other models have written in it. Blank texts are refused.
-fn sendable(mut message: Message) -> Option<Message> {
+fn sendable(mut message: ChatMessage) -> Option<ChatMessage> {
     message.content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
     message.content.iter_mut().for_each(make_sendable);
     (!message.content.is_empty()).then_some(message)

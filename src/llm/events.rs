@@ -8,7 +8,7 @@ use super::ModelError;
 
 /// One event.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct SseEvent {
     /// `message` when the server named none.
     pub(super) name: String,
     /// Data lines, joined by line ends.
@@ -17,7 +17,7 @@ pub(super) struct Event {
 
 /// The part of a stream that is not an event yet.
 #[derive(Default)]
-pub(super) struct Splitter {
+pub(super) struct SseSplitter {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
@@ -27,10 +27,14 @@ pub(super) struct Splitter {
     under_way: bool,
 }
 
-impl Splitter {
+impl SseSplitter {
     /// Takes the next piece of the stream and adds the events that are complete by it; on an
     /// error, those before it.
-    pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<Event>) -> Result<(), ModelError> {
+    pub(super) fn feed(
+        &mut self,
+        piece: &[u8],
+        events: &mut Vec<SseEvent>,
+    ) -> Result<(), ModelError> {
         for byte in piece {
             let after_return = std::mem::replace(&mut self.after_return, *byte == b'\r');
             match byte {
@@ -43,14 +47,14 @@ impl Splitter {
     }
 
     /// What a stream leaves that ended without its last empty line.
-    pub(super) fn rest(mut self) -> Result<Option<Event>, ModelError> {
+    pub(super) fn rest(mut self) -> Result<Option<SseEvent>, ModelError> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
         Ok(self.dispatch())
     }
 
-    fn end_line(&mut self) -> Result<Option<Event>, ModelError> {
+    fn end_line(&mut self) -> Result<Option<SseEvent>, ModelError> {
         let bytes = std::mem::take(&mut self.line);
         let line = std::str::from_utf8(&bytes)
             .map_err(|_| ModelError::Malformed { message: "not UTF-8".into() })?;
@@ -79,10 +83,10 @@ impl Splitter {
         Ok(None)
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         let name = std::mem::take(&mut self.name);
         let data = self.data.take()?;
-        Some(Event { name: if name.is_empty() { "message".into() } else { name }, data })
+        Some(SseEvent { name: if name.is_empty() { "message".into() } else { name }, data })
     }
 }
 
@@ -92,7 +96,7 @@ mod tests {
 
     fn split(stream: &str) -> Vec<(String, String)> {
         let mut events = Vec::new();
-        Splitter::default().feed(stream.as_bytes(), &mut events).expect("UTF-8");
+        SseSplitter::default().feed(stream.as_bytes(), &mut events).expect("UTF-8");
         events.into_iter().map(|event| (event.name, event.data)).collect()
     }
 
@@ -121,23 +125,23 @@ mod tests {
 
     #[test]
     fn an_event_without_its_empty_line_is_not_over() {
-        let mut splitter = Splitter::default();
+        let mut splitter = SseSplitter::default();
         let mut events = Vec::new();
         splitter.feed(b"data: a\n", &mut events).expect("UTF-8");
         assert_eq!(events, []);
         splitter.feed(b"\n", &mut events).expect("UTF-8");
-        assert_eq!(events, [Event { name: "message".into(), data: "a".into() }]);
+        assert_eq!(events, [SseEvent { name: "message".into(), data: "a".into() }]);
     }
 
     #[test]
     fn the_last_event_may_lack_its_end() {
         for stream in ["data: a\n\ndata: b", "data: a\n\ndata: b\n", "data: a\n\ndata: b\r\n"] {
-            let mut splitter = Splitter::default();
+            let mut splitter = SseSplitter::default();
             splitter.feed(stream.as_bytes(), &mut Vec::new()).expect("UTF-8");
             let rest = splitter.rest().expect("UTF-8");
-            assert_eq!(rest, Some(Event { name: "message".into(), data: "b".into() }));
+            assert_eq!(rest, Some(SseEvent { name: "message".into(), data: "b".into() }));
         }
-        assert_eq!(Splitter::default().rest().expect("nothing"), None);
+        assert_eq!(SseSplitter::default().rest().expect("nothing"), None);
     }
 
     #[test]
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn what_came_before_broken_text_still_came() {
         let mut events = Vec::new();
-        assert!(Splitter::default().feed(b"data: a\n\ndata: \xff\n\n", &mut events).is_err());
-        assert_eq!(events, [Event { name: "message".into(), data: "a".into() }]);
+        assert!(SseSplitter::default().feed(b"data: a\n\ndata: \xff\n\n", &mut events).is_err());
+        assert_eq!(events, [SseEvent { name: "message".into(), data: "a".into() }]);
     }
 }

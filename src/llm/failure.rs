@@ -4,7 +4,7 @@ use super::ModelError;
 
 /// A kind of failure that somebody can do something about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FailureKind {
     /// The provider does not know the key, or not for this.
     Unauthorized,
     /// No money or allowance is left.
@@ -29,7 +29,7 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl FailureKind {
     fn of(error: &ModelError) -> Self {
         match error {
             ModelError::Api { status, kind, message, retryable, .. } => {
@@ -89,36 +89,38 @@ impl Kind {
 }
 
 /// Providers agree on statuses more than on words, and in the middle of a stream there are only words.
-fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> Kind {
+fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> FailureKind {
     let says = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     let too_long =
         ["too long", "maximum context", "context length", "context window", "exceed_context"];
     let is_long = too_long.iter().any(|words| message.contains(words) || kind.contains(words));
     match status {
-        Some(401 | 403) => Kind::Unauthorized,
-        Some(402) => Kind::Spent,
-        Some(413) => Kind::TooLarge,
-        _ if says(&["tools_not_supported"]) => Kind::WithoutTools,
+        Some(401 | 403) => FailureKind::Unauthorized,
+        Some(402) => FailureKind::Spent,
+        Some(413) => FailureKind::TooLarge,
+        _ if says(&["tools_not_supported"]) => FailureKind::WithoutTools,
         // Ollama's words.
-        Some(400) if message.contains("does not support tools") => Kind::WithoutTools,
-        _ if says(&["authentication", "permission", "invalid_api_key"]) => Kind::Unauthorized,
-        _ if says(&["billing", "insufficient_quota"]) => Kind::Spent,
-        _ if says(&["request_too_large", "context_length"]) => Kind::TooLarge,
-        Some(400 | 422) | None if is_long => Kind::TooLarge,
+        Some(400) if message.contains("does not support tools") => FailureKind::WithoutTools,
+        _ if says(&["authentication", "permission", "invalid_api_key"]) => {
+            FailureKind::Unauthorized
+        }
+        _ if says(&["billing", "insufficient_quota"]) => FailureKind::Spent,
+        _ if says(&["request_too_large", "context_length"]) => FailureKind::TooLarge,
+        Some(400 | 422) | None if is_long => FailureKind::TooLarge,
         // A limit that does not pass by waiting is one of money.
-        Some(429) if !retryable => Kind::Spent,
-        Some(429) => Kind::RateLimited,
-        _ if says(&["rate_limit"]) && !retryable => Kind::Spent,
-        _ if says(&["rate_limit"]) => Kind::RateLimited,
-        Some(503 | 529) => Kind::Overloaded,
-        _ if says(&["overloaded", "unavailable"]) => Kind::Overloaded,
-        Some(404) => Kind::Unknown,
-        _ if says(&["not_found"]) => Kind::Unknown,
-        Some(408 | 502 | 504) => Kind::Unreachable,
-        _ if says(&["timeout"]) => Kind::Unreachable,
-        Some(400..=499) => Kind::Refused,
-        _ if says(&["invalid_request"]) => Kind::Refused,
-        _ => Kind::Other,
+        Some(429) if !retryable => FailureKind::Spent,
+        Some(429) => FailureKind::RateLimited,
+        _ if says(&["rate_limit"]) && !retryable => FailureKind::Spent,
+        _ if says(&["rate_limit"]) => FailureKind::RateLimited,
+        Some(503 | 529) => FailureKind::Overloaded,
+        _ if says(&["overloaded", "unavailable"]) => FailureKind::Overloaded,
+        Some(404) => FailureKind::Unknown,
+        _ if says(&["not_found"]) => FailureKind::Unknown,
+        Some(408 | 502 | 504) => FailureKind::Unreachable,
+        _ if says(&["timeout"]) => FailureKind::Unreachable,
+        Some(400..=499) => FailureKind::Refused,
+        _ if says(&["invalid_request"]) => FailureKind::Refused,
+        _ => FailureKind::Other,
     }
 }
 
@@ -127,20 +129,20 @@ impl ModelError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Program { code, .. } => code,
-            _ => Kind::of(self).entry().0,
+            _ => FailureKind::of(self).entry().0,
         }
     }
 
     /// For people: what happened and what they can do. The log has the provider's words.
     pub fn for_people(&self) -> String {
-        let kind = Kind::of(self);
+        let kind = FailureKind::of(self);
         match (kind, self) {
-            (Kind::Other, Self::Api { .. }) => {
+            (FailureKind::Other, Self::Api { .. }) => {
                 format!("The model's provider failed: {self}; try again")
             }
-            (Kind::Other, _) => self.to_string(),
+            (FailureKind::Other, _) => self.to_string(),
             // Only these words tell what is wrong with it.
-            (Kind::Refused | Kind::WithoutTools, Self::Api { message, .. }) => {
+            (FailureKind::Refused | FailureKind::WithoutTools, Self::Api { message, .. }) => {
                 format!("{}: {message}", kind.entry().1)
             }
             _ => kind.entry().1.to_owned(),

@@ -19,43 +19,43 @@ use futures_util::stream::BoxStream;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-pub use proofread::{Correction, proofread};
-pub use rules::Kind;
+pub use proofread::{TextCorrection, proofread};
+pub use rules::CorrectionKind;
 
-use super::answer::{self, Outlet, Pace};
-use super::{AssistantMessage, Delta, Model, ModelError, Request, ToolOutcome};
-use crate::wire::messages::{ContentBlock, Role, StopReason, Usage};
-use plan::{Plan, Target};
+use super::answer::{self, DeltaPace, DeltaSink};
+use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
+use crate::wire::messages::{ContentBlock, MessageRole, StopReason, TokenUsage};
+use plan::{EditPlan, EditTarget};
 
 /// The built-in copy editor.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Harper;
+pub struct HarperModel;
 
 const NAME: &str = "harper";
 
 /// Small enough to look written, large enough not to flood.
-const PACE: Pace = Pace { chunk_chars: Some(24), delay: Duration::ZERO };
+const PACE: DeltaPace = DeltaPace { chunk_chars: Some(24), delay: Duration::ZERO };
 
-impl Model for Harper {
+impl Model for HarperModel {
     fn name(&self) -> &str {
         NAME
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         answer::answer(cancel, |outlet| respond(request, outlet))
     }
 }
 
-async fn respond(request: Request, outlet: Outlet) -> Result<AssistantMessage, ModelError> {
+async fn respond(request: ModelRequest, outlet: DeltaSink) -> Result<AssistantMessage, ModelError> {
     let content = if let Some(outcomes) = request.tool_results() {
         closing(&request, &outcomes)
     } else {
         let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-        let make = move || Plan::make(prompt(&request), request.document.as_ref());
+        let make = move || EditPlan::make(prompt(&request), request.document.as_ref());
         // A panic of the checker on strange text ends this run only.
         let plan = tokio::task::spawn_blocking(make).await.map_err(|_| stumbled())?;
         opening(plan, &offered)
@@ -63,7 +63,7 @@ async fn respond(request: Request, outlet: Outlet) -> Result<AssistantMessage, M
     let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
     answer::play(&content, PACE, &outlet).await;
-    Ok(answer::complete(content, stop_reason, Usage::default(), NAME.into()))
+    Ok(answer::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
 }
 
 fn stumbled() -> ModelError {
@@ -71,24 +71,24 @@ fn stumbled() -> ModelError {
 }
 
 /// What the person typed; failing that, the last words of the conversation.
-fn prompt(request: &Request) -> &str {
-    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
+fn prompt(request: &ModelRequest) -> &str {
+    let last = request.messages.iter().rev().find(|message| message.role == MessageRole::User);
     let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
     request.prompt.as_deref().or_else(words).unwrap_or_default()
 }
 
 /// The plan as a model would tell it. A tool that is not on offer is described in words instead.
-fn opening(plan: Plan, offered: &[String]) -> Vec<ContentBlock> {
+fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     let call = |name: &str, input| ContentBlock::tool_use(answer::mint_call_id(), name, input);
     let is_offered = |name: &str| offered.iter().any(|tool| tool == name);
     match plan {
-        Plan::Say(response) if is_offered("respond_conversation_only") => {
+        EditPlan::Say(response) if is_offered("respond_conversation_only") => {
             vec![call("respond_conversation_only", json!({"response": response}))]
         }
-        Plan::Say(response) => vec![ContentBlock::text(response)],
-        Plan::Edit { opening, target, new_text, explanation } => {
+        EditPlan::Say(response) => vec![ContentBlock::text(response)],
+        EditPlan::Edit { opening, target, new_text, explanation } => {
             let (name, input) = match target {
-                Target::Selection(range) => (
+                EditTarget::Selection(range) => (
                     "update_selection",
                     json!({
                         "new_text": new_text,
@@ -96,7 +96,7 @@ fn opening(plan: Plan, offered: &[String]) -> Vec<ContentBlock> {
                         "explanation": explanation,
                     }),
                 ),
-                Target::Document => (
+                EditTarget::Document => (
                     "update_full_document",
                     json!({"new_content": new_text, "explanation": explanation}),
                 ),
@@ -111,7 +111,7 @@ fn opening(plan: Plan, offered: &[String]) -> Vec<ContentBlock> {
 }
 
 /// One sentence per decided call.
-fn closing(request: &Request, outcomes: &[ToolOutcome]) -> Vec<ContentBlock> {
+fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
     let tool = |wanted: &str| {
         blocks().find_map(|block| match block {

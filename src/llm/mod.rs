@@ -1,7 +1,7 @@
 //! Talk to a model: one trait, several models.
 //!
-//! A [`Model`] answers a [`Request`] with a stream of [`Delta`]s that ends with exactly one
-//! [`Delta::Done`] or one error. The agent cannot tell the models apart.
+//! A [`Model`] answers a [`ModelRequest`] with a stream of [`AnswerDelta`]s that ends with exactly one
+//! [`AnswerDelta::Done`] or one error. The agent cannot tell the models apart.
 
 pub mod anthropic;
 #[cfg(unix)]
@@ -21,7 +21,7 @@ mod sse;
 mod testing;
 mod transport;
 
-pub use retry::Patience;
+pub use retry::RetryPolicy;
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::wire::messages::{
-    CacheControl, ContentBlock, Message, StopReason, ToolChoice, ToolDefinition, Usage,
+    CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice, ToolDefinition,
 };
 
 /// A language model, or something that behaves like one.
@@ -45,41 +45,41 @@ pub trait Model: Send + Sync {
     /// cancelling `cancel` ends the work at once (cancelling yields [`ModelError::Cancelled`]).
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>>;
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>>;
 
     /// The provider's names of all models it has; none where there is no choice.
     fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
         async { Ok(Vec::new()) }.boxed()
     }
 
-    /// Whether it remembers a conversation by itself, under [`Request::thread`]: it is then told only what is new.
+    /// Whether it remembers a conversation by itself, under [`ModelRequest::thread`]: it is then told only what is new.
     fn keeps_threads(&self) -> bool {
         false
     }
 
-    /// The run of this name ([`Request::run`]) is over, or left for a later start: nothing more will be asked for it.
+    /// The run of this name ([`ModelRequest::run`]) is over, or left for a later start: nothing more will be asked for it.
     fn over(&self, _run: &str) {}
 
     /// How many input tokens `request` is; `None` where that cannot be asked. Costs nothing.
-    fn count(&self, _request: Request) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+    fn count(&self, _request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         async { Ok(None) }.boxed()
     }
 }
 
-/// Output tokens when neither a [`Request`] names a limit nor the model's own is known.
+/// Output tokens when neither a [`ModelRequest`] names a limit nor the model's own is known.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
 /// One call of a model.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ModelRequest {
     /// The provider's name of the model; empty means the model's own default.
     pub model: String,
     /// The system text; stable over a session, so that the provider can cache it.
     pub system: String,
     /// The conversation, oldest first; the last message is a prompt or tool results.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What the model may call, in a fixed order.
     pub tools: Vec<ToolDefinition>,
     /// Tools that the models of Anthropic were taught (`bash_20250124`); for providers of them only.
@@ -93,39 +93,39 @@ pub struct Request {
     /// Upper bound of output tokens; 0 stands for as many as the model can write, or [`DEFAULT_MAX_TOKENS`] if that is not known.
     pub max_tokens: u32,
     /// How often a provider that fails is asked.
-    pub tries: Tries,
+    pub tries: RetryMode,
     /// What a provider that charges for it keeps of the request for the next one.
-    pub caching: Caching,
+    pub caching: CachePolicy,
     /// The conversation's identifier; scripted turns are used up per session.
     pub session: String,
     /// The run, unique on this server; a model that goes on working between two calls knows it by this.
     pub run: String,
     /// The conversation of a model that keeps threads.
-    pub thread: Option<Thread>,
+    pub thread: Option<ModelThread>,
     /// What the person typed, word for word; only when the last message is that prompt.
     pub prompt: Option<String>,
     /// The document as it stands now, for the models that run inside this process.
     pub document: Option<DocumentView>,
 }
 
-impl Request {
+impl ModelRequest {
     /// Whether there is anything to call.
     pub fn has_tools(&self) -> bool {
         !(self.tools.is_empty() && self.native.is_empty())
     }
 
     /// The texts of the tool results in the last message; `None` when it holds none.
-    fn tool_results(&self) -> Option<Vec<ToolOutcome>> {
+    fn tool_results(&self) -> Option<Vec<ToolResultView>> {
         let last = self.messages.last()?;
-        let outcomes: Vec<_> = last.content.iter().filter_map(ToolOutcome::read).collect();
+        let outcomes: Vec<_> = last.content.iter().filter_map(ToolResultView::read).collect();
         (!outcomes.is_empty()).then_some(outcomes)
     }
 }
 
 /// How often a provider is asked that says it will do better later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tries {
-    /// As often as the model's [`Patience`] lasts.
+pub enum RetryMode {
+    /// As often as the model's [`RetryPolicy`] lasts.
     #[default]
     Patient,
     /// Once: whoever asks tries again by itself, and knows best when.
@@ -134,14 +134,14 @@ pub enum Tries {
 
 /// Up to where a provider keeps a request, and for how long, beside the blocks that say so themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caching {
+pub struct CachePolicy {
     /// Up to the end of the system text.
     pub system: Option<CacheControl>,
     /// Up to the end of the conversation.
     pub end: Option<CacheControl>,
 }
 
-impl Default for Caching {
+impl Default for CachePolicy {
     /// People take minutes to decide, and the conversation waits for them.
     fn default() -> Self {
         Self { system: Some(CacheControl::one_hour()), end: Some(CacheControl::one_hour()) }
@@ -150,7 +150,7 @@ impl Default for Caching {
 
 /// A conversation that a model remembers by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+pub struct ModelThread {
     /// Its name, a UUID.
     pub id: String,
     /// The conversation it goes on from, which stays as it is.
@@ -161,13 +161,13 @@ pub struct Thread {
 
 /// One tool result, as the models inside this process see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct ToolOutcome {
+struct ToolResultView {
     tool_use_id: String,
     text: String,
     is_error: bool,
 }
 
-impl ToolOutcome {
+impl ToolResultView {
     fn read(block: &ContentBlock) -> Option<Self> {
         let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else {
             return None;
@@ -183,12 +183,12 @@ pub struct DocumentView {
     /// The whole text, line ends as `\n`.
     pub text: String,
     /// What the person has selected.
-    pub selection: Option<Selection>,
+    pub selection: Option<SelectionView>,
 }
 
 /// A half-open range of UTF-16 code units; `from == to` is a caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct SelectionView {
     /// First code unit.
     pub from: usize,
     /// One past the last code unit.
@@ -197,7 +197,7 @@ pub struct Selection {
 
 /// A step of a model's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Delta {
+pub enum AnswerDelta {
     /// More text for the person.
     Text(String),
     /// Text too, and the first of a block of its own: right before it was another one.
@@ -223,18 +223,18 @@ pub enum Delta {
     /// Forget everything since the start of this stream: the turn starts again.
     Reset,
     /// A try is over that gave no answer, and cost something nevertheless.
-    Lost(Lost),
+    Lost(FailedTryUsage),
     /// The complete answer; the last item.
     Done(AssistantMessage),
 }
 
 /// What was used by a try that broke off, was cut or was cancelled, as far as the provider had said by then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct FailedTryUsage {
     /// The model that was asked.
     pub model: String,
     /// Tokens used.
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// A complete answer.
@@ -255,7 +255,7 @@ pub struct AssistantMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Value>,
     /// Tokens used.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The model that answered.
     pub model: String,
     /// Calls that were left out because the model did not stop to wait for them.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::wire::messages::{ContentBlock, Message};
+use crate::wire::messages::{ChatMessage, ContentBlock};
 
 /// Characters of the name of a tool.
 const LONGEST_TOOL: usize = 64;
@@ -12,7 +12,7 @@ const LONGEST_ID: usize = 40;
 /// Makes the tools' names and the calls' identifiers letters, digits, `_` and `-`, not too long, and the identifiers
 /// different from each other; results go with their calls. Servers that number the calls of each answer anew have
 /// `call_0` in many.
-pub(super) fn tidy(messages: &mut [Message]) {
+pub(super) fn tidy(messages: &mut [ChatMessage]) {
     let mut taken = HashSet::new();
     // What each identifier of the calls without a result yet stands for. The same one may be there twice.
     let mut open: HashMap<String, VecDeque<String>> = HashMap::new();
@@ -62,8 +62,12 @@ mod tests {
     fn tidied(rounds: &[(&str, &str)]) -> Vec<(String, String, String)> {
         let mut messages = Vec::new();
         for (id, name) in rounds {
-            messages.push(Message::assistant(vec![ContentBlock::tool_use(*id, *name, json!({}))]));
-            messages.push(Message::results(vec![ContentBlock::tool_result(*id, "ok")]));
+            messages.push(ChatMessage::assistant(vec![ContentBlock::tool_use(
+                *id,
+                *name,
+                json!({}),
+            )]));
+            messages.push(ChatMessage::results(vec![ContentBlock::tool_result(*id, "ok")]));
         }
         tidy(&mut messages);
         let mut told = Vec::new();
@@ -94,8 +98,8 @@ mod tests {
         let call = || ContentBlock::tool_use("x", "a", json!({}));
         let result = |text| ContentBlock::tool_result("x", text);
         let mut messages = [
-            Message::assistant(vec![call(), call()]),
-            Message::results(vec![result("1"), result("2"), result("nobody asked")]),
+            ChatMessage::assistant(vec![call(), call()]),
+            ChatMessage::results(vec![result("1"), result("2"), result("nobody asked")]),
         ];
         tidy(&mut messages);
         let ids = messages[1].content.iter().map(|block| match block {

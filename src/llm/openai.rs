@@ -1,7 +1,7 @@
 //! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp, and many more.
 //!
 //! No two of these servers are alike. What is sent starts from what they all take, and what a server refuses by name
-//! is left out from then on ([`Dialect`]); what comes back is read as forgivingly as is safe ([`stream`]).
+//! is left out from then on ([`ServerDialect`]); what comes back is read as forgivingly as is safe ([`stream`]).
 
 mod calls;
 mod errors;
@@ -20,23 +20,23 @@ use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, Outlet};
-use super::retry::{self, Patience};
-use super::{AssistantMessage, Delta, Model, ModelError, Request, transport};
-use crate::wire::messages::Usage;
+use super::answer::{self, DeltaSink};
+use super::retry::{self, RetryPolicy};
+use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, transport};
+use crate::wire::messages::TokenUsage;
 
-use request::{Body, Dialect, Limit};
-use stream::Thoughts;
+use request::{CompletionBody, OutputLimitField, ServerDialect};
+use stream::UnopenedThoughts;
 
 /// Where the API is when nobody says otherwise.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// The model asked for at `OpenAI` itself when nobody names one: the newest of those that are known to take function tools
-/// on chat completions as they are sent. Later ones insist on `reasoning_effort: "none"` or take none at all ([`Dialect`]).
+/// on chat completions as they are sent. Later ones insist on `reasoning_effort: "none"` or take none at all ([`ServerDialect`]).
 pub const DEFAULT_MODEL: &str = "gpt-5.4";
 
 /// How to reach the server.
-pub struct Settings {
+pub struct OpenAiSettings {
     /// With its version, as `OPENAI_BASE_URL` has it; `/v1` is added to a bare host.
     pub base_url: String,
     /// Sent as a bearer token; never logged. Local servers need none.
@@ -44,47 +44,54 @@ pub struct Settings {
     /// Any string the server knows; without one, the first that it lists.
     pub model: Option<String>,
     /// Retries and pauses.
-    pub patience: Patience,
+    pub patience: RetryPolicy,
 }
 
 /// A model behind chat completions.
-pub struct OpenAi {
+pub struct OpenAiModel {
     name: String,
-    api: Arc<Api>,
+    api: Arc<OpenAiApi>,
 }
 
-struct Api {
+struct OpenAiApi {
     client: Client,
     base: String,
     model: OnceCell<String>,
     /// What every model is asked in at first.
-    dialect: Dialect,
+    dialect: ServerDialect,
     /// What is known better of single models, by name; only of those that need something else.
-    learned: Mutex<HashMap<String, Dialect>>,
-    patience: Patience,
+    learned: Mutex<HashMap<String, ServerDialect>>,
+    patience: RetryPolicy,
 }
 
-impl OpenAi {
+impl OpenAiModel {
     /// Prepares the client; nothing is sent yet. Fails when the key cannot be a header.
-    pub fn new(settings: Settings) -> Result<Self, ModelError> {
-        let Settings { base_url, api_key, model, patience } = settings;
+    pub fn new(settings: OpenAiSettings) -> Result<Self, ModelError> {
+        let OpenAiSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(api_key.as_deref())?;
         let base = base(&base_url);
         let original = host(&base).ends_with("openai.com");
         let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
         // Reasoning models of OpenAI refuse the old name, and local servers do not know the new one.
-        let limit = if original { Limit::MaxCompletionTokens } else { Limit::MaxTokens };
-        let dialect = Dialect { limit, ..Dialect::default() };
+        let limit = if original {
+            OutputLimitField::MaxCompletionTokens
+        } else {
+            OutputLimitField::MaxTokens
+        };
+        let dialect = ServerDialect { limit, ..ServerDialect::default() };
         let model = OnceCell::new_with(model);
         let learned = Mutex::default();
-        Ok(Self { name, api: Arc::new(Api { client, base, model, dialect, learned, patience }) })
+        Ok(Self {
+            name,
+            api: Arc::new(OpenAiApi { client, base, model, dialect, learned, patience }),
+        })
     }
 }
 
 /// The answer, with a notice if the server has read only a part of what it was sent.
-fn checked(answer: AssistantMessage, body: &Body<'_>) -> AssistantMessage {
-    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
+fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMessage {
+    let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
         answer.usage;
     let read = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
     let least = body.texts().map(reading::least_tokens).sum();
@@ -107,16 +114,16 @@ fn host(url: &str) -> &str {
     rest.split(['/', ':']).next().unwrap_or(rest)
 }
 
-impl Model for OpenAi {
+impl Model for OpenAiModel {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
         answer::answer(cancel, |outlet| async move {
             let patience = api.patience.within(request.tries);
@@ -130,19 +137,19 @@ impl Model for OpenAi {
     }
 }
 
-impl Api {
+impl OpenAiApi {
     /// Asks once; again at once as long as the server names something that it does not take.
     async fn ask(
         &self,
-        request: &Request,
-        outlet: &Outlet,
+        request: &ModelRequest,
+        outlet: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let model = if request.model.is_empty() { self.model().await? } else { &request.model };
         loop {
             let spoken = self.dialect_of(model);
             let body = request::body(request, model, spoken);
-            let learn = |is_thinking| self.learn(model, Dialect { is_thinking, ..spoken });
-            let thoughts = Thoughts { begun: spoken.is_thinking, learn: &learn };
+            let learn = |is_thinking| self.learn(model, ServerDialect { is_thinking, ..spoken });
+            let thoughts = UnopenedThoughts { begun: spoken.is_thinking, learn: &learn };
             let end = self.try_once(&body, model, thoughts, outlet).await;
             let Err(ModelError::Api { status: Some(400 | 422), message, .. }) = &end else {
                 return end;
@@ -158,10 +165,10 @@ impl Api {
 
     async fn try_once(
         &self,
-        body: &Body<'_>,
+        body: &CompletionBody<'_>,
         model: &str,
-        thoughts: Thoughts<'_>,
-        outlet: &Outlet,
+        thoughts: UnopenedThoughts<'_>,
+        outlet: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let url = format!("{}/chat/completions", self.base);
         let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
@@ -211,17 +218,17 @@ impl Api {
     }
 
     /// How this model is spoken to: behind one server are models that differ in what they take.
-    fn dialect_of(&self, model: &str) -> Dialect {
+    fn dialect_of(&self, model: &str) -> ServerDialect {
         self.learned().get(model).copied().unwrap_or(self.dialect)
     }
 
-    fn learn(&self, model: &str, dialect: Dialect) {
+    fn learn(&self, model: &str, dialect: ServerDialect) {
         if self.dialect_of(model) != dialect {
             self.learned().insert(model.to_owned(), dialect);
         }
     }
 
-    fn learned(&self) -> MutexGuard<'_, HashMap<String, Dialect>> {
+    fn learned(&self) -> MutexGuard<'_, HashMap<String, ServerDialect>> {
         // Each dialect is one value: all of them are whole between any two statements.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,12 +5,12 @@
 //! they and dated copies of them stood between the middle of September and the middle of November 2026. A model that is
 //! not here has no price, and only its tokens are shown.
 
-use crate::wire::messages::Usage;
+use crate::wire::messages::TokenUsage;
 
 use super::DEFAULT_MAX_TOKENS;
 
 /// Prices of one model, in tenths of a US cent for a million tokens, so that all of them are whole.
-struct Price {
+struct ModelPrice {
     /// The name, without a date at its end.
     model: &'static str,
     /// From this many input tokens on, all tokens of the request cost this; 0 for all requests.
@@ -23,12 +23,12 @@ struct Price {
 }
 
 /// `model from: input cached written output`, all in tenths of a cent.
-const fn price(model: &'static str, from: u64, all: [u64; 4]) -> Price {
+const fn price(model: &'static str, from: u64, all: [u64; 4]) -> ModelPrice {
     let [input, cached, written, output] = all;
-    Price { model, from, input, cached, output, written }
+    ModelPrice { model, from, input, cached, output, written }
 }
 
-const PRICES: &[Price] = &[
+const PRICES: &[ModelPrice] = &[
     price("claude-fable-5-2", 0, [8_000, 200, 16_000, 40_000]),
     price("claude-mythos-5-2", 0, [8_000, 200, 16_000, 40_000]),
     price("claude-fable-5-1", 0, [10_000, 250, 20_000, 50_000]),
@@ -94,9 +94,13 @@ pub fn most_output(model: &str) -> u32 {
 }
 
 /// What one answer of `model` cost, in billionths of a US dollar; `None` if its price is not known.
-pub fn cost(model: &str, usage: Usage) -> Option<u64> {
-    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
-        usage;
+pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
+    let TokenUsage {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = usage;
     let sent = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
     let name = undated(model);
     let price = PRICES.iter().find(|it| it.model == name && sent >= it.from)?;
@@ -129,7 +133,7 @@ fn undated(model: &str) -> &str {
 mod tests {
     use super::*;
 
-    const MILLION: Usage = Usage {
+    const MILLION: TokenUsage = TokenUsage {
         input_tokens: 1_000_000,
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 0,
@@ -152,7 +156,7 @@ mod tests {
     fn a_model_is_asked_for_as_much_as_it_can_write() {
         // All of them are listed with 128,000, the models of 2025 with half of it.
         let half = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"];
-        for Price { model, .. } in PRICES {
+        for ModelPrice { model, .. } in PRICES {
             let listed = if half.contains(model) { 64_000 } else { 128_000 };
             assert_eq!(most_output(model), listed, "{model}");
         }
@@ -210,7 +214,7 @@ gpt-5.4-nano 0: 0.2 0.02 0.2 1.25";
 
     #[test]
     fn the_cache_has_its_own_prices() {
-        let usage = Usage {
+        let usage = TokenUsage {
             input_tokens: 1,
             cache_creation_input_tokens: 10,
             cache_read_input_tokens: 100,
@@ -222,8 +226,9 @@ gpt-5.4-nano 0: 0.2 0.02 0.2 1.25";
 
     #[test]
     fn a_long_prompt_may_cost_more_for_each_token() {
-        let of =
-            |input_tokens| cost("claude-haiku-5-5", Usage { input_tokens, ..Usage::default() });
+        let of = |input_tokens| {
+            cost("claude-haiku-5-5", TokenUsage { input_tokens, ..TokenUsage::default() })
+        };
         assert_eq!(of(100_000), Some(100_000 * 100));
         assert_eq!(of(100_001), Some(100_001 * 500));
     }

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::time::Duration;
 
-use super::answer::Outlet;
-use super::{AssistantMessage, ModelError, Tries};
+use super::answer::DeltaSink;
+use super::{AssistantMessage, ModelError, RetryMode};
 use crate::wire::messages::ApiError;
 
 /// How patient a model is with its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// Further tries after the first one.
     pub retries: u32,
     /// First pause; each further one is twice as long, up to eight seconds.
@@ -18,7 +18,7 @@ pub struct Patience {
     pub longest_asked: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             retries: 2,
@@ -34,8 +34,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Tries until there is an answer, a final error, or no patience. What a failed try has told is
 /// taken back with one `Reset` before the next one tells anything.
 pub(super) async fn persist<F, W>(
-    patience: Patience,
-    outlet: &Outlet,
+    patience: RetryPolicy,
+    outlet: &DeltaSink,
     mut try_once: F,
 ) -> Result<AssistantMessage, ModelError>
 where
@@ -57,12 +57,12 @@ where
     }
 }
 
-impl Patience {
+impl RetryPolicy {
     /// As much of it as a request wants.
-    pub(super) fn within(self, tries: Tries) -> Self {
+    pub(super) fn within(self, tries: RetryMode) -> Self {
         match tries {
-            Tries::Patient => self,
-            Tries::Once => Self { retries: 0, ..self },
+            RetryMode::Patient => self,
+            RetryMode::Once => Self { retries: 0, ..self },
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn pauses_double_from_half_a_second_to_eight_minus_chance() {
-        let patience = Patience { retries: 9, ..Patience::default() };
+        let patience = RetryPolicy { retries: 9, ..RetryPolicy::default() };
         let pause_ms = |attempt, chance| {
             patience.pause(&overloaded(None), attempt, chance).map(|pause| pause.as_millis())
         };
@@ -135,13 +135,13 @@ mod tests {
         assert_eq!(full, [500, 1000, 2000, 4000, 8000, 8000]);
         assert_eq!(pause_ms(0, 1.0), Some(375));
         assert_eq!(pause_ms(9, 0.0), None, "patience ends");
-        let once = patience.within(Tries::Once);
+        let once = patience.within(RetryMode::Once);
         assert_eq!(once.pause(&overloaded(Some(Duration::ZERO)), 0, 0.0), None);
     }
 
     #[test]
     fn the_provider_says_how_long_within_reason() {
-        let patience = Patience::default();
+        let patience = RetryPolicy::default();
         let pause = |asked| patience.pause(&overloaded(Some(asked)), 0, 0.0);
         assert_eq!(pause(Duration::from_millis(1)), Some(Duration::from_millis(1)));
         assert_eq!(pause(Duration::from_mins(1)), Some(Duration::from_mins(1)));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn final_errors_are_final() {
-        let patience = Patience::default();
+        let patience = RetryPolicy::default();
         assert_eq!(patience.pause(&ModelError::Cancelled, 0, 0.0), None);
         assert!(patience.pause(&ModelError::CutOff, 0, 0.0).is_some());
         let retryable: Vec<u16> = [400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 504, 529]

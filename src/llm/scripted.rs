@@ -12,52 +12,52 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, Outlet};
+use super::answer::{self, DeltaSink};
 use super::retry::status_is_retryable;
-use super::{AssistantMessage, Delta, Model, ModelError, Request};
-use crate::wire::messages::{ContentBlock, Usage};
-use script::{Block, Ending, Reuse, Turn};
-pub use script::{Script, ScriptError};
+use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest};
+use crate::wire::messages::{ContentBlock, TokenUsage};
+pub use script::{ModelScript, ScriptError};
+use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
 
 /// The scripted model.
-pub struct Scripted {
+pub struct ScriptedModel {
     name: String,
-    run: Arc<Run>,
+    run: Arc<ScriptRun>,
 }
 
 /// A script and how far each session has come in it.
-struct Run {
-    script: Script,
+struct ScriptRun {
+    script: ModelScript,
     /// Which turns are used up, by session.
     used: Mutex<HashMap<String, Vec<bool>>>,
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// Reads and checks the script at `path`.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;
         let file = path.display().to_string();
-        Ok(Self::new(&file, Script::parse(&file, &text)?))
+        Ok(Self::new(&file, ModelScript::parse(&file, &text)?))
     }
 
     /// Plays `script`; `file` names it to people.
-    pub fn new(file: &str, script: Script) -> Self {
-        let run = Run { script, used: Mutex::default() };
+    pub fn new(file: &str, script: ModelScript) -> Self {
+        let run = ScriptRun { script, used: Mutex::default() };
         Self { name: format!("script:{file}"), run: Arc::new(run) }
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
         answer::answer(cancel, |outlet| async move {
             let index = run.take_turn(&request)?;
@@ -66,9 +66,9 @@ impl Model for Scripted {
     }
 }
 
-impl Run {
+impl ScriptRun {
     /// The first unused turn that matches; it is used up by this.
-    fn take_turn(&self, request: &Request) -> Result<usize, ModelError> {
+    fn take_turn(&self, request: &ModelRequest) -> Result<usize, ModelError> {
         let results = request.tool_results().map(|outcomes| {
             outcomes.into_iter().map(|outcome| outcome.text).collect::<Vec<_>>().join("\n")
         });
@@ -76,7 +76,7 @@ impl Run {
         let mut sessions = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let used =
             sessions.entry(request.session.clone()).or_insert_with(|| vec![false; turns.len()]);
-        let free = |(index, turn): &(usize, &Turn)| {
+        let free = |(index, turn): &(usize, &ScriptTurn)| {
             !used[*index] && turn.matches(request, results.as_deref())
         };
         let (index, turn) = turns
@@ -84,13 +84,13 @@ impl Run {
             .enumerate()
             .find(free)
             .ok_or_else(|| no_turn(request, results.as_deref(), used))?;
-        used[index] = turn.reuse == Reuse::Once;
+        used[index] = turn.reuse == TurnReuse::Once;
         Ok(index)
     }
 }
 
-impl Turn {
-    fn matches(&self, request: &Request, results: Option<&str>) -> bool {
+impl ScriptTurn {
+    fn matches(&self, request: &ModelRequest, results: Option<&str>) -> bool {
         let prompt = request.prompt.as_deref().filter(|_| results.is_none());
         self.user.as_ref().is_none_or(|user| prompt.is_some_and(|text| user.is_match(text)))
             && self
@@ -101,15 +101,19 @@ impl Turn {
     }
 }
 
-async fn play(turn: &Turn, model: String, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+async fn play(
+    turn: &ScriptTurn,
+    model: String,
+    outlet: &DeltaSink,
+) -> Result<AssistantMessage, ModelError> {
     let blocks: Vec<ContentBlock> = turn.content.iter().map(mint).collect();
     answer::play(&blocks, turn.pace, outlet).await;
     match &turn.ending {
-        Ending::Stop(reason) => {
-            Ok(answer::complete(blocks, reason.clone(), Usage::default(), model))
+        TurnEnd::Stop(reason) => {
+            Ok(answer::complete(blocks, reason.clone(), TokenUsage::default(), model))
         }
-        Ending::Cut => Err(ModelError::CutOff),
-        Ending::Error { status, kind, message } => Err(ModelError::Api {
+        TurnEnd::Cut => Err(ModelError::CutOff),
+        TurnEnd::Error { status, kind, message } => Err(ModelError::Api {
             status: Some(*status),
             kind: kind.clone(),
             message: message.clone(),
@@ -121,17 +125,17 @@ async fn play(turn: &Turn, model: String, outlet: &Outlet) -> Result<AssistantMe
 }
 
 /// A block as the provider would give it: a call without an id gets one of its own.
-fn mint(block: &Block) -> ContentBlock {
+fn mint(block: &ScriptBlock) -> ContentBlock {
     match block {
-        Block::Text { text } => ContentBlock::text(text),
-        Block::ToolUse { id, name, input } => {
+        ScriptBlock::Text { text } => ContentBlock::text(text),
+        ScriptBlock::ToolUse { id, name, input } => {
             let id = id.clone().unwrap_or_else(answer::mint_call_id);
             ContentBlock::tool_use(id, name, input.clone())
         }
     }
 }
 
-fn no_turn(request: &Request, results: Option<&str>, used: &[bool]) -> ModelError {
+fn no_turn(request: &ModelRequest, results: Option<&str>, used: &[bool]) -> ModelError {
     let what = match (results, &request.prompt) {
         (Some(results), _) => format!("tool results {results:?}"),
         (None, Some(prompt)) => format!("prompt {prompt:?}"),

@@ -6,13 +6,13 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 
-use super::answer::{self, Outlet};
-use super::events::{Event, Splitter};
+use super::answer::{self, DeltaSink};
+use super::events::{SseEvent, SseSplitter};
 use super::retry::kind_is_retryable;
-use super::{AssistantMessage, Delta, ModelError};
+use super::{AnswerDelta, AssistantMessage, ModelError};
 use crate::wire::messages::{
     ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
-    Usage, UsageDelta,
+    TokenUsage, UsageDelta,
 };
 
 /// Bytes of one answer; far above any `max_tokens`, so that a runaway server cannot fill the memory.
@@ -21,12 +21,12 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 /// Reads `bytes` until the answer is complete, and tells every delta on the way.
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
-    outlet: &Outlet,
+    outlet: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let mut bytes = std::pin::pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
-    let mut splitter = Splitter::default();
-    let mut reader = Reader::default();
+    let mut splitter = SseSplitter::default();
+    let mut reader = AnswerReader::default();
     while let Some(piece) = bytes.next().await {
         let piece = piece?;
         left = left.checked_sub(piece.len()).ok_or_else(|| malformed("more than 64 MiB"))?;
@@ -36,7 +36,7 @@ pub(super) async fn read(
             let heard = reader.event(event)?;
             outlet.uses(reader.model(), reader.usage());
             match heard {
-                Some(Delta::Done(message)) => return Ok(message),
+                Some(AnswerDelta::Done(message)) => return Ok(message),
                 Some(delta) => outlet.send(delta).await,
                 None => {}
             }
@@ -48,15 +48,15 @@ pub(super) async fn read(
 
 /// An answer being read.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct AnswerReader {
     start: Option<ResponseMessage>,
-    blocks: BTreeMap<usize, Block>,
+    blocks: BTreeMap<usize, AnswerBlock>,
     end: MessageDelta,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
 /// A block being read.
-enum Block {
+enum AnswerBlock {
     Text(String),
     Call {
         id: String,
@@ -86,19 +86,19 @@ const KNOWN_EVENTS: [&str; 9] = [
     "error",
 ];
 
-impl Reader {
+impl AnswerReader {
     /// The model that answers; empty before it says so.
     pub(super) fn model(&self) -> &str {
         self.start.as_ref().map_or("", |start| start.model.as_str())
     }
 
     /// What the answer has used so far.
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> TokenUsage {
         self.usage
     }
 
-    fn event(&mut self, event: &Event) -> Result<Option<Delta>, ModelError> {
-        let Event { name, data } = event;
+    fn event(&mut self, event: &SseEvent) -> Result<Option<AnswerDelta>, ModelError> {
+        let SseEvent { name, data } = event;
         if !KNOWN_EVENTS.contains(&name.as_str()) {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     /// The same of an event that came some other way than by a stream of events.
-    pub(super) fn value(&mut self, event: Value) -> Result<Option<Delta>, ModelError> {
+    pub(super) fn value(&mut self, event: Value) -> Result<Option<AnswerDelta>, ModelError> {
         let name = event["type"].as_str().unwrap_or_default().to_owned();
         if !KNOWN_EVENTS.contains(&name.as_str()) {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Reader {
         self.take(event)
     }
 
-    fn take(&mut self, event: StreamEvent) -> Result<Option<Delta>, ModelError> {
+    fn take(&mut self, event: StreamEvent) -> Result<Option<AnswerDelta>, ModelError> {
         match event {
             StreamEvent::MessageStart { message } => {
                 self.usage = message.usage;
@@ -138,41 +138,47 @@ impl Reader {
                 overwrite(&mut self.usage, usage);
                 Ok(None)
             }
-            StreamEvent::MessageStop => self.finish().map(|message| Some(Delta::Done(message))),
+            StreamEvent::MessageStop => {
+                self.finish().map(|message| Some(AnswerDelta::Done(message)))
+            }
             StreamEvent::Error { error } => Err(mid_stream(error)),
             StreamEvent::ContentBlockStop { index } => Ok(self.complete(index)),
             StreamEvent::Ping | StreamEvent::Unknown => Ok(None),
         }
     }
 
-    fn open(&mut self, index: usize, block: ContentBlock) -> Result<Option<Delta>, ModelError> {
+    fn open(
+        &mut self,
+        index: usize,
+        block: ContentBlock,
+    ) -> Result<Option<AnswerDelta>, ModelError> {
         if self.start.is_none() {
             return Err(malformed("a block before message_start"));
         }
         let (block, delta) = match block {
             ContentBlock::Text { text, .. } => {
                 let delta = match self.blocks.last_key_value() {
-                    Some((_, Block::Text(before))) if !before.is_empty() => {
-                        Some(Delta::NextText(text.clone()))
+                    Some((_, AnswerBlock::Text(before))) if !before.is_empty() => {
+                        Some(AnswerDelta::NextText(text.clone()))
                     }
-                    _ => (!text.is_empty()).then(|| Delta::Text(text.clone())),
+                    _ => (!text.is_empty()).then(|| AnswerDelta::Text(text.clone())),
                 };
-                (Block::Text(text), delta)
+                (AnswerBlock::Text(text), delta)
             }
             ContentBlock::ToolUse { id, name, input } => {
                 let id = self.own(id);
-                let delta = Delta::ToolUse { index, id: id.clone(), name: name.clone() };
-                (Block::Call { id, name, input, json: String::new() }, Some(delta))
+                let delta = AnswerDelta::ToolUse { index, id: id.clone(), name: name.clone() };
+                (AnswerBlock::Call { id, name, input, json: String::new() }, Some(delta))
             }
             ContentBlock::Thinking { thinking, signature } => {
-                (Block::Thinking { thinking, signature }, None)
+                (AnswerBlock::Thinking { thinking, signature }, None)
             }
             ContentBlock::Other(ref value) if value["type"] == "tool_use" => {
                 return Err(malformed("a tool_use without id or name"));
             }
             whole @ (ContentBlock::ToolResult { .. }
             | ContentBlock::RedactedThinking { .. }
-            | ContentBlock::Other(_)) => (Block::Whole(whole), None),
+            | ContentBlock::Other(_)) => (AnswerBlock::Whole(whole), None),
         };
         match self.blocks.insert(index, block) {
             Some(_) => Err(malformed("a block started twice")),
@@ -184,48 +190,55 @@ impl Reader {
     /// apart by.
     fn own(&self, id: String) -> String {
         let mut others = self.blocks.values().filter_map(|block| match block {
-            Block::Call { id, .. } => Some(id),
-            Block::Text(_) | Block::Thinking { .. } | Block::Whole(_) => None,
+            AnswerBlock::Call { id, .. } => Some(id),
+            AnswerBlock::Text(_) | AnswerBlock::Thinking { .. } | AnswerBlock::Whole(_) => None,
         });
         if id.is_empty() || others.any(|other| *other == id) { answer::mint_call_id() } else { id }
     }
 
-    fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<Delta>, ModelError> {
+    fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<AnswerDelta>, ModelError> {
         let block = self.blocks.get_mut(&index);
         match (block.ok_or_else(|| malformed("a delta without its block"))?, delta) {
-            (Block::Text(whole), BlockDelta::TextDelta { text }) => {
+            (AnswerBlock::Text(whole), BlockDelta::TextDelta { text }) => {
                 whole.push_str(&text);
-                Ok((!text.is_empty()).then_some(Delta::Text(text)))
+                Ok((!text.is_empty()).then_some(AnswerDelta::Text(text)))
             }
-            (Block::Call { json, .. }, BlockDelta::InputJsonDelta { partial_json }) => {
+            (AnswerBlock::Call { json, .. }, BlockDelta::InputJsonDelta { partial_json }) => {
                 json.push_str(&partial_json);
-                Ok((!partial_json.is_empty()).then_some(Delta::ToolInput { index, partial_json }))
+                Ok((!partial_json.is_empty())
+                    .then_some(AnswerDelta::ToolInput { index, partial_json }))
             }
-            (Block::Thinking { thinking, .. }, BlockDelta::ThinkingDelta { thinking: more }) => {
+            (
+                AnswerBlock::Thinking { thinking, .. },
+                BlockDelta::ThinkingDelta { thinking: more },
+            ) => {
                 thinking.push_str(&more);
                 Ok(None)
             }
-            (Block::Thinking { signature, .. }, BlockDelta::SignatureDelta { signature: more }) => {
+            (
+                AnswerBlock::Thinking { signature, .. },
+                BlockDelta::SignatureDelta { signature: more },
+            ) => {
                 signature.push_str(&more);
                 Ok(None)
             }
             // Blocks of unknown kind may grow in any way; they go back as they started.
-            (_, BlockDelta::Unknown) | (Block::Whole(_), _) => Ok(None),
-            (Block::Text(_) | Block::Call { .. } | Block::Thinking { .. }, _) => {
+            (_, BlockDelta::Unknown) | (AnswerBlock::Whole(_), _) => Ok(None),
+            (AnswerBlock::Text(_) | AnswerBlock::Call { .. } | AnswerBlock::Thinking { .. }, _) => {
                 Err(malformed("a delta of another kind than its block"))
             }
         }
     }
 
     /// A block that was not told in pieces is told when it is complete.
-    fn complete(&self, index: usize) -> Option<Delta> {
+    fn complete(&self, index: usize) -> Option<AnswerDelta> {
         match self.blocks.get(&index)? {
-            Block::Thinking { thinking, signature } => {
+            AnswerBlock::Thinking { thinking, signature } => {
                 let (thinking, signature) = (thinking.clone(), signature.clone());
-                Some(Delta::Block(ContentBlock::Thinking { thinking, signature }))
+                Some(AnswerDelta::Block(ContentBlock::Thinking { thinking, signature }))
             }
-            Block::Whole(block) => Some(Delta::Block(block.clone())),
-            Block::Text(_) | Block::Call { .. } => None,
+            AnswerBlock::Whole(block) => Some(AnswerDelta::Block(block.clone())),
+            AnswerBlock::Text(_) | AnswerBlock::Call { .. } => None,
         }
     }
 
@@ -234,7 +247,7 @@ impl Reader {
         let stop_reason =
             self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;
         let blocks = std::mem::take(&mut self.blocks);
-        let calls = blocks.values().filter(|it| matches!(it, Block::Call { .. })).count();
+        let calls = blocks.values().filter(|it| matches!(it, AnswerBlock::Call { .. })).count();
         let content: Vec<_> =
             blocks.into_values().filter_map(|block| block.close(&stop_reason)).collect();
         let mut message = answer::complete(content, stop_reason, self.usage, start.model);
@@ -247,7 +260,7 @@ impl Reader {
     }
 }
 
-impl Block {
+impl AnswerBlock {
     /// The block as it goes into the transcript; nothing for what must not go there.
     fn close(self, stop_reason: &StopReason) -> Option<ContentBlock> {
         match self {
@@ -268,7 +281,7 @@ impl Block {
 }
 
 /// Counts are cumulative: those present replace what is known.
-fn overwrite(usage: &mut Usage, delta: UsageDelta) {
+fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
     let UsageDelta {
         input_tokens,
         cache_creation_input_tokens,

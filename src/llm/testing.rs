@@ -11,20 +11,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{AssistantMessage, Delta, DocumentView, Lost, Model, ModelError, Request, Selection};
-use crate::wire::messages::{ContentBlock, Message, ToolDefinition};
+use super::{
+    AnswerDelta, AssistantMessage, DocumentView, FailedTryUsage, Model, ModelError, ModelRequest,
+    SelectionView,
+};
+use crate::wire::messages::{ChatMessage, ContentBlock, ToolDefinition};
 
 /// Everything a model said, and how it ended.
 #[derive(Debug, PartialEq)]
-pub(super) struct Heard {
-    /// All deltas but `Done` and `Lost`.
-    pub(super) deltas: Vec<Delta>,
+pub(super) struct RecordedAnswer {
+    /// All deltas but `Done` and `FailedTryUsage`.
+    pub(super) deltas: Vec<AnswerDelta>,
     /// Tokens sent and received by each try in vain.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) end: Result<AssistantMessage, ModelError>,
 }
 
-impl Heard {
+impl RecordedAnswer {
     /// The complete answer.
     pub(super) fn message(&self) -> &AssistantMessage {
         self.end.as_ref().expect("a complete answer")
@@ -55,25 +58,27 @@ impl Heard {
     /// The streamed pieces of text since the last `Reset`, joined.
     pub(super) fn streamed_text(&self) -> String {
         self.deltas.iter().fold(String::new(), |text, delta| match delta {
-            Delta::Text(piece) => text + piece,
-            Delta::Reset => String::new(),
+            AnswerDelta::Text(piece) => text + piece,
+            AnswerDelta::Reset => String::new(),
             _ => text,
         })
     }
 }
 
 /// Hears `model` out.
-pub(super) async fn hear(model: &dyn Model, request: Request) -> Heard {
+pub(super) async fn hear(model: &dyn Model, request: ModelRequest) -> RecordedAnswer {
     hear_out(model.stream(request, CancellationToken::new())).await
 }
 
 /// Hears a stream out, which must end right after its end.
-pub(super) async fn hear_out(mut stream: BoxStream<'_, Result<Delta, ModelError>>) -> Heard {
+pub(super) async fn hear_out(
+    mut stream: BoxStream<'_, Result<AnswerDelta, ModelError>>,
+) -> RecordedAnswer {
     let (mut deltas, mut lost) = (Vec::new(), Vec::new());
     let end = loop {
         match stream.next().await.expect("a stream ends with Done or an error") {
-            Ok(Delta::Done(message)) => break Ok(message),
-            Ok(Delta::Lost(Lost { usage, .. })) => {
+            Ok(AnswerDelta::Done(message)) => break Ok(message),
+            Ok(AnswerDelta::Lost(FailedTryUsage { usage, .. })) => {
                 lost.push((usage.input_tokens, usage.output_tokens));
             }
             Ok(delta) => deltas.push(delta),
@@ -81,44 +86,48 @@ pub(super) async fn hear_out(mut stream: BoxStream<'_, Result<Delta, ModelError>
         }
     };
     assert!(stream.next().await.is_none(), "nothing comes after the end");
-    Heard { deltas, lost, end }
+    RecordedAnswer { deltas, lost, end }
 }
 
 /// Somebody types `prompt`, in session `ses_1`, with the three document tools on offer.
-pub(super) fn asks(prompt: &str) -> Request {
-    Request {
+pub(super) fn asks(prompt: &str) -> ModelRequest {
+    ModelRequest {
         system: "You edit documents.".into(),
-        messages: vec![Message::user(prompt)],
+        messages: vec![ChatMessage::user(prompt)],
         tools: ["update_full_document", "update_selection", "respond_conversation_only"]
             .map(tool)
             .into(),
         max_tokens: 1024,
         session: "ses_1".into(),
         prompt: Some(prompt.into()),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
 /// The same request after the model's answer `said` got `result` (an error when it starts with `!`).
-pub(super) fn told(mut request: Request, said: &AssistantMessage, result: &str) -> Request {
+pub(super) fn told(
+    mut request: ModelRequest,
+    said: &AssistantMessage,
+    result: &str,
+) -> ModelRequest {
     let answer = |block: &ContentBlock| match (block, result.strip_prefix('!')) {
         (ContentBlock::ToolUse { id, .. }, Some(why)) => Some(ContentBlock::tool_error(id, why)),
         (ContentBlock::ToolUse { id, .. }, None) => Some(ContentBlock::tool_result(id, result)),
         _ => None,
     };
     let results = said.content.iter().filter_map(answer).collect();
-    request.messages.push(Message::assistant(said.content.clone()));
-    request.messages.push(Message::results(results));
+    request.messages.push(ChatMessage::assistant(said.content.clone()));
+    request.messages.push(ChatMessage::results(results));
     request.prompt = None;
     request
 }
 
 /// The request, made in a document whose selection is marked by `⟦` and `⟧` (if it has these).
-pub(super) fn in_document(mut request: Request, marked: &str) -> Request {
+pub(super) fn in_document(mut request: ModelRequest, marked: &str) -> ModelRequest {
     let utf16 = |text: &str| text.encode_utf16().count();
     let selection = marked.split_once('⟦').and_then(|(before, rest)| {
         let (selected, _) = rest.split_once('⟧')?;
-        Some(Selection { from: utf16(before), to: utf16(before) + utf16(selected) })
+        Some(SelectionView { from: utf16(before), to: utf16(before) + utf16(selected) })
     });
     let text =
         if selection.is_some() { marked.replace(['⟦', '⟧'], "") } else { marked.to_owned() };
@@ -136,20 +145,20 @@ fn tool(name: &str) -> ToolDefinition {
 }
 
 /// A provider that gives prepared answers, one per connection, and remembers what it was asked.
-pub(super) struct Provider {
+pub(super) struct MockProvider {
     /// Where it is, without a path.
     pub(super) url: String,
-    heard: JoinHandle<Vec<Asked>>,
+    heard: JoinHandle<Vec<RecordedRequest>>,
 }
 
 /// One request as it arrived.
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     /// In lower case.
     pub(super) head: String,
     pub(super) body: Value,
 }
 
-impl Provider {
+impl MockProvider {
     pub(super) async fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -167,13 +176,13 @@ impl Provider {
     }
 
     /// What was asked, once every prepared answer was given.
-    pub(super) async fn asked(self) -> Vec<Asked> {
+    pub(super) async fn asked(self) -> Vec<RecordedRequest> {
         self.heard.await.expect("the provider ran")
     }
 }
 
 /// One request with a JSON body, or with none.
-pub(super) async fn read_request(socket: &mut TcpStream) -> Asked {
+pub(super) async fn read_request(socket: &mut TcpStream) -> RecordedRequest {
     let mut bytes = Vec::new();
     loop {
         socket.read_buf(&mut bytes).await.expect("a request");
@@ -181,10 +190,10 @@ pub(super) async fn read_request(socket: &mut TcpStream) -> Asked {
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let head = head.to_lowercase();
         if head.starts_with("get ") {
-            return Asked { head, body: Value::Null };
+            return RecordedRequest { head, body: Value::Null };
         }
         if let Ok(body) = serde_json::from_str(body) {
-            return Asked { head, body };
+            return RecordedRequest { head, body };
         }
     }
 }

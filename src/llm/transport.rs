@@ -46,7 +46,7 @@ pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
 }
 
 /// An answer that has begun.
-pub(super) struct Opened {
+pub(super) struct OpenedAnswer {
     response: Response,
     /// To quote to the provider; `none` if it gave none.
     pub(super) request_id: String,
@@ -56,20 +56,20 @@ pub(super) struct Opened {
 pub(super) async fn send(
     request: RequestBuilder,
     read_error: ReadError,
-) -> Result<Opened, ModelError> {
+) -> Result<OpenedAnswer, ModelError> {
     let response = request.send().await.map_err(network)?;
     let id = ["request-id", "x-request-id"];
     let request_id = id.into_iter().find_map(|name| header(response.headers(), name));
     let request_id = request_id.unwrap_or("none").to_owned();
     if response.status().is_success() {
-        return Ok(Opened { response, request_id });
+        return Ok(OpenedAnswer { response, request_id });
     }
     let error = refusal(response, read_error).await;
     tracing::warn!(request_id, %error, "the model's provider refused");
     Err(error)
 }
 
-impl Opened {
+impl OpenedAnswer {
     /// What the body is, such as `text/event-stream`, without parameters.
     pub(super) fn content_type(&self) -> String {
         let kind = header(self.response.headers(), "content-type").unwrap_or("nothing");

@@ -14,13 +14,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::auth::{Auth, AuthError, Pass};
+use crate::auth::{AccessGuard, AuthError, Authenticator};
 use crate::connections::{HeldBytes, RequestOwner};
 
 use super::early::{self, is_stream};
-use super::reads::Reader;
-use super::sessions::{Full, Use};
-use super::{Desk, LONGEST_MESSAGE};
+use super::reads::ReadingProgram;
+use super::sessions::{SessionUse, SessionsFull};
+use super::{LONGEST_MESSAGE, McpShared};
 
 /// Names a session of the protocol.
 const SESSION: &str = "mcp-session-id";
@@ -40,15 +40,15 @@ const TAKING_BACK: Duration = Duration::from_secs(5);
 
 /// The session in which a request is made.
 #[derive(Clone, Debug)]
-pub(super) struct Inside(pub(super) String);
+pub(super) struct SessionMark(pub(super) String);
 
 /// The connection that an answer goes over; fires when that is closed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line(pub(super) CancellationToken);
+pub(super) struct AnswerConnection(pub(super) CancellationToken);
 
 /// Why a session is watched no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Watched {
+enum WatchEnd {
     /// It is over.
     Over,
     /// The server stops.
@@ -56,20 +56,20 @@ enum Watched {
 }
 
 /// Lets people in.
-pub(super) struct Gate {
-    desk: Arc<Desk>,
+pub(super) struct McpAuth {
+    desk: Arc<McpShared>,
     manager: Arc<LocalSessionManager>,
 }
 
-impl Gate {
-    pub(super) fn new(desk: Arc<Desk>, manager: Arc<LocalSessionManager>) -> Self {
+impl McpAuth {
+    pub(super) fn new(desk: Arc<McpShared>, manager: Arc<LocalSessionManager>) -> Self {
         Self { desk, manager }
     }
 
-    async fn pass(&self, headers: &HeaderMap) -> Result<Pass, AuthError> {
+    async fn pass(&self, headers: &HeaderMap) -> Result<AccessGuard, AuthError> {
         let door = &self.desk.door;
         if let Some(everyone) = &door.everyone {
-            return Ok(Auth::everyone(everyone.clone()));
+            return Ok(Authenticator::everyone(everyone.clone()));
         }
         let secret = bearer(headers).ok_or(AuthError::Unknown)?;
         door.auth.admit(secret, door.clock.now_ms()).await
@@ -82,7 +82,7 @@ impl Gate {
     }
 
     /// A session has begun, if there is room for it: makes some, remembers whose it is, and ends it with their token.
-    async fn begin(self: &Arc<Self>, session: &str, pass: Pass) -> Result<(), Full> {
+    async fn begin(self: &Arc<Self>, session: &str, pass: AccessGuard) -> Result<(), SessionsFull> {
         let sessions = &self.desk.sessions;
         match sessions.begin(session, &pass.principal().user) {
             Ok(ended) => {
@@ -99,7 +99,7 @@ impl Gate {
         let (gate, session) = (Arc::clone(self), session.to_owned());
         self.desk.door.tasks.spawn(async move {
             // What waits over a stop of the server is not given up.
-            if gate.watch(&session, &pass).await == Watched::Over {
+            if gate.watch(&session, &pass).await == WatchEnd::Over {
                 gate.desk.sessions.end(&session);
             }
             gate.desk.reads.forget(&pass.principal().user, &session);
@@ -108,19 +108,19 @@ impl Gate {
     }
 
     /// Waits until a session is over, or the server stops.
-    async fn watch(&self, session: &str, pass: &Pass) -> Watched {
+    async fn watch(&self, session: &str, pass: &AccessGuard) -> WatchEnd {
         let id = session.into();
         loop {
             tokio::select! {
                 biased;
-                () = self.desk.door.stop.cancelled() => return Watched::Stopped,
+                () = self.desk.door.stop.cancelled() => return WatchEnd::Stopped,
                 _ = pass.ended() => {
                     self.close(session).await;
-                    return Watched::Over;
+                    return WatchEnd::Over;
                 }
                 () = tokio::time::sleep(LOOK) => {
                     if !self.manager.has_session(&id).await.unwrap_or(false) {
-                        return Watched::Over;
+                        return WatchEnd::Over;
                     }
                 }
             }
@@ -141,7 +141,7 @@ impl Gate {
 
 /// Lets a request through with the pass of whoever makes it, or answers 401, 404, 429 or 503.
 pub(super) async fn admit(
-    State(gate): State<Arc<Gate>>,
+    State(gate): State<Arc<McpAuth>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -165,10 +165,10 @@ pub(super) async fn admit(
         request.extensions_mut().insert(reader);
     }
     if let Some(session) = &inside {
-        request.extensions_mut().insert(Inside(session.clone()));
+        request.extensions_mut().insert(SessionMark(session.clone()));
     }
     let line = CancellationToken::new();
-    request.extensions_mut().insert(Line(line.clone()));
+    request.extensions_mut().insert(AnswerConnection(line.clone()));
     request.extensions_mut().insert(pass.clone());
     let line = line.drop_guard();
     let holding = inside.as_deref().and_then(|session| sessions.hold(session));
@@ -212,10 +212,10 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
 }
 
 /// Which program asks, if that can be known.
-fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<Reader> {
+fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<ReadingProgram> {
     let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
-    let bridge = bridge.map(|name| Reader::Bridge(name.to_owned()));
-    bridge.or_else(|| session.map(|name| Reader::Session(name.to_owned())))
+    let bridge = bridge.map(|name| ReadingProgram::Bridge(name.to_owned()));
+    bridge.or_else(|| session.map(|name| ReadingProgram::Session(name.to_owned())))
 }
 
 fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -223,7 +223,7 @@ fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// A session is in use for as long as its answer is read, and its line is open.
-fn held(response: Response, holding: Option<Use>, line: DropGuard) -> Response {
+fn held(response: Response, holding: Option<SessionUse>, line: DropGuard) -> Response {
     if !is_stream(&response) {
         return response;
     }
@@ -237,14 +237,14 @@ fn held(response: Response, holding: Option<Use>, line: DropGuard) -> Response {
 }
 
 /// Why no session can begin.
-fn crowded(full: Full) -> Response {
+fn crowded(full: SessionsFull) -> Response {
     let (status, code, detail) = match full {
-        Full::Person => (
+        SessionsFull::Person => (
             StatusCode::TOO_MANY_REQUESTS,
             "rate_limited",
             "you have as many MCP sessions as one person may have, and all are in use; end one (DELETE /mcp) first",
         ),
-        Full::All => (
+        SessionsFull::All => (
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
             "there are as many MCP sessions as this server takes, and all are in use; try again later",

@@ -8,16 +8,18 @@ use rmcp::service::RequestContext;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallDoor, Calling, Line, Mark, Namer, Ongoing, Outside};
-use crate::tools::Call;
+use crate::agent::{
+    CallHandle, CallRequest, CallSource, ClientConnection, DedupKey, ExternalCall, KeyIssuer,
+};
+use crate::tools::ToolCall;
 
-use super::Desk;
-use super::admission::Inside;
-use super::handler::Caller;
-use super::reads::Reader;
-use super::sessions::OnCall;
-use super::tools::{Listed, Target, target};
-use super::waiting::{self, Progress, Waited};
+use super::McpShared;
+use super::admission::SessionMark;
+use super::handler::McpCaller;
+use super::reads::ReadingProgram;
+use super::sessions::SessionCall;
+use super::tools::{CallTarget, ListedTool, target};
+use super::waiting::{self, CallProgress, WaitEnd};
 use super::words;
 
 /// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
@@ -35,9 +37,9 @@ const SESSION_OVER: &str = "the session is over";
 
 /// Makes a call and waits until it is over. Whatever is wrong with it is told as the result of the call.
 pub(super) async fn call(
-    desk: &Desk,
-    caller: &Caller,
-    listed: &Listed,
+    desk: &McpShared,
+    caller: &McpCaller,
+    listed: &ListedTool,
     arguments: JsonObject,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResult {
@@ -46,7 +48,7 @@ pub(super) async fn call(
         return refused(words::denied("you may not do that"));
     }
     let mark = mark(listed, context, &arguments);
-    let Target { document, base, input } = match target(listed.about, listed.name, arguments) {
+    let CallTarget { document, base, input } = match target(listed.about, listed.name, arguments) {
         Ok(target) => target,
         Err(why) => return refused(words::denied(&format!("Invalid input: {why}"))),
     };
@@ -64,18 +66,18 @@ pub(super) async fn call(
         return refused(words::denied(words::SAY_WHICH_VERSION));
     }
     let session_of = caller.inside.as_ref();
-    let on_call = session_of.and_then(|Inside(name)| desk.sessions.call(name));
+    let on_call = session_of.and_then(|SessionMark(name)| desk.sessions.call(name));
     if session_of.is_some() && on_call.is_none() {
         return refused(words::denied(SESSION_OVER));
     }
-    let calling = Calling {
+    let calling = CallRequest {
         session,
         principal: caller.principal.clone(),
         document,
         prompt: format!("{} calls {} over MCP", caller.client, listed.tool.name),
-        outside: Outside {
-            call: Call { id: name(context), name: listed.name.to_owned(), input },
-            door: CallDoor::Mcp,
+        outside: ExternalCall {
+            call: ToolCall { id: name(context), name: listed.name.to_owned(), input },
+            door: CallSource::Mcp,
             base,
             deadline_ms: caller.timeout_ms.map(|timeout_ms| {
                 let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
@@ -84,9 +86,9 @@ pub(super) async fn call(
             again_of: None,
             named_by: None,
         },
-        mark: mark.map(|name| Mark { name, by: Namer::Program(line(caller)) }),
+        mark: mark.map(|name| DedupKey { name, by: KeyIssuer::Program(line(caller)) }),
     };
-    let mut progress = Progress::of(context);
+    let mut progress = CallProgress::of(context);
     if listed.about.asks() {
         // At once: a client may give up on an answer that does not begin.
         progress.say("Asking the people who decide").await;
@@ -95,14 +97,15 @@ pub(super) async fn call(
     match desk.door.agents.call(calling, &give_up).await {
         Ok(ongoing) => {
             let nobody_hears = nobody_hears(caller, on_call.as_ref());
-            wait(desk, caller, listed, Waiting { ongoing, progress, give_up }, nobody_hears).await
+            wait(desk, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
+                .await
         }
         Err(error) => refused(words::refused(&error)),
     }
 }
 
 /// Waits until nobody can be told any more what comes of a call: its session is over, or its bridge is gone.
-async fn nobody_hears(caller: &Caller, on_call: Option<&OnCall>) {
+async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     let over = async {
         match on_call {
             Some(on_call) => on_call.over().await,
@@ -111,9 +114,9 @@ async fn nobody_hears(caller: &Caller, on_call: Option<&OnCall>) {
     };
     let gone = async {
         match caller.reader {
-            Some(Reader::Bridge(_)) => caller.line.cancelled().await,
+            Some(ReadingProgram::Bridge(_)) => caller.line.cancelled().await,
             // Others resume the session, and hear then.
-            Some(Reader::Session(_)) | None => std::future::pending().await,
+            Some(ReadingProgram::Session(_)) | None => std::future::pending().await,
         }
         tokio::time::sleep(GRACE).await;
     };
@@ -124,21 +127,21 @@ async fn nobody_hears(caller: &Caller, on_call: Option<&OnCall>) {
 }
 
 /// A call that is waited for.
-struct Waiting {
-    ongoing: Ongoing,
-    progress: Progress,
+struct WaitingCall {
+    ongoing: CallHandle,
+    progress: CallProgress,
     /// Takes it back.
     give_up: CancellationToken,
 }
 
 async fn wait(
-    desk: &Desk,
-    caller: &Caller,
-    listed: &Listed,
-    waiting: Waiting,
+    desk: &McpShared,
+    caller: &McpCaller,
+    listed: &ListedTool,
+    waiting: WaitingCall,
     nobody_hears: impl Future<Output = ()>,
 ) -> CallToolResult {
-    let Waiting { mut ongoing, mut progress, give_up } = waiting;
+    let WaitingCall { mut ongoing, mut progress, give_up } = waiting;
     // Dropping the call takes the request back: nobody would hear what came of it.
     let waited = tokio::select! {
         biased;
@@ -152,7 +155,7 @@ async fn wait(
         }
     };
     match waited {
-        Waited::Over(done) => {
+        WaitEnd::Over(done) => {
             if !caller.line.is_cancelled() || is_listening(desk, caller) {
                 desk.door.agents.told(&ongoing).await;
             }
@@ -163,7 +166,7 @@ async fn wait(
             let (words, is_error) = words::told(listed.noun, &done);
             result(words, is_error)
         }
-        Waited::Parked(now) => {
+        WaitEnd::Parked(now) => {
             let words = format!(
                 "The server is stopping. {now}. What waits stays, and what people decide is carried out when the server \
                  runs again. Nobody could tell you here; look before you try again."
@@ -174,19 +177,21 @@ async fn wait(
 }
 
 /// Whether a session whose connection broke has another one, over which it is told.
-fn is_listening(desk: &Desk, caller: &Caller) -> bool {
-    let session =
-        caller.inside.as_ref().filter(|_| !matches!(caller.reader, Some(Reader::Bridge(_))));
-    session.is_some_and(|Inside(name)| desk.sessions.is_listening(name))
+fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
+    let session = caller
+        .inside
+        .as_ref()
+        .filter(|_| !matches!(caller.reader, Some(ReadingProgram::Bridge(_))));
+    session.is_some_and(|SessionMark(name)| desk.sessions.is_listening(name))
 }
 
 /// Which program calls, and how long it hears.
-fn line(caller: &Caller) -> Line {
+fn line(caller: &McpCaller) -> ClientConnection {
     let program = caller.reader.as_ref().map(|reader| match reader {
-        Reader::Session(name) => format!("session {name}"),
-        Reader::Bridge(name) => format!("bridge {name}"),
+        ReadingProgram::Session(name) => format!("session {name}"),
+        ReadingProgram::Bridge(name) => format!("bridge {name}"),
     });
-    Line { program, lost: caller.line.clone() }
+    ClientConnection { program, lost: caller.line.clone() }
 }
 
 /// Only text: some clients show their model nothing else if there is anything else.
@@ -204,7 +209,7 @@ fn name(context: &RequestContext<RoleServer>) -> String {
 /// What the call is known by if it is sent again after a lost connection: its name, and all there is in it, because somebody
 /// may use a name twice.
 fn mark(
-    listed: &Listed,
+    listed: &ListedTool,
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,
 ) -> Option<String> {

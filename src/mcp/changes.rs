@@ -7,8 +7,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 
 use crate::ids::{DocumentId, MemberId};
-use crate::room::event::{Announcement, Change, Event};
-use crate::room::{Outlet, Ready};
+use crate::room::event::{DocumentChange, RoomEvent, ServerEvent};
+use crate::room::{EncodedEvent, EventSink};
 
 /// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
 const WAITING: usize = 1_024;
@@ -17,11 +17,11 @@ const TOGETHER: Duration = Duration::from_millis(500);
 
 /// Hears of every room's updates and passes on which documents changed.
 #[derive(Clone, Debug)]
-pub struct Changes(broadcast::Sender<Happened>);
+pub struct DocumentChanges(broadcast::Sender<DocumentHappening>);
 
 /// Something happened to a document.
 #[derive(Clone, Debug)]
-struct Happened {
+struct DocumentHappening {
     document: DocumentId,
     /// Whether it reads differently.
     text: bool,
@@ -29,53 +29,53 @@ struct Happened {
     list: bool,
 }
 
-impl Default for Changes {
+impl Default for DocumentChanges {
     fn default() -> Self {
         Self(broadcast::channel(WAITING).0)
     }
 }
 
-impl Changes {
+impl DocumentChanges {
     fn happened(&self, document: &DocumentId, text: bool, list: bool) {
         // Nobody needs to listen.
-        self.0.send(Happened { document: document.clone(), text, list }).ok();
+        self.0.send(DocumentHappening { document: document.clone(), text, list }).ok();
     }
 }
 
-impl Outlet for Changes {
-    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &Event, _: &Ready) {
+impl EventSink for DocumentChanges {
+    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
         match event {
-            Event::Updates { updates, .. } if !updates.is_empty() => {
+            RoomEvent::Updates { updates, .. } if !updates.is_empty() => {
                 self.happened(document, true, false);
             }
-            Event::Changed(Change::Title(_) | Change::Deleted) => {
+            RoomEvent::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
                 self.happened(document, true, true);
             }
-            Event::Updates { .. }
-            | Event::Changed(Change::Settings(..))
-            | Event::Peers(_)
-            | Event::Caret(..)
-            | Event::Requested(_)
-            | Event::RequestUpdated(_)
-            | Event::Resolved(_)
-            | Event::Rules(_)
-            | Event::Sketched(_)
-            | Event::Unsketched(_)
-            | Event::File(_)
-            | Event::Said(_) => {}
+            RoomEvent::Updates { .. }
+            | RoomEvent::Changed(DocumentChange::Settings(..))
+            | RoomEvent::Peers(_)
+            | RoomEvent::Caret(..)
+            | RoomEvent::Requested(_)
+            | RoomEvent::RequestUpdated(_)
+            | RoomEvent::Resolved(_)
+            | RoomEvent::Rules(_)
+            | RoomEvent::Sketched(_)
+            | RoomEvent::Unsketched(_)
+            | RoomEvent::File(_)
+            | RoomEvent::Said(_) => {}
         }
     }
 
-    fn announce(&self, news: &Announcement) {
+    fn announce(&self, news: &ServerEvent) {
         match news {
-            Announcement::Created { id, .. } => self.happened(id, false, true),
-            Announcement::Settings(_) => {}
+            ServerEvent::Created { id, .. } => self.happened(id, false, true),
+            ServerEvent::Settings(_) => {}
         }
     }
 }
 
 /// What a listener wants to hear of.
-pub(super) struct Wanted<T, L> {
+pub(super) struct ListenerFilter<T, L> {
     /// The documents whose text matters.
     pub(super) text: T,
     /// The documents whose coming, going and names matter.
@@ -84,7 +84,7 @@ pub(super) struct Wanted<T, L> {
 
 /// What changed since it was last told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct ListenerNews {
     /// Documents that read differently.
     changed: BTreeSet<DocumentId>,
     /// Too much happened to know which.
@@ -93,20 +93,24 @@ pub(super) struct News {
     pub(super) list: bool,
 }
 
-impl News {
+impl ListenerNews {
     /// Whether this document may have changed.
     pub(super) fn has(&self, document: &DocumentId) -> bool {
         self.any || self.changed.contains(document)
     }
 
     /// Notes what happened, if it is wanted; whether there can be more.
-    fn note<T, L>(&mut self, happened: Result<Happened, RecvError>, wanted: &Wanted<T, L>) -> bool
+    fn note<T, L>(
+        &mut self,
+        happened: Result<DocumentHappening, RecvError>,
+        wanted: &ListenerFilter<T, L>,
+    ) -> bool
     where
         T: Fn(&DocumentId) -> bool,
         L: Fn(&DocumentId) -> bool,
     {
         match happened {
-            Ok(Happened { document, text, list }) => {
+            Ok(DocumentHappening { document, text, list }) => {
                 self.list |= list && (wanted.list)(&document);
                 if text && (wanted.text)(&document) {
                     self.changed.insert(document);
@@ -120,23 +124,23 @@ impl News {
 }
 
 /// Listens for changes.
-pub(super) struct Listener(Receiver<Happened>);
+pub(super) struct ChangeListener(Receiver<DocumentHappening>);
 
-impl Changes {
-    pub(super) fn listen(&self) -> Listener {
-        Listener(self.0.subscribe())
+impl DocumentChanges {
+    pub(super) fn listen(&self) -> ChangeListener {
+        ChangeListener(self.0.subscribe())
     }
 }
 
-impl Listener {
+impl ChangeListener {
     /// Waits for a change that is wanted, then a little for more; `None`: the server stops.
-    pub(super) async fn next<T, L>(&mut self, wanted: &Wanted<T, L>) -> Option<News>
+    pub(super) async fn next<T, L>(&mut self, wanted: &ListenerFilter<T, L>) -> Option<ListenerNews>
     where
         T: Fn(&DocumentId) -> bool,
         L: Fn(&DocumentId) -> bool,
     {
-        let mut news = News::default();
-        while news == News::default() {
+        let mut news = ListenerNews::default();
+        while news == ListenerNews::default() {
             if !news.note(self.0.recv().await, wanted) {
                 return None;
             }
@@ -155,44 +159,51 @@ impl Listener {
 mod tests {
     use super::*;
 
-    fn renamed(changes: &Changes, document: &str) {
+    fn renamed(changes: &DocumentChanges, document: &str) {
         changes.tell(
             &document.into(),
             &[],
-            &Event::Changed(Change::Title("Draft".into())),
-            &Ready::default(),
+            &RoomEvent::Changed(DocumentChange::Title("Draft".into())),
+            &EncodedEvent::default(),
         );
     }
 
     #[tokio::test(start_paused = true)]
     async fn many_changes_are_told_as_one_and_others_not_at_all() {
-        let changes = Changes::default();
+        let changes = DocumentChanges::default();
         let mut listener = changes.listen();
         for document in ["doc_3", "doc_1", "doc_1", "doc_2"] {
             renamed(&changes, document);
         }
-        changes.tell(&"doc_2".into(), &[], &Event::Peers(Vec::new()), &Ready::default());
+        changes.tell(&"doc_2".into(), &[], &RoomEvent::Peers(Vec::new()), &EncodedEvent::default());
         let other = |document: &DocumentId| document.as_str() != "doc_3";
-        let told = listener.next(&Wanted { text: other, list: |_: &DocumentId| false }).await;
+        let told =
+            listener.next(&ListenerFilter { text: other, list: |_: &DocumentId| false }).await;
         let texts = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
-        assert_eq!(told, Some(News { changed: texts, ..News::default() }));
+        assert_eq!(told, Some(ListenerNews { changed: texts, ..ListenerNews::default() }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_list_is_another_one_when_a_document_in_it_came_went_or_was_renamed() {
-        let changes = Changes::default();
+        let changes = DocumentChanges::default();
         let mut listener = changes.listen();
         let nobody = |_: &DocumentId| false;
-        let wanted = Wanted { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
+        let wanted =
+            ListenerFilter { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
         let version = crate::ids::Version(0);
-        let made = |id: &str| Announcement::Created { id: id.into(), title: "A".into(), version };
-        let only = Some(News { list: true, ..News::default() });
+        let made = |id: &str| ServerEvent::Created { id: id.into(), title: "A".into(), version };
+        let only = Some(ListenerNews { list: true, ..ListenerNews::default() });
         changes.announce(&made("doc_3"));
         changes.announce(&made("doc_1"));
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_1");
         assert_eq!(listener.next(&wanted).await, only);
-        changes.tell(&"doc_1".into(), &[], &Event::Changed(Change::Deleted), &Ready::default());
+        changes.tell(
+            &"doc_1".into(),
+            &[],
+            &RoomEvent::Changed(DocumentChange::Deleted),
+            &EncodedEvent::default(),
+        );
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_3");
         drop(changes);
@@ -201,12 +212,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_misses_changes_looks_at_everything() {
-        let changes = Changes::default();
+        let changes = DocumentChanges::default();
         let mut listener = changes.listen();
         for _ in 0..=WAITING {
             renamed(&changes, "doc_1");
         }
-        let all = Wanted { text: |_: &DocumentId| true, list: |_: &DocumentId| true };
+        let all = ListenerFilter { text: |_: &DocumentId| true, list: |_: &DocumentId| true };
         let told = listener.next(&all).await.unwrap();
         assert!(told.list && told.has(&"doc_9".into()));
         drop(changes);

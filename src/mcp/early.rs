@@ -19,7 +19,7 @@ const ALIVE: Duration = Duration::from_secs(10);
 const COMMENT: &[u8] = b":\n\n";
 
 /// What the answer is made of next.
-enum Rest {
+enum ResponseRest {
     Waiting(BoxFuture<'static, Response>),
     Passing(BodyDataStream),
 }
@@ -30,26 +30,26 @@ pub(super) async fn answer(running: impl Future<Output = Response> + Send + 'sta
     if let Ok(response) = timeout(STATUS, &mut running).await {
         return response;
     }
-    let pieces = stream::unfold(Rest::Waiting(running), |mut rest| async move {
+    let pieces = stream::unfold(ResponseRest::Waiting(running), |mut rest| async move {
         loop {
             match rest {
-                Rest::Waiting(mut running) => match timeout(ALIVE, &mut running).await {
+                ResponseRest::Waiting(mut running) => match timeout(ALIVE, &mut running).await {
                     Ok(response) if is_stream(&response) => {
-                        rest = Rest::Passing(response.into_body().into_data_stream());
+                        rest = ResponseRest::Passing(response.into_body().into_data_stream());
                     }
                     Ok(response) => {
                         let event = event(response).await;
                         let over = Body::empty().into_data_stream();
-                        return Some((Ok(event), Rest::Passing(over)));
+                        return Some((Ok(event), ResponseRest::Passing(over)));
                     }
                     Err(_) => {
                         let comment = Bytes::from_static(COMMENT);
-                        return Some((Ok(comment), Rest::Waiting(running)));
+                        return Some((Ok(comment), ResponseRest::Waiting(running)));
                     }
                 },
-                Rest::Passing(mut pieces) => {
+                ResponseRest::Passing(mut pieces) => {
                     let piece = pieces.next().await?;
-                    return Some((piece, Rest::Passing(pieces)));
+                    return Some((piece, ResponseRest::Passing(pieces)));
                 }
             }
         }

@@ -27,19 +27,19 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::Agents;
-use crate::auth::Auth;
-use crate::room::Rooms;
-use crate::room::clock::Clock;
+use crate::agent::AgentService;
+use crate::auth::Authenticator;
+use crate::room::RoomRegistry;
+use crate::room::clock::WallClock;
 use crate::store::Store;
 use crate::who::Principal;
 
-use admission::Gate;
-use handler::Handler;
-use reads::Reads;
-use sessions::Sessions;
+use admission::McpAuth;
+use handler::McpHandler;
+use reads::ReadVersions;
+use sessions::McpSessions;
 
-pub use changes::Changes;
+pub use changes::DocumentChanges;
 
 /// A session that nothing was heard of or said to for this long is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);
@@ -49,21 +49,21 @@ const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
 /// What the MCP door needs of the house.
 #[derive(Clone)]
-pub struct Door {
+pub struct McpState {
     /// Where sessions are kept.
     pub store: Store,
     /// Who is behind a token.
-    pub auth: Auth,
+    pub auth: Authenticator,
     /// The documents.
-    pub rooms: Rooms,
+    pub rooms: RoomRegistry,
     /// Makes the calls.
-    pub agents: Agents,
+    pub agents: AgentService,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
     /// Tells which documents have changed.
-    pub changes: Changes,
+    pub changes: DocumentChanges,
     /// Who waits for tokens to end, and for documents to change.
     pub tasks: TaskTracker,
     /// Ends all sessions.
@@ -71,11 +71,11 @@ pub struct Door {
 }
 
 /// What all sessions share.
-struct Desk {
-    door: Door,
-    tools: Vec<tools::Listed>,
-    sessions: Sessions,
-    reads: Reads,
+struct McpShared {
+    door: McpState,
+    tools: Vec<tools::ListedTool>,
+    sessions: McpSessions,
+    reads: ReadVersions,
 }
 
 /// How messages come and go.
@@ -91,15 +91,15 @@ fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpSe
 }
 
 /// The route `/mcp`.
-pub fn router(door: Door) -> Router {
+pub fn router(door: McpState) -> Router {
     let (manager, config) = transport(&door.stop);
     let manager = Arc::new(manager);
     let tools = tools::listed(&door.agents.offers());
-    let (sessions, reads) = (Sessions::default(), Reads::default());
-    let desk = Arc::new(Desk { door, tools, sessions, reads });
-    let gate = Gate::new(Arc::clone(&desk), Arc::clone(&manager));
+    let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
+    let desk = Arc::new(McpShared { door, tools, sessions, reads });
+    let gate = McpAuth::new(Arc::clone(&desk), Arc::clone(&manager));
     let service =
-        StreamableHttpService::new(move || Ok(Handler::new(Arc::clone(&desk))), manager, config);
+        StreamableHttpService::new(move || Ok(McpHandler::new(Arc::clone(&desk))), manager, config);
     Router::new()
         .route_service("/mcp", service)
         .layer(middleware::from_fn_with_state(Arc::new(gate), admission::admit))

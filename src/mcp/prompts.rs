@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::ids::{DocumentId, Version};
 use crate::room::text_at;
 
-use super::Desk;
-use super::handler::Caller;
+use super::McpShared;
+use super::handler::McpCaller;
 use super::resources;
 
 /// Name, title, what it asks for.
@@ -71,8 +71,8 @@ pub(super) fn list() -> Vec<Prompt> {
 
 /// A prompt with its document, which the caller has read from then on.
 pub(super) async fn get(
-    desk: &Desk,
-    caller: &Caller,
+    desk: &McpShared,
+    caller: &McpCaller,
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {

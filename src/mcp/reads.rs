@@ -16,7 +16,7 @@ const MOST_OF_ONE: usize = 10_000;
 
 /// One program, as it can be told from others of the same person.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Reader {
+pub(super) enum ReadingProgram {
     /// By the session of the protocol.
     Session(String),
     /// By the name that its bridge has given itself.
@@ -25,17 +25,17 @@ pub(super) enum Reader {
 
 /// The versions.
 #[derive(Debug, Default)]
-pub(super) struct Reads(Mutex<HashMap<UserId, Shelf>>);
+pub(super) struct ReadVersions(Mutex<HashMap<UserId, PersonReads>>);
 
 /// What the programs of one person have read.
-type Shelf = HashMap<(Reader, DocumentId), Version>;
+type PersonReads = HashMap<(ReadingProgram, DocumentId), Version>;
 
-impl Reads {
+impl ReadVersions {
     /// The version that a person's program was told of last.
     pub(super) fn by(
         &self,
         user: &UserId,
-        reader: Option<&Reader>,
+        reader: Option<&ReadingProgram>,
         document: &DocumentId,
     ) -> Option<Version> {
         let name = (reader?.clone(), document.clone());
@@ -46,7 +46,7 @@ impl Reads {
     pub(super) fn note(
         &self,
         user: &UserId,
-        reader: Option<&Reader>,
+        reader: Option<&ReadingProgram>,
         document: DocumentId,
         version: Version,
     ) {
@@ -64,13 +64,15 @@ impl Reads {
     pub(super) fn forget(&self, user: &UserId, session: &str) {
         let mut shelves = self.shelves();
         let Some(own) = shelves.get_mut(user) else { return };
-        own.retain(|(reader, _), _| !matches!(reader, Reader::Session(it) if it == session));
+        own.retain(
+            |(reader, _), _| !matches!(reader, ReadingProgram::Session(it) if it == session),
+        );
         if own.is_empty() {
             shelves.remove(user);
         }
     }
 
-    fn shelves(&self) -> MutexGuard<'_, HashMap<UserId, Shelf>> {
+    fn shelves(&self) -> MutexGuard<'_, HashMap<UserId, PersonReads>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,19 +81,21 @@ impl Reads {
 mod tests {
     use super::*;
 
-    fn session(name: &str) -> Reader {
-        Reader::Session(name.to_owned())
+    fn session(name: &str) -> ReadingProgram {
+        ReadingProgram::Session(name.to_owned())
     }
 
     #[test]
     fn every_program_has_read_what_it_has_read_and_nothing_else() {
-        let (reads, ana, document) = (Reads::default(), UserId::from("ana"), DocumentId::from("d"));
+        let (reads, ana, document) =
+            (ReadVersions::default(), UserId::from("ana"), DocumentId::from("d"));
         let one = Some(session("1"));
         reads.note(&ana, one.as_ref(), document.clone(), Version(7));
-        let by =
-            |user: &str, reader: Option<Reader>| reads.by(&user.into(), reader.as_ref(), &document);
+        let by = |user: &str, reader: Option<ReadingProgram>| {
+            reads.by(&user.into(), reader.as_ref(), &document)
+        };
         assert_eq!(by("ana", one.clone()), Some(Version(7)));
-        let others = [Some(session("2")), Some(Reader::Bridge("1".into())), None];
+        let others = [Some(session("2")), Some(ReadingProgram::Bridge("1".into())), None];
         assert_eq!(others.map(|other| by("ana", other)), [None, None, None]);
         assert_eq!(by("ben", one.clone()), None);
         reads.forget(&"ben".into(), "1");
@@ -102,7 +106,7 @@ mod tests {
 
     #[test]
     fn of_a_caller_that_cannot_be_told_from_others_nothing_is_remembered() {
-        let (reads, ana) = (Reads::default(), UserId::from("ana"));
+        let (reads, ana) = (ReadVersions::default(), UserId::from("ana"));
         reads.note(&ana, None, "d".into(), Version(7));
         assert_eq!(reads.by(&ana, None, &"d".into()), None);
         assert!(reads.shelves().is_empty());

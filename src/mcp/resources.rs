@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::ids::DocumentId;
 use crate::room::RoomHandle;
-use crate::room::command::Reading;
+use crate::room::command::DocumentSnapshot;
 use crate::who::Action;
 
-use super::Desk;
-use super::handler::Caller;
+use super::McpShared;
+use super::handler::McpCaller;
 
 const BEGIN: &str = "copydesk://documents/";
 const KIND: &str = "text/markdown";
@@ -43,8 +43,8 @@ pub(super) fn template() -> ResourceTemplate {
 
 /// The documents a person may open; `cursor` is where the last page ended.
 pub(super) async fn list(
-    desk: &Desk,
-    caller: &Caller,
+    desk: &McpShared,
+    caller: &McpCaller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let start = match cursor {
@@ -69,10 +69,10 @@ pub(super) async fn list(
 
 /// The room of the document at an address, and how it reads; what a person may not read is not there.
 pub(super) async fn open(
-    desk: &Desk,
-    caller: &Caller,
+    desk: &McpShared,
+    caller: &McpCaller,
     uri: &str,
-) -> Result<(RoomHandle, Reading), ErrorData> {
+) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
     let unknown = || {
         let message = format!("there is no resource {uri}");
         ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
@@ -91,8 +91,8 @@ pub(super) async fn open(
 
 /// The text at an address; from then on the caller has read it.
 pub(super) async fn read(
-    desk: &Desk,
-    caller: &Caller,
+    desk: &McpShared,
+    caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let (room, reading) = open(desk, caller, uri).await?;

@@ -16,14 +16,14 @@ use crate::ids::UserId;
 
 /// How many there may be at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct SessionBounds {
     /// Of one person, with all of their tokens.
     pub(super) person: usize,
     /// Of all people together.
     pub(super) all: usize,
 }
 
-impl Default for Bounds {
+impl Default for SessionBounds {
     fn default() -> Self {
         Self { person: 100, all: 1_000 }
     }
@@ -31,7 +31,7 @@ impl Default for Bounds {
 
 /// Why a session cannot begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub(super) enum SessionsFull {
     /// The person has too many, and uses all of them.
     Person,
     /// There are too many, and all are in use.
@@ -40,23 +40,23 @@ pub(super) enum Full {
 
 /// All sessions. Clones are the same ones.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sessions(Arc<Inner>);
+pub(super) struct McpSessions(Arc<SessionsInner>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    bounds: Bounds,
-    open: Mutex<Open>,
+struct SessionsInner {
+    bounds: SessionBounds,
+    open: Mutex<OpenSessions>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    sessions: HashMap<String, Session>,
+struct OpenSessions {
+    sessions: HashMap<String, McpSession>,
     /// Counts uses, so that they have an order.
     clock: u64,
 }
 
 #[derive(Debug)]
-struct Session {
+struct McpSession {
     owner: UserId,
     /// Connections and calls.
     uses: usize,
@@ -70,45 +70,45 @@ struct Session {
 
 /// A use of a session, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Use {
-    sessions: Sessions,
+pub(super) struct SessionUse {
+    sessions: McpSessions,
     session: String,
 }
 
 /// A call of a session, until it is dropped.
 #[derive(Debug)]
-pub(super) struct OnCall {
+pub(super) struct SessionCall {
     over: CancellationToken,
-    _use: Use,
+    _use: SessionUse,
     _counted: TaskTrackerToken,
 }
 
-impl OnCall {
+impl SessionCall {
     /// Waits until the session is over.
     pub(super) async fn over(&self) {
         self.over.cancelled().await;
     }
 }
 
-impl Sessions {
+impl McpSessions {
     #[cfg(test)]
-    fn with(bounds: Bounds) -> Self {
-        Self(Arc::new(Inner { bounds, open: Mutex::default() }))
+    fn with(bounds: SessionBounds) -> Self {
+        Self(Arc::new(SessionsInner { bounds, open: Mutex::default() }))
     }
 
     /// A session has begun. The answer is those that end for it.
-    pub(super) fn begin(&self, session: &str, owner: &UserId) -> Result<Vec<String>, Full> {
-        let Bounds { person, all } = self.0.bounds;
+    pub(super) fn begin(&self, session: &str, owner: &UserId) -> Result<Vec<String>, SessionsFull> {
+        let SessionBounds { person, all } = self.0.bounds;
         let mut open = self.open();
         let mut ended = Vec::new();
         if open.count(owner) >= person {
-            ended.push(open.end_idle_of(owner).ok_or(Full::Person)?);
+            ended.push(open.end_idle_of(owner).ok_or(SessionsFull::Person)?);
         }
         if open.sessions.len() >= all {
-            ended.push(open.end_idle().ok_or(Full::All)?);
+            ended.push(open.end_idle().ok_or(SessionsFull::All)?);
         }
         open.clock += 1;
-        let begun = Session {
+        let begun = McpSession {
             owner: owner.clone(),
             uses: 0,
             used: open.clock,
@@ -125,17 +125,17 @@ impl Sessions {
     }
 
     /// Somebody begins to use it, if it is there.
-    pub(super) fn hold(&self, session: &str) -> Option<Use> {
+    pub(super) fn hold(&self, session: &str) -> Option<SessionUse> {
         self.open().change(session, |it| it.uses += 1)?;
-        Some(Use { sessions: self.clone(), session: session.to_owned() })
+        Some(SessionUse { sessions: self.clone(), session: session.to_owned() })
     }
 
     /// A call is made in it, if it is there: people may be asked, so nobody else gets its place.
-    pub(super) fn call(&self, session: &str) -> Option<OnCall> {
+    pub(super) fn call(&self, session: &str) -> Option<SessionCall> {
         let held = self.hold(session)?;
         let open = self.open();
-        let Session { over, calls, .. } = open.sessions.get(session)?;
-        Some(OnCall { over: over.clone(), _counted: calls.token(), _use: held })
+        let McpSession { over, calls, .. } = open.sessions.get(session)?;
+        Some(SessionCall { over: over.clone(), _counted: calls.token(), _use: held })
     }
 
     /// Whether it is used besides by its calls: whoever is there can be told.
@@ -145,24 +145,24 @@ impl Sessions {
 
     /// It is over, and its calls are given up. The calls under way, if it was there.
     pub(super) fn end(&self, session: &str) -> Option<TaskTracker> {
-        let Session { over, calls, .. } = self.open().sessions.remove(session)?;
+        let McpSession { over, calls, .. } = self.open().sessions.remove(session)?;
         over.cancel();
         calls.close();
         Some(calls)
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenSessions> {
         // Consistent between any two statements.
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenSessions {
     fn count(&self, owner: &UserId) -> usize {
         self.sessions.values().filter(|it| it.owner == *owner).count()
     }
 
-    fn change(&mut self, session: &str, change: impl FnOnce(&mut Session)) -> Option<()> {
+    fn change(&mut self, session: &str, change: impl FnOnce(&mut McpSession)) -> Option<()> {
         self.clock += 1;
         let found = self.sessions.get_mut(session)?;
         found.used = self.clock;
@@ -186,7 +186,7 @@ impl Open {
     }
 }
 
-impl Drop for Use {
+impl Drop for SessionUse {
     fn drop(&mut self) {
         self.sessions.open().change(&self.session, |it| it.uses -= 1);
     }
@@ -196,11 +196,15 @@ impl Drop for Use {
 mod tests {
     use super::*;
 
-    fn few() -> Sessions {
-        Sessions::with(Bounds { person: 3, all: 5 })
+    fn few() -> McpSessions {
+        McpSessions::with(SessionBounds { person: 3, all: 5 })
     }
 
-    fn begins(sessions: &Sessions, name: &str, owner: &str) -> Result<Vec<String>, Full> {
+    fn begins(
+        sessions: &McpSessions,
+        name: &str,
+        owner: &str,
+    ) -> Result<Vec<String>, SessionsFull> {
         sessions.begin(name, &owner.into())
     }
 
@@ -231,9 +235,13 @@ mod tests {
             uses.push(sessions.hold(name).unwrap());
         }
         let twice = sessions.hold("2");
-        assert_eq!(begins(&sessions, "4", "ana"), Err(Full::Person));
+        assert_eq!(begins(&sessions, "4", "ana"), Err(SessionsFull::Person));
         drop(uses.remove(1));
-        assert_eq!(begins(&sessions, "4", "ana"), Err(Full::Person), "somebody still uses it");
+        assert_eq!(
+            begins(&sessions, "4", "ana"),
+            Err(SessionsFull::Person),
+            "somebody still uses it"
+        );
         drop(twice);
         assert_eq!(begins(&sessions, "4", "ana"), Ok(ended(&["2"])));
         assert!(sessions.hold("2").is_none());
@@ -270,6 +278,6 @@ mod tests {
         let _uses: Vec<_> = ["5", "6"].map(|name| sessions.hold(name)).into();
         assert_eq!(begins(&sessions, "c2", "cleo"), Ok(ended(&["b1"])));
         let _more: Vec<_> = ["b2", "c1", "c2"].map(|name| sessions.hold(name)).into();
-        assert_eq!(begins(&sessions, "d1", "dana"), Err(Full::All));
+        assert_eq!(begins(&sessions, "d1", "dana"), Err(SessionsFull::All));
     }
 }

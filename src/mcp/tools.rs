@@ -6,13 +6,13 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, Version};
-use crate::tools::Effect;
-use crate::tools::registry::Offer;
+use crate::tools::ToolEffect;
+use crate::tools::registry::ToolOffer;
 use crate::who::{Action, Principal};
 
 /// What a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum CallSubject {
     /// The workspace; people decide at the desk.
     Workspace,
     /// The document it names, which it wants to change.
@@ -25,7 +25,7 @@ pub(super) enum About {
     Looking,
 }
 
-impl About {
+impl CallSubject {
     /// Whether people are asked before anything comes of it.
     pub(super) fn asks(self) -> bool {
         match self {
@@ -36,22 +36,28 @@ impl About {
 }
 
 /// Each tool as it is called here, the server's own name for it, what it is about, a title, and the noun in refusals.
-const TOOLS: [(&str, &str, About, &str, &str); 15] = [
-    ("atlas_write", "Write", About::Workspace, "Write a file", "Write"),
-    ("atlas_edit", "Edit", About::Workspace, "Edit a file", "Edit"),
-    ("atlas_multi_edit", "MultiEdit", About::Workspace, "Edit a file in several places", "Edit"),
-    ("atlas_bash", "Bash", About::Workspace, "Run a command", "Bash"),
-    ("atlas_read", "Read", About::Looking, "Read a file", "Read"),
-    ("atlas_glob", "Glob", About::Looking, "Find files by name", "Glob"),
-    ("atlas_grep", "Grep", About::Looking, "Search in files", "Grep"),
-    own("read_document", About::Reading, "Read a document"),
-    own("list_documents", About::Reading, "List the documents"),
-    own("update_full_document", About::Document, "Rewrite a document"),
-    own("update_selection", About::Document, "Rewrite a range"),
-    own("insert_at_cursor", About::Document, "Insert text"),
-    own("find_and_replace", About::Document, "Find and replace"),
-    own("suggest_improvements", About::Document, "Suggest improvements"),
-    (FOUNDS, FOUNDS, About::Founding, "Create a document", "Document"),
+const TOOLS: [(&str, &str, CallSubject, &str, &str); 15] = [
+    ("atlas_write", "Write", CallSubject::Workspace, "Write a file", "Write"),
+    ("atlas_edit", "Edit", CallSubject::Workspace, "Edit a file", "Edit"),
+    (
+        "atlas_multi_edit",
+        "MultiEdit",
+        CallSubject::Workspace,
+        "Edit a file in several places",
+        "Edit",
+    ),
+    ("atlas_bash", "Bash", CallSubject::Workspace, "Run a command", "Bash"),
+    ("atlas_read", "Read", CallSubject::Looking, "Read a file", "Read"),
+    ("atlas_glob", "Glob", CallSubject::Looking, "Find files by name", "Glob"),
+    ("atlas_grep", "Grep", CallSubject::Looking, "Search in files", "Grep"),
+    own("read_document", CallSubject::Reading, "Read a document"),
+    own("list_documents", CallSubject::Reading, "List the documents"),
+    own("update_full_document", CallSubject::Document, "Rewrite a document"),
+    own("update_selection", CallSubject::Document, "Rewrite a range"),
+    own("insert_at_cursor", CallSubject::Document, "Insert text"),
+    own("find_and_replace", CallSubject::Document, "Find and replace"),
+    own("suggest_improvements", CallSubject::Document, "Suggest improvements"),
+    (FOUNDS, FOUNDS, CallSubject::Founding, "Create a document", "Document"),
 ];
 /// The tool that makes a document.
 const FOUNDS: &str = "create_new_document";
@@ -65,30 +71,30 @@ const BASE_HELPS: &str = "The version of it that you read and that positions are
 /// A tool of the same name.
 const fn own(
     name: &'static str,
-    about: About,
+    about: CallSubject,
     title: &'static str,
-) -> (&'static str, &'static str, About, &'static str, &'static str) {
+) -> (&'static str, &'static str, CallSubject, &'static str, &'static str) {
     (name, name, about, title, "Change")
 }
 
 /// A tool that works on this server.
 #[derive(Clone, Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedTool {
     /// As clients see it.
     pub(super) tool: Tool,
     /// As the server calls it.
     pub(super) name: &'static str,
     /// What a call of it is about.
-    pub(super) about: About,
+    pub(super) about: CallSubject,
     /// What is refused when it is refused.
     pub(super) noun: &'static str,
 }
 
-impl Listed {
+impl ListedTool {
     /// The tool as somebody is offered it, of whom the server knows what they have read or not.
     pub(super) fn offered(&self, is_known: bool) -> Tool {
         let mut tool = self.tool.clone();
-        if self.about == About::Document && !is_known {
+        if self.about == CallSubject::Document && !is_known {
             let mut schema = JsonObject::clone(&tool.input_schema);
             require(&mut schema, BASE);
             describe(&mut schema, BASE, BASE_NEEDED);
@@ -100,32 +106,38 @@ impl Listed {
     /// Whether this person may call it about anything at all.
     pub(super) fn is_for(&self, person: &Principal) -> bool {
         match self.about {
-            About::Workspace | About::Looking => person.may(Action::Ask, None),
-            About::Document => person.may(Action::Ask, person.document.as_ref()),
-            About::Founding => person.may(Action::Create, None),
-            About::Reading => true,
+            CallSubject::Workspace | CallSubject::Looking => person.may(Action::Ask, None),
+            CallSubject::Document => person.may(Action::Ask, person.document.as_ref()),
+            CallSubject::Founding => person.may(Action::Create, None),
+            CallSubject::Reading => true,
         }
     }
 }
 
 /// The tools of this server, in the order of the list.
-pub(super) fn listed(offers: &[Offer]) -> Vec<Listed> {
+pub(super) fn listed(offers: &[ToolOffer]) -> Vec<ListedTool> {
     let listed = |(shown, name, about, title, noun)| {
         let offer = offers.iter().find(|offer| offer.definition.name == name)?;
-        Some(Listed { tool: tool(shown, title, about, offer), name, about, noun })
+        Some(ListedTool { tool: tool(shown, title, about, offer), name, about, noun })
     };
     TOOLS.into_iter().filter_map(listed).collect()
 }
 
-fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
+fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) -> Tool {
     let mut schema = offer.definition.input_schema.as_object().cloned().unwrap_or_default();
     match (about, name) {
-        (About::Document, _) => add_document(&mut schema),
-        (About::Reading, "read_document") => {
+        (CallSubject::Document, _) => add_document(&mut schema),
+        (CallSubject::Reading, "read_document") => {
             schema.insert("required".to_owned(), json!(["document_id"]));
             describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
         }
-        (About::Workspace | About::Reading | About::Looking | About::Founding, _) => {}
+        (
+            CallSubject::Workspace
+            | CallSubject::Reading
+            | CallSubject::Looking
+            | CallSubject::Founding,
+            _,
+        ) => {}
     }
     if name == "insert_at_cursor" {
         // Nobody outside has a cursor here.
@@ -145,17 +157,17 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
         _ => offer.definition.description.clone(),
     };
     let description = match about {
-        About::Document => format!(
+        CallSubject::Document => format!(
             "{description} Read the document first with read_document. People see the change in the document and decide; \
              the answer says what they decided, which can take minutes."
         ),
-        About::Workspace | About::Founding => {
+        CallSubject::Workspace | CallSubject::Founding => {
             format!("{description} The answer says what they decided, which can take minutes.")
         }
-        About::Looking => format!(
+        CallSubject::Looking => format!(
             "{description} A rule of an owner may want people to decide about a call, or keep files from it."
         ),
-        About::Reading => description,
+        CallSubject::Reading => description,
     };
     let mut tool = Tool::new(name, description, Arc::new(schema));
     tool.title = Some(title.to_owned());
@@ -167,12 +179,12 @@ fn tool(name: &'static str, title: &str, about: About, offer: &Offer) -> Tool {
 }
 
 /// What a call can do once people have approved it: what it replaces is gone, and twice is not the same as once.
-fn annotations(title: &str, name: &str, effect: Effect) -> ToolAnnotations {
+fn annotations(title: &str, name: &str, effect: ToolEffect) -> ToolAnnotations {
     let reads = effect.only_reads();
     // A command can reach anything.
     let open = name == "atlas_bash";
     // Where there was nothing, nothing is lost.
-    let replaces = !reads && effect != Effect::Creates;
+    let replaces = !reads && effect != ToolEffect::Creates;
     ToolAnnotations::from_raw(
         Some(title.to_owned()),
         Some(reads),
@@ -215,7 +227,7 @@ fn describe(schema: &mut JsonObject, property: &str, words: &str) {
 
 /// What a call is about, and its input as the server's own tool takes it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Target {
+pub(super) struct CallTarget {
     /// The document it wants to change.
     pub(super) document: Option<DocumentId>,
     /// The version it says it has read.
@@ -225,18 +237,28 @@ pub(super) struct Target {
 }
 
 /// Reads the arguments of a call; the error says what is wrong with them.
-pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<Target, String> {
+pub(super) fn target(
+    about: CallSubject,
+    name: &str,
+    arguments: JsonObject,
+) -> Result<CallTarget, String> {
     let mut arguments = arguments;
     let document = match (about, arguments.get("document_id")) {
-        (About::Reading, None | Some(Value::Null)) if name == "read_document" => {
+        (CallSubject::Reading, None | Some(Value::Null)) if name == "read_document" => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
-        (About::Workspace | About::Reading | About::Looking | About::Founding, _) => None,
-        (About::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
+        (
+            CallSubject::Workspace
+            | CallSubject::Reading
+            | CallSubject::Looking
+            | CallSubject::Founding,
+            _,
+        ) => None,
+        (CallSubject::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
             Some(Value::String(id)) => Some(DocumentId::from(id)),
             _ => None,
         },
-        (About::Document, _) => {
+        (CallSubject::Document, _) => {
             return Err("document_id must be a text; list_documents names the documents".to_owned());
         }
     };
@@ -246,17 +268,17 @@ pub(super) fn target(about: About, name: &str, arguments: JsonObject) -> Result<
             base.as_u64().ok_or("base_version must be a version, a number of 0 or more")?,
         )),
     };
-    Ok(Target { document, base, input: Value::Object(arguments) })
+    Ok(CallTarget { document, base, input: Value::Object(arguments) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::Registry;
+    use crate::tools::ToolRegistry;
     use crate::who::Role;
 
-    fn all() -> Vec<Listed> {
-        listed(&Registry::default().offers())
+    fn all() -> Vec<ListedTool> {
+        listed(&ToolRegistry::default().offers())
     }
 
     fn schema(name: &str) -> Value {
@@ -268,7 +290,7 @@ mod tests {
     #[test]
     fn without_a_workspace_there_are_only_tools_for_documents() {
         let all = all();
-        assert!(all.iter().all(|it| it.about != About::Workspace));
+        assert!(all.iter().all(|it| it.about != CallSubject::Workspace));
         assert_eq!(all.len(), 8);
     }
 
@@ -292,9 +314,9 @@ mod tests {
     fn what_a_tool_says_of_itself_is_true() {
         for it in all() {
             let hints = it.tool.annotations.clone().unwrap();
-            let reads = it.about == About::Reading;
+            let reads = it.about == CallSubject::Reading;
             assert_eq!(hints.read_only_hint, Some(reads), "{}", it.tool.name);
-            let adds = it.about == About::Founding;
+            let adds = it.about == CallSubject::Founding;
             assert_eq!(hints.destructive_hint, Some(!reads && !adds), "{}", it.tool.name);
             assert_eq!(hints.open_world_hint, Some(false), "{}", it.tool.name);
         }
@@ -313,14 +335,14 @@ mod tests {
         assert_eq!(names(Role::Editor, None).len(), 8, "who reaches one document makes no other");
     }
 
-    fn read(about: About, arguments: &Value) -> Result<Target, String> {
+    fn read(about: CallSubject, arguments: &Value) -> Result<CallTarget, String> {
         target(about, "update_full_document", arguments.as_object().cloned().unwrap())
     }
 
     #[test]
     fn document_and_version_are_taken_out_of_the_input() {
         let arguments = json!({"document_id": "doc_1", "base_version": 7, "new_content": "x"});
-        let target = read(About::Document, &arguments).unwrap();
+        let target = read(CallSubject::Document, &arguments).unwrap();
         assert_eq!(target.document, Some("doc_1".into()));
         assert_eq!(target.base, Some(Version(7)));
         assert_eq!(target.input, json!({"new_content": "x"}));
@@ -336,8 +358,8 @@ mod tests {
             json!({"document_id": "doc_1", "base_version": "7"}),
             json!({"document_id": "doc_1", "base_version": 1.5}),
         ] {
-            assert!(read(About::Document, &bad).is_err(), "{bad}");
+            assert!(read(CallSubject::Document, &bad).is_err(), "{bad}");
         }
-        assert!(target(About::Reading, "read_document", JsonObject::new()).is_err());
+        assert!(target(CallSubject::Reading, "read_document", JsonObject::new()).is_err());
     }
 }

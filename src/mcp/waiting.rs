@@ -7,23 +7,23 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::agent::{Called, Heard, Ongoing};
-use crate::tools::Asking;
+use crate::agent::{CallEvent, CallHandle, CallResult};
+use crate::tools::ApprovalWait;
 
 /// How often a caller hears that people are still deciding: well within the idle limits of known clients.
 const PULSE: Duration = Duration::from_secs(10);
 
 /// How the waiting ended.
 #[derive(Debug)]
-pub(super) enum Waited {
+pub(super) enum WaitEnd {
     /// The call is over.
-    Over(Box<Called>),
+    Over(Box<CallResult>),
     /// The server stops; how far the call was.
     Parked(String),
 }
 
 /// Waits until a call is over, and tells its caller how it goes on.
-pub(super) async fn wait(ongoing: &mut Ongoing, progress: &mut Progress) -> Waited {
+pub(super) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) -> WaitEnd {
     let mut pulse = interval(PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     pulse.reset();
@@ -32,16 +32,16 @@ pub(super) async fn wait(ongoing: &mut Ongoing, progress: &mut Progress) -> Wait
         tokio::select! {
             biased;
             heard = ongoing.next() => match heard {
-                Heard::Asking(asking) => {
+                CallEvent::Asking(asking) => {
                     now = match asking {
-                        Asking::Waits(request) => format!("Request {request} waits for people to decide"),
+                        ApprovalWait::Waits(request) => format!("Request {request} waits for people to decide"),
                         // Somebody may be told this for as long as a command runs.
-                        Asking::Resolved(request) => format!("Request {request} is resolved; working on it"),
+                        ApprovalWait::Resolved(request) => format!("Request {request} is resolved; working on it"),
                     };
                     progress.say(&now).await;
                 }
-                Heard::Over(done) => return Waited::Over(done),
-                Heard::Parked => return Waited::Parked(now),
+                CallEvent::Over(done) => return WaitEnd::Over(done),
+                CallEvent::Parked => return WaitEnd::Parked(now),
             },
             _ = pulse.tick() => progress.say(&now).await,
         }
@@ -49,13 +49,13 @@ pub(super) async fn wait(ongoing: &mut Ongoing, progress: &mut Progress) -> Wait
 }
 
 /// Tells a caller that asked for it how its call goes on.
-pub(super) struct Progress {
+pub(super) struct CallProgress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     count: u32,
 }
 
-impl Progress {
+impl CallProgress {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         Self { peer: context.peer.clone(), token, count: 0 }
@@ -91,18 +91,18 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::agent::Staged;
+    use crate::agent::StagedCall;
     use crate::mcp::transport;
-    use crate::tools::Outcome;
+    use crate::tools::ToolOutcome;
 
     /// Far beyond the five minutes after which programs of the seeds gave up.
     const LONG: Duration = Duration::from_mins(42);
 
     /// People take long to decide about its call.
     #[derive(Clone)]
-    struct Slow;
+    struct SlowDecisionNote;
 
-    impl ServerHandler for Slow {
+    impl ServerHandler for SlowDecisionNote {
         fn get_info(&self) -> ServerConfig {
             ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
         }
@@ -112,18 +112,18 @@ mod tests {
             _: CallToolRequestParams,
             context: RequestContext<RoleServer>,
         ) -> Result<CallToolResponse, ErrorData> {
-            let (staged, mut ongoing) = Staged::call();
+            let (staged, mut ongoing) = StagedCall::call();
             tokio::spawn(async move {
-                staged.asking.send_replace(Some(Asking::Waits("req_1".into())));
+                staged.asking.send_replace(Some(ApprovalWait::Waits("req_1".into())));
                 tokio::time::sleep(LONG).await;
-                staged.asking.send_replace(Some(Asking::Resolved("req_1".into())));
+                staged.asking.send_replace(Some(ApprovalWait::Resolved("req_1".into())));
                 // What was said is heard before the end of it.
                 tokio::time::sleep(Duration::from_millis(1)).await;
-                let outcome = Outcome { text: "Written.".into(), ..Outcome::default() };
-                staged.over.send_replace(Some(Called { outcome, read: None }));
+                let outcome = ToolOutcome { text: "Written.".into(), ..ToolOutcome::default() };
+                staged.over.send_replace(Some(CallResult { outcome, read: None }));
             });
-            let mut progress = Progress::of(&context);
-            let Waited::Over(done) = wait(&mut ongoing, &mut progress).await else {
+            let mut progress = CallProgress::of(&context);
+            let WaitEnd::Over(done) = wait(&mut ongoing, &mut progress).await else {
                 return Err(ErrorData::internal_error("the server stops", None));
             };
             Ok(CallToolResult::success(vec![ContentBlock::text(done.text())]).into())
@@ -131,7 +131,7 @@ mod tests {
     }
 
     type Service = StreamableHttpService<
-        Slow,
+        SlowDecisionNote,
         rmcp::transport::streamable_http_server::session::local::LocalSessionManager,
     >;
 
@@ -186,7 +186,7 @@ mod tests {
         let (manager, config) = transport(&CancellationToken::new());
         // Its comments go by the real clock, which stands still beside this one.
         let config = config.with_sse_keep_alive(None);
-        StreamableHttpService::new(|| Ok(Slow), Arc::new(manager), config)
+        StreamableHttpService::new(|| Ok(SlowDecisionNote), Arc::new(manager), config)
     }
 
     fn call(meta: &Value) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::agent::{AskError, Called};
+use crate::agent::{AskError, CallResult};
 use crate::room::RoomError;
 
 /// What stands before everything that was not done because somebody, or a rule, said no.
@@ -14,7 +14,7 @@ pub(super) const SAY_WHICH_VERSION: &str = "Say which version of the document yo
 const REJECTED: &str = "User rejected: ";
 
 /// The words for the caller, and whether they are an error.
-pub(super) fn told(noun: &str, called: &Called) -> (String, bool) {
+pub(super) fn told(noun: &str, called: &CallResult) -> (String, bool) {
     let outcome = &called.outcome;
     let text = called.text();
     if !outcome.is_error {
@@ -67,12 +67,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::Outcome;
+    use crate::tools::ToolOutcome;
 
-    fn called(text: &str, is_error: bool, about: &Value) -> Called {
+    fn called(text: &str, is_error: bool, about: &Value) -> CallResult {
         let about = about.as_object().cloned().unwrap();
-        let outcome = Outcome { text: text.into(), is_error, about, ..Outcome::default() };
-        Called { outcome, read: None }
+        let outcome = ToolOutcome { text: text.into(), is_error, about, ..ToolOutcome::default() };
+        CallResult { outcome, read: None }
     }
 
     #[test]

@@ -10,20 +10,20 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Map, Number, Value, json};
 use sha2::Sha256;
 
-use crate::wire::messages::{ContentBlock, Message, Role};
+use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole};
 
 /// The key of a conversation. Nobody can make one without the server's secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key([u8; 32]);
+pub struct ConversationHash([u8; 32]);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ConversationHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({:02x}{:02x}…)", self.0[0], self.0[1])
     }
 }
 
 /// All of it, as lower-case hex.
-impl fmt::Display for Key {
+impl fmt::Display for ConversationHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -31,17 +31,17 @@ impl fmt::Display for Key {
 
 /// A conversation as far as it was said.
 #[derive(Clone, Debug)]
-pub struct Conversation {
+pub struct CanonicalConversation {
     /// Takes each block as it is said: a key at any place costs the same, however much was said before.
     mac: Hmac<Sha256>,
     /// Who is speaking: what follows may be by the same side.
-    speaker: Option<Role>,
+    speaker: Option<MessageRole>,
 }
 
 /// What of a block is an accident of the client. Inside a call's input everything counts.
 const ACCIDENTS: [&str; 4] = ["cache_control", "citations", "caller", "toolset_name"];
 
-impl Conversation {
+impl CanonicalConversation {
     /// Nothing is said yet. `scope` is everything else that must be the same: who, which model, which document; the
     /// parts cannot run into each other.
     pub fn begin(secret: &[u8], scope: &[&str]) -> Option<Self> {
@@ -51,8 +51,8 @@ impl Conversation {
     }
 
     /// Adds what was said. Messages of the same side in a row are one turn; `system` is no side.
-    pub fn say(&mut self, message: &Message) {
-        if message.role == Role::System {
+    pub fn say(&mut self, message: &ChatMessage) {
+        if message.role == MessageRole::System {
             return;
         }
         for block in message.content.iter().filter_map(canonical) {
@@ -69,8 +69,8 @@ impl Conversation {
     }
 
     /// The key of the conversation up to here.
-    pub fn key(&self) -> Key {
-        Key(self.mac.clone().finalize().into_bytes().into())
+    pub fn key(&self) -> ConversationHash {
+        ConversationHash(self.mac.clone().finalize().into_bytes().into())
     }
 }
 
@@ -157,8 +157,9 @@ mod tests {
 
     use super::*;
 
-    fn key_of(scope: &[&str], messages: &Value) -> Key {
-        let mut conversation = Conversation::begin(b"secret", scope).expect("any secret will do");
+    fn key_of(scope: &[&str], messages: &Value) -> ConversationHash {
+        let mut conversation =
+            CanonicalConversation::begin(b"secret", scope).expect("any secret will do");
         for message in messages.as_array().expect("messages") {
             let message = serde_json::from_value(message.clone()).expect("a message");
             conversation.say(&message);
@@ -166,7 +167,7 @@ mod tests {
         conversation.key()
     }
 
-    fn key(messages: &Value) -> Key {
+    fn key(messages: &Value) -> ConversationHash {
         key_of(&["ana"], messages)
     }
 
@@ -259,14 +260,16 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), scopes.len());
-        let other = Conversation::begin(b"other", &["ana"]).expect("any secret will do").key();
+        let other =
+            CanonicalConversation::begin(b"other", &["ana"]).expect("any secret will do").key();
         assert_ne!(other, key(&json!([])));
     }
 
     #[test]
     fn a_key_is_that_of_the_beginning_too() {
-        let messages: Vec<Message> = serde_json::from_value(talk()).expect("messages");
-        let mut conversation = Conversation::begin(b"secret", &["ana"]).expect("any secret");
+        let messages: Vec<ChatMessage> = serde_json::from_value(talk()).expect("messages");
+        let mut conversation =
+            CanonicalConversation::begin(b"secret", &["ana"]).expect("any secret");
         let mut keys = Vec::new();
         for message in &messages {
             conversation.say(message);
@@ -280,11 +283,14 @@ mod tests {
 
     #[test]
     fn a_key_costs_the_same_however_much_was_said_before() {
-        let mut conversation = Conversation::begin(b"secret", &["ana"]).expect("any secret");
+        let mut conversation =
+            CanonicalConversation::begin(b"secret", &["ana"]).expect("any secret");
         let began = Instant::now();
         // One turn that never ends: clients put `system` between messages of the model.
-        let said = Message::assistant(vec![ContentBlock::text("So."), ContentBlock::text("Well.")]);
-        let system = Message { role: Role::System, content: vec![ContentBlock::text("On.")] };
+        let said =
+            ChatMessage::assistant(vec![ContentBlock::text("So."), ContentBlock::text("Well.")]);
+        let system =
+            ChatMessage { role: MessageRole::System, content: vec![ContentBlock::text("On.")] };
         let mut keys = HashSet::new();
         for _ in 0..50_000 {
             conversation.say(&said);

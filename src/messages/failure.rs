@@ -7,7 +7,7 @@ use crate::wire::messages::{ApiError, ErrorBody};
 
 /// Why a request was not answered, as the API says it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct ApiFailure {
     /// The HTTP status.
     pub status: u16,
     /// Type, words and details.
@@ -31,7 +31,7 @@ const KINDS: [(u16, &str); 11] = [
     (529, "overloaded_error"),
 ];
 
-impl Failure {
+impl ApiFailure {
     /// An error of the API's type for this status; of a status it does not have, the type of the next hundred below.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         let known = KINDS.iter().find(|(known, _)| *known == status);
@@ -108,11 +108,11 @@ mod tests {
 
     use super::*;
 
-    fn provider(status: Option<u16>, kind: &str, retry_after: Option<Duration>) -> Failure {
+    fn provider(status: Option<u16>, kind: &str, retry_after: Option<Duration>) -> ApiFailure {
         let (kind, message) = (kind.to_owned(), "Words.".to_owned());
         let details = Some(Box::new(json!({"error_code": "a_code"})));
         let retryable = true;
-        Failure::of_model(&ModelError::Api {
+        ApiFailure::of_model(&ModelError::Api {
             status,
             kind,
             message,
@@ -125,17 +125,17 @@ mod tests {
     #[test]
     fn each_status_has_its_type() {
         for (status, kind) in KINDS {
-            let body = Failure::new(status, "Words.").body("req_1");
+            let body = ApiFailure::new(status, "Words.").body("req_1");
             let error = json!({"type": kind, "message": "Words."});
             assert_eq!(body, json!({"type": "error", "error": error, "request_id": "req_1"}));
         }
-        assert_eq!(Failure::new(405, "").error.kind, "invalid_request_error");
-        assert_eq!(Failure::new(503, "").error.kind, "api_error");
+        assert_eq!(ApiFailure::new(405, "").error.kind, "invalid_request_error");
+        assert_eq!(ApiFailure::new(503, "").error.kind, "api_error");
     }
 
     #[test]
     fn a_thread_is_refused_in_the_words_that_sdks_look_for() {
-        let body = Failure::thread().body("req_1");
+        let body = ApiFailure::thread().body("req_1");
         let details =
             json!({"error_code": "thread_unsupported_request", "unsupported": ["thread"]});
         assert_eq!(body["error"]["details"], details);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((refused.status, refused.error.details), (500, None));
         assert_eq!(provider(Some(422), "invalid", None).status, 400);
         assert_eq!(provider(Some(503), "unavailable", None).error.kind, "api_error");
-        let lost = Failure::of_model(&ModelError::CutOff);
+        let lost = ApiFailure::of_model(&ModelError::CutOff);
         assert_eq!((lost.status, lost.error.kind.as_str()), (500, "api_error"));
     }
 }

@@ -9,33 +9,33 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{SessionId, UserId, Version};
-use crate::wire::messages::{ContentBlock, Message};
+use crate::wire::messages::{ChatMessage, ContentBlock};
 
-use super::canonical::Key;
+use super::canonical::ConversationHash;
 
 /// A conversation up to one answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct KnownConversation {
     /// The session it belongs to.
     pub session: SessionId,
     /// What really happened in that answer, where the client was shown less.
-    pub hidden: Option<Arc<Hidden>>,
+    pub hidden: Option<Arc<HiddenAnswer>>,
     /// The version of the document that the model has read.
     pub read: Option<Version>,
 }
 
 /// An answer as the model gave it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hidden {
+pub struct HiddenAnswer {
     /// The messages that stand for the one the client was shown; the last is the model's.
-    pub said: Vec<Message>,
+    pub said: Vec<ChatMessage>,
     /// The results of the calls in that last message that were run here, in order; the client brings the others.
     pub held: Vec<ContentBlock>,
 }
 
 /// How much is remembered.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct MemoryBounds {
     /// Answers of one person.
     pub entries: usize,
     /// Bytes of hidden messages of one person.
@@ -46,7 +46,7 @@ pub struct Bounds {
     pub idle_ms: u64,
 }
 
-impl Default for Bounds {
+impl Default for MemoryBounds {
     fn default() -> Self {
         let (entries, idle_ms) = (10_000, 24 * 60 * 60 * 1_000);
         Self { entries, person_bytes: 16 * 1024 * 1024, bytes: 64 * 1024 * 1024, idle_ms }
@@ -55,38 +55,43 @@ impl Default for Bounds {
 
 /// The memory. Each person has a shelf of their own, so that nobody crowds out the others.
 #[derive(Debug, Default)]
-pub struct Memory {
-    bounds: Bounds,
-    shelves: HashMap<UserId, Shelf>,
+pub struct ConversationCache {
+    bounds: MemoryBounds,
+    shelves: HashMap<UserId, PersonCache>,
     bytes: usize,
     clock: u64,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
-    slots: HashMap<Key, Slot>,
+struct PersonCache {
+    slots: HashMap<ConversationHash, CacheSlot>,
     /// By last use, oldest first.
-    order: BTreeMap<u64, Key>,
+    order: BTreeMap<u64, ConversationHash>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Slot {
-    known: Known,
+struct CacheSlot {
+    known: KnownConversation,
     bytes: usize,
     /// Place in the order.
     used: u64,
     used_ms: u64,
 }
 
-impl Memory {
+impl ConversationCache {
     /// An empty one.
-    pub fn new(bounds: Bounds) -> Self {
+    pub fn new(bounds: MemoryBounds) -> Self {
         Self { bounds, ..Self::default() }
     }
 
     /// What is known under `key`; it counts as used.
-    pub fn recall(&mut self, user: &UserId, key: &Key, now_ms: u64) -> Option<Known> {
+    pub fn recall(
+        &mut self,
+        user: &UserId,
+        key: &ConversationHash,
+        now_ms: u64,
+    ) -> Option<KnownConversation> {
         self.forget_idle(user, now_ms);
         self.clock += 1;
         let owned = self.shelves.get_mut(user)?;
@@ -98,17 +103,23 @@ impl Memory {
     }
 
     /// Remembers an answer. What is too much is forgotten, the longest unused first.
-    pub fn keep(&mut self, user: &UserId, key: Key, known: Known, now_ms: u64) {
+    pub fn keep(
+        &mut self,
+        user: &UserId,
+        key: ConversationHash,
+        known: KnownConversation,
+        now_ms: u64,
+    ) {
         self.forget_idle(user, now_ms);
         self.clock += 1;
-        let bytes = known.hidden.as_deref().map_or(0, Hidden::bytes);
+        let bytes = known.hidden.as_deref().map_or(0, HiddenAnswer::bytes);
         if bytes > self.bounds.person_bytes {
             return;
         }
         let owned = self.shelves.entry(user.clone()).or_default();
         self.bytes -= owned.remove(&key);
         owned.order.insert(self.clock, key);
-        owned.slots.insert(key, Slot { known, bytes, used: self.clock, used_ms: now_ms });
+        owned.slots.insert(key, CacheSlot { known, bytes, used: self.clock, used_ms: now_ms });
         owned.bytes += bytes;
         self.bytes += bytes;
         while owned.slots.len() > self.bounds.entries || owned.bytes > self.bounds.person_bytes {
@@ -150,13 +161,13 @@ impl Memory {
     }
 }
 
-impl Shelf {
-    fn oldest(&self) -> Option<&Slot> {
+impl PersonCache {
+    fn oldest(&self) -> Option<&CacheSlot> {
         self.slots.get(self.order.first_key_value()?.1)
     }
 
     /// The bytes that are free by it.
-    fn remove(&mut self, key: &Key) -> usize {
+    fn remove(&mut self, key: &ConversationHash) -> usize {
         let Some(slot) = self.slots.remove(key) else { return 0 };
         self.order.remove(&slot.used);
         self.bytes -= slot.bytes;
@@ -169,7 +180,7 @@ impl Shelf {
     }
 }
 
-impl Hidden {
+impl HiddenAnswer {
     /// Bytes of text in it, near enough.
     fn bytes(&self) -> usize {
         let said = self.said.iter().flat_map(|message| &message.content);
@@ -194,25 +205,35 @@ fn block_bytes(block: &ContentBlock) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::canonical::Conversation;
+    use super::super::canonical::CanonicalConversation;
     use super::*;
 
-    fn key(name: &str) -> Key {
-        Conversation::begin(b"secret", &[name]).expect("any secret").key()
+    fn key(name: &str) -> ConversationHash {
+        CanonicalConversation::begin(b"secret", &[name]).expect("any secret").key()
     }
 
-    fn known(session: &str, hidden_bytes: usize) -> Known {
+    fn known(session: &str, hidden_bytes: usize) -> KnownConversation {
         let text = "x".repeat(hidden_bytes.saturating_sub(64));
-        let said = vec![Message::assistant(vec![ContentBlock::text(text)])];
-        let hidden = (hidden_bytes > 0).then(|| Arc::new(Hidden { said, held: Vec::new() }));
-        Known { session: session.into(), hidden, read: None }
+        let said = vec![ChatMessage::assistant(vec![ContentBlock::text(text)])];
+        let hidden = (hidden_bytes > 0).then(|| Arc::new(HiddenAnswer { said, held: Vec::new() }));
+        KnownConversation { session: session.into(), hidden, read: None }
     }
 
-    fn small() -> Memory {
-        Memory::new(Bounds { entries: 3, person_bytes: 1_000, bytes: 1_500, idle_ms: 100 })
+    fn small() -> ConversationCache {
+        ConversationCache::new(MemoryBounds {
+            entries: 3,
+            person_bytes: 1_000,
+            bytes: 1_500,
+            idle_ms: 100,
+        })
     }
 
-    fn session(memory: &mut Memory, user: &str, name: &str, now_ms: u64) -> Option<String> {
+    fn session(
+        memory: &mut ConversationCache,
+        user: &str,
+        name: &str,
+        now_ms: u64,
+    ) -> Option<String> {
         memory.recall(&user.into(), &key(name), now_ms).map(|known| known.session.to_string())
     }
 

@@ -9,44 +9,46 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::AssistantMessage;
-use crate::wire::messages::{ContentBlock, Message, Role, StopReason, ToolChoice, Usage};
+use crate::wire::messages::{
+    ChatMessage, ContentBlock, MessageRole, StopReason, TokenUsage, ToolChoice,
+};
 
-use super::memory::Hidden;
+use super::memory::HiddenAnswer;
 
 /// Answers of the model for one request; after these the client is asked to go on (`pause_turn`).
 const MOST_ROUNDS: usize = 50;
 
 /// One answer in the making.
 #[derive(Debug)]
-pub struct Turn {
+pub struct ServerToolLoop {
     /// Names of the tools that run here.
     internal: HashSet<String>,
     choice: Option<ToolChoice>,
     /// What was said since the client's last message.
-    said: Vec<Message>,
+    said: Vec<ChatMessage>,
     /// The calls that wait for their results.
     waiting: Vec<ContentBlock>,
     /// The calls that go to the client, once ours have run.
     external: Vec<ContentBlock>,
     rounds: usize,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
 /// How far an answer was when tools that run here were about to: all it takes to go on from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Paused {
+pub struct PausedLoop {
     /// What was said since the client's last message; the last of it has the calls.
-    said: Vec<Message>,
+    said: Vec<ChatMessage>,
     /// Those calls of it that run here, as the model named them.
     internal: Vec<String>,
     rounds: usize,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
-impl Paused {
+impl PausedLoop {
     /// What the model said until then, answer by answer.
     pub fn answers(&self) -> impl Iterator<Item = &[ContentBlock]> {
-        let answers = self.said.iter().filter(|message| message.role == Role::Assistant);
+        let answers = self.said.iter().filter(|message| message.role == MessageRole::Assistant);
         answers.map(|message| message.content.as_slice())
     }
 
@@ -58,18 +60,18 @@ impl Paused {
 
 /// What is to be done now.
 #[derive(Debug, PartialEq)]
-pub enum Next {
+pub enum LoopStep {
     /// Ask the model, with all that was said so far.
     Ask,
-    /// Run these calls, and tell what came of each ([`Turn::ran`]).
+    /// Run these calls, and tell what came of each ([`ServerToolLoop::ran`]).
     Run(Vec<ContentBlock>),
     /// The answer is complete.
-    End(Box<End>),
+    End(Box<LoopEnd>),
 }
 
 /// A complete answer.
 #[derive(Debug, PartialEq)]
-pub struct End {
+pub struct LoopEnd {
     /// The model's last answer, as the client is shown it: the calls are the client's. Empty if it was told already.
     pub shown: Vec<ContentBlock>,
     /// Why it ends.
@@ -79,12 +81,12 @@ pub struct End {
     /// For a refusal.
     pub stop_details: Option<serde_json::Value>,
     /// Tokens of all of the model's answers together.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// What the client is not shown, if that is anything.
-    pub hidden: Option<Arc<Hidden>>,
+    pub hidden: Option<Arc<HiddenAnswer>>,
 }
 
-impl Turn {
+impl ServerToolLoop {
     /// Nothing is said yet. `internal` are the tools that run here; every other one is the client's.
     pub fn new(internal: HashSet<String>, choice: Option<ToolChoice>) -> Self {
         Self {
@@ -94,19 +96,19 @@ impl Turn {
             waiting: Vec::new(),
             external: Vec::new(),
             rounds: 0,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
         }
     }
 
     /// How far the answer is, while our tools run.
-    pub fn paused(&self) -> Paused {
+    pub fn paused(&self) -> PausedLoop {
         let Self { said, waiting, rounds, usage, .. } = self;
-        Paused { said: said.clone(), internal: names(waiting), rounds: *rounds, usage: *usage }
+        PausedLoop { said: said.clone(), internal: names(waiting), rounds: *rounds, usage: *usage }
     }
 
     /// Goes on where another process was, if the same tools run here now: the calls to be run.
-    pub fn resume(&mut self, paused: Paused) -> Option<Vec<ContentBlock>> {
-        let Paused { said, internal, rounds, usage } = paused;
+    pub fn resume(&mut self, paused: PausedLoop) -> Option<Vec<ContentBlock>> {
+        let PausedLoop { said, internal, rounds, usage } = paused;
         let calls = said.last()?.content.iter().filter(|block| is_call(block)).cloned();
         let (waiting, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
         if waiting.is_empty() || names(&waiting) != internal {
@@ -134,7 +136,7 @@ impl Turn {
     }
 
     /// What was said since the client's last message, to be sent after that.
-    pub fn said(&self) -> &[Message] {
+    pub fn said(&self) -> &[ChatMessage] {
         &self.said
     }
 
@@ -152,7 +154,7 @@ impl Turn {
     }
 
     /// The model has answered.
-    pub fn answered(&mut self, answer: AssistantMessage) -> Next {
+    pub fn answered(&mut self, answer: AssistantMessage) -> LoopStep {
         let AssistantMessage { content, stop_reason, stop_sequence, stop_details, usage, .. } =
             answer;
         add(&mut self.usage, usage);
@@ -165,17 +167,17 @@ impl Turn {
             (StopReason::ToolUse, true) => StopReason::EndTurn,
             _ => stop_reason,
         };
-        self.said.push(Message::assistant(content));
+        self.said.push(ChatMessage::assistant(content));
         self.external = external;
         self.waiting = internal;
         if self.waiting.is_empty() {
             return self.end(stop_reason, stop_sequence, stop_details);
         }
-        Next::Run(self.waiting.clone())
+        LoopStep::Run(self.waiting.clone())
     }
 
     /// The calls were run; `results` has one for each, in order.
-    pub fn ran(&mut self, results: Vec<ContentBlock>) -> Next {
+    pub fn ran(&mut self, results: Vec<ContentBlock>) -> LoopStep {
         self.waiting.clear();
         if !self.external.is_empty() {
             return self.end_holding(StopReason::ToolUse, results);
@@ -183,8 +185,8 @@ impl Turn {
         if self.rounds >= MOST_ROUNDS {
             return self.end_holding(StopReason::PauseTurn, results);
         }
-        self.said.push(Message::results(results));
-        Next::Ask
+        self.said.push(ChatMessage::results(results));
+        LoopStep::Ask
     }
 
     fn end(
@@ -192,28 +194,42 @@ impl Turn {
         stop_reason: StopReason,
         stop_sequence: Option<String>,
         stop_details: Option<serde_json::Value>,
-    ) -> Next {
+    ) -> LoopStep {
         let (shown, usage) = (self.shown(), self.usage);
         let hidden = self.hide(Vec::new());
-        Next::End(Box::new(End { shown, stop_reason, stop_sequence, stop_details, usage, hidden }))
+        LoopStep::End(Box::new(LoopEnd {
+            shown,
+            stop_reason,
+            stop_sequence,
+            stop_details,
+            usage,
+            hidden,
+        }))
     }
 
-    fn end_holding(&mut self, stop_reason: StopReason, held: Vec<ContentBlock>) -> Next {
+    fn end_holding(&mut self, stop_reason: StopReason, held: Vec<ContentBlock>) -> LoopStep {
         // Without a call of the client's it was told before ours ran.
         let shown = if self.calls_others() { self.shown() } else { Vec::new() };
         let (hidden, usage) = (self.hide(held), self.usage);
         let (stop_sequence, stop_details) = (None, None);
-        Next::End(Box::new(End { shown, stop_reason, stop_sequence, stop_details, usage, hidden }))
+        LoopStep::End(Box::new(LoopEnd {
+            shown,
+            stop_reason,
+            stop_sequence,
+            stop_details,
+            usage,
+            hidden,
+        }))
     }
 
     /// What really happened, if the client sees less of it or may bring back less.
-    fn hide(&mut self, held: Vec<ContentBlock>) -> Option<Arc<Hidden>> {
+    fn hide(&mut self, held: Vec<ContentBlock>) -> Option<Arc<HiddenAnswer>> {
         let said = std::mem::take(&mut self.said);
         let reasons = said.iter().flat_map(|message| &message.content).any(|block| {
             matches!(block, ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. })
         });
         let plain = said.len() == 1 && held.is_empty() && !reasons;
-        (!plain).then(|| Arc::new(Hidden { said, held }))
+        (!plain).then(|| Arc::new(HiddenAnswer { said, held }))
     }
 
     /// The answer as the client's `tool_choice` allows it, also where the model does not know the field.
@@ -260,9 +276,13 @@ fn is_call(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolUse { .. })
 }
 
-fn add(sum: &mut Usage, more: Usage) {
-    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
-        more;
+fn add(sum: &mut TokenUsage, more: TokenUsage) {
+    let TokenUsage {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = more;
     sum.input_tokens += input_tokens;
     sum.cache_creation_input_tokens += cache_creation_input_tokens;
     sum.cache_read_input_tokens += cache_read_input_tokens;
@@ -271,8 +291,11 @@ fn add(sum: &mut Usage, more: Usage) {
 
 /// The conversation as it really was: for each of the client's messages that `known` has something of, what that stands
 /// for, and held results before those that the client brings.
-pub fn unfold(messages: &[Message], known: impl Fn(usize) -> Option<Arc<Hidden>>) -> Vec<Message> {
-    let mut whole: Vec<Message> = Vec::with_capacity(messages.len());
+pub fn unfold(
+    messages: &[ChatMessage],
+    known: impl Fn(usize) -> Option<Arc<HiddenAnswer>>,
+) -> Vec<ChatMessage> {
+    let mut whole: Vec<ChatMessage> = Vec::with_capacity(messages.len());
     let mut held: Vec<ContentBlock> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         if let Some(hidden) = known(index) {
@@ -281,14 +304,14 @@ pub fn unfold(messages: &[Message], known: impl Fn(usize) -> Option<Arc<Hidden>>
             continue;
         }
         let mut message = message.clone();
-        if message.role == Role::User && !held.is_empty() {
+        if message.role == MessageRole::User && !held.is_empty() {
             let brought = std::mem::replace(&mut message.content, std::mem::take(&mut held));
             message.content.extend(brought);
         }
         whole.push(message);
     }
     if !held.is_empty() {
-        whole.push(Message::results(held));
+        whole.push(ChatMessage::results(held));
     }
     whole
 }
@@ -310,20 +333,20 @@ mod tests {
             stop_reason: if calls { StopReason::ToolUse } else { StopReason::EndTurn },
             stop_sequence: None,
             stop_details: None,
-            usage: Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() },
+            usage: TokenUsage { input_tokens: 5, output_tokens: 2, ..TokenUsage::default() },
             model: "actor".into(),
             calls_left_out: 0,
             notice: None,
         }
     }
 
-    fn turn(choice: Option<ToolChoice>) -> Turn {
-        Turn::new(HashSet::from(["ours".to_owned()]), choice)
+    fn turn(choice: Option<ToolChoice>) -> ServerToolLoop {
+        ServerToolLoop::new(HashSet::from(["ours".to_owned()]), choice)
     }
 
-    fn end(next: Next) -> End {
+    fn end(next: LoopStep) -> LoopEnd {
         match next {
-            Next::End(end) => *end,
+            LoopStep::End(end) => *end,
             other => panic!("not the end: {other:?}"),
         }
     }
@@ -355,10 +378,10 @@ mod tests {
     fn our_calls_run_and_the_model_goes_on() {
         let mut turn = turn(None);
         let first = vec![ContentBlock::text("Wait."), call("1", "ours")];
-        assert_eq!(turn.answered(answer(first.clone())), Next::Run(vec![call("1", "ours")]));
+        assert_eq!(turn.answered(answer(first.clone())), LoopStep::Run(vec![call("1", "ours")]));
         let result = ContentBlock::tool_result("1", "Done");
-        assert_eq!(turn.ran(vec![result.clone()]), Next::Ask);
-        let expected = [Message::assistant(first), Message::results(vec![result])];
+        assert_eq!(turn.ran(vec![result.clone()]), LoopStep::Ask);
+        let expected = [ChatMessage::assistant(first), ChatMessage::results(vec![result])];
         assert_eq!(turn.said(), expected);
         let ended = end(turn.answered(answer(vec![ContentBlock::text("Done.")])));
         assert_eq!((ended.usage.input_tokens, ended.usage.output_tokens), (10, 4));
@@ -370,7 +393,7 @@ mod tests {
     fn of_both_ours_run_first_and_their_results_wait_for_the_others() {
         let mut turn = turn(None);
         let all = vec![call("1", "theirs"), call("2", "ours")];
-        assert_eq!(turn.answered(answer(all.clone())), Next::Run(vec![call("2", "ours")]));
+        assert_eq!(turn.answered(answer(all.clone())), LoopStep::Run(vec![call("2", "ours")]));
         let ours = ContentBlock::tool_result("2", "Done");
         let ended = end(turn.ran(vec![ours.clone()]));
         assert_eq!((ids(&ended.shown), &ended.stop_reason), (vec!["1"], &StopReason::ToolUse));
@@ -379,13 +402,16 @@ mod tests {
         // The next request.
         let theirs = ContentBlock::tool_result("1", "Rain");
         let shown = [
-            Message::user("Both."),
-            Message::assistant(vec![call("1", "theirs")]),
-            Message::results(vec![theirs.clone(), ContentBlock::text("Well?")]),
+            ChatMessage::user("Both."),
+            ChatMessage::assistant(vec![call("1", "theirs")]),
+            ChatMessage::results(vec![theirs.clone(), ContentBlock::text("Well?")]),
         ];
         let whole = unfold(&shown, |index| (index == 1).then(|| Arc::clone(&hidden)));
         let results = vec![ours, theirs, ContentBlock::text("Well?")];
-        assert_eq!(whole, [shown[0].clone(), Message::assistant(all), Message::results(results)]);
+        assert_eq!(
+            whole,
+            [shown[0].clone(), ChatMessage::assistant(all), ChatMessage::results(results)]
+        );
         assert_eq!(unfold(&shown, |_| None), shown, "what is not known is as the client says");
     }
 
@@ -417,13 +443,13 @@ mod tests {
         let mut turn = turn(None);
         for _ in 1..MOST_ROUNDS {
             turn.answered(answer(vec![call("1", "ours")]));
-            assert_eq!(turn.ran(vec![ContentBlock::tool_result("1", "Again")]), Next::Ask);
+            assert_eq!(turn.ran(vec![ContentBlock::tool_result("1", "Again")]), LoopStep::Ask);
         }
         turn.answered(answer(vec![call("1", "ours")]));
         let ended = end(turn.ran(vec![ContentBlock::tool_result("1", "Again")]));
         assert_eq!((&ended.stop_reason, ended.shown.len()), (&StopReason::PauseTurn, 0));
         let hidden = ended.hidden.expect("the client saw less");
-        let shown = [Message::user("Go."), Message::assistant(vec![])];
+        let shown = [ChatMessage::user("Go."), ChatMessage::assistant(vec![])];
         let whole = unfold(&shown, |index| (index == 1).then(|| Arc::clone(&hidden)));
         let last = whole.last().map(|message| message.content.clone());
         assert_eq!(last, Some(hidden.held.clone()), "sent back as it is, it goes on");
@@ -436,13 +462,13 @@ mod tests {
         let after = |choice: ToolChoice| {
             let mut turn = turn(Some(choice));
             match turn.answered(answer(calls())) {
-                Next::Run(ours) => {
+                LoopStep::Run(ours) => {
                     (ids(&ours).join(" "), ids(&turn.external).join(" "), String::new())
                 }
-                Next::End(end) => {
+                LoopStep::End(end) => {
                     (String::new(), ids(&end.shown).join(" "), end.stop_reason.as_str().to_owned())
                 }
-                Next::Ask => panic!("nothing was run"),
+                LoopStep::Ask => panic!("nothing was run"),
             }
         };
         let told = |ours: &str, theirs: &str, stop: &str| {
@@ -484,15 +510,15 @@ mod tests {
         let calls = vec![call("2", "theirs"), call("3", "ours")];
         let next = first.answered(answer(calls));
         let kept = serde_json::to_string(&first.paused()).expect("plain values");
-        let paused: Paused = serde_json::from_str(&kept).expect("the same");
+        let paused: PausedLoop = serde_json::from_str(&kept).expect("the same");
         assert_eq!((paused.answers().count(), paused.rounds()), (2, 2));
         let mut second = turn(None);
         let ours = second.resume(paused.clone());
-        assert_eq!(Next::Run(ours.expect("the same tools")), next);
+        assert_eq!(LoopStep::Run(ours.expect("the same tools")), next);
         let results = || vec![ContentBlock::tool_result("3", "Done")];
         assert_eq!(second.ran(results()), first.ran(results()));
         // Tools that run somewhere else now make it another answer.
-        let mut other = Turn::new(HashSet::new(), None);
+        let mut other = ServerToolLoop::new(HashSet::new(), None);
         assert_eq!(other.resume(paused), None);
     }
 

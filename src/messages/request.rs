@@ -11,10 +11,10 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::llm::Caching;
-use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
+use crate::llm::CachePolicy;
+use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition};
 
-use super::failure::Failure;
+use super::failure::ApiFailure;
 
 /// Messages of one request.
 const MOST_MESSAGES: usize = 100_000;
@@ -29,7 +29,7 @@ const NEVER_INSIDE: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacte
 
 /// A request that makes sense.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct CheckedRequest {
     /// The model, as the client calls it.
     pub model: String,
     /// Upper bound of output tokens; 0: nothing is to be said.
@@ -37,13 +37,13 @@ pub struct Asked {
     /// The system text.
     pub system: String,
     /// The conversation; texts have the client's own cache breakpoints.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// Those of its breakpoints that are elsewhere.
-    pub caching: Caching,
+    pub caching: CachePolicy,
     /// The client's own tools.
     pub tools: Vec<ToolDefinition>,
     /// Those of them that only their type describes, which means something to models of Anthropic alone.
-    pub native: Vec<Native>,
+    pub native: Vec<NativeTool>,
     /// Whether one of them must, may or must not be called.
     pub choice: Option<ToolChoice>,
     /// Texts that end the answer.
@@ -56,7 +56,7 @@ pub struct Asked {
 
 /// A tool that the client runs, and that models of Anthropic were taught.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Native {
+pub struct NativeTool {
     /// Its name.
     pub name: String,
     /// As the client sent it, without its cache breakpoint.
@@ -65,23 +65,23 @@ pub struct Native {
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RequestPurpose {
     /// An answer.
     Answer,
     /// How many tokens it is.
     Count,
 }
 
-impl Asked {
+impl CheckedRequest {
     /// Reads a body.
-    pub fn read(body: &Value, purpose: Purpose) -> Result<Self, Failure> {
+    pub fn read(body: &Value, purpose: RequestPurpose) -> Result<Self, ApiFailure> {
         let Some(body) = body.as_object() else { return Err(wrong("the body", "is an object")) };
         if there(body, "thread").is_some() {
-            return Err(Failure::thread());
+            return Err(ApiFailure::thread());
         }
         let max_tokens = match (there(body, "max_tokens"), purpose) {
-            (None, Purpose::Answer) => return Err(wrong("max_tokens", "is required")),
-            (None, Purpose::Count) => 0,
+            (None, RequestPurpose::Answer) => return Err(wrong("max_tokens", "is required")),
+            (None, RequestPurpose::Count) => 0,
             (Some(count), _) => {
                 let count = count
                     .as_u64()
@@ -112,7 +112,7 @@ impl Asked {
 
     /// Refuses a choice where there is nothing of that name, or nothing at all: neither here, nor among `ours`, the tools that
     /// run on this server.
-    pub fn check_choice(&self, ours: &[String]) -> Result<(), Failure> {
+    pub fn check_choice(&self, ours: &[String]) -> Result<(), ApiFailure> {
         let none = self.tools.is_empty() && self.native.is_empty() && ours.is_empty();
         match &self.choice {
             Some(ToolChoice::Tool { name, .. }) if !self.has_tool(name) && !ours.contains(name) => {
@@ -132,7 +132,7 @@ impl Asked {
     }
 
     /// Refuses tools that the model was not taught.
-    pub fn check_taught(&self) -> Result<(), Failure> {
+    pub fn check_taught(&self) -> Result<(), ApiFailure> {
         match self.native.first() {
             Some(tool) => Err(unknown_tool("tools", &tool.definition["type"])),
             None => Ok(()),
@@ -141,9 +141,10 @@ impl Asked {
 
     /// What the person typed last, if the last message is that and no tool result.
     pub fn prompt(&self) -> Option<&str> {
-        let last = self.messages.iter().rev().find(|message| message.role != Role::System)?;
+        let last =
+            self.messages.iter().rev().find(|message| message.role != MessageRole::System)?;
         let result = |block: &ContentBlock| matches!(block, ContentBlock::ToolResult { .. });
-        if last.role != Role::User || last.content.iter().any(result) {
+        if last.role != MessageRole::User || last.content.iter().any(result) {
             return None;
         }
         last.content.iter().rev().find_map(ContentBlock::as_text)
@@ -151,13 +152,13 @@ impl Asked {
 
     /// Whether the last word is the model's: then it is to be continued, which only works for an answer that was paused.
     pub fn ends_with_answer(&self) -> bool {
-        let last = self.messages.iter().rev().find(|message| message.role != Role::System);
-        last.is_some_and(|message| message.role == Role::Assistant)
+        let last = self.messages.iter().rev().find(|message| message.role != MessageRole::System);
+        last.is_some_and(|message| message.role == MessageRole::Assistant)
     }
 }
 
-fn wrong(place: &str, what: &str) -> Failure {
-    Failure::invalid(format!("{place}: {what}"))
+fn wrong(place: &str, what: &str) -> ApiFailure {
+    ApiFailure::invalid(format!("{place}: {what}"))
 }
 
 /// A field that is there; null is not.
@@ -165,7 +166,7 @@ fn there<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
 
-fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, ApiFailure> {
     match there(fields, name) {
         None => Ok(None),
         Some(Value::String(text)) if !text.is_empty() => Ok(Some(text.clone())),
@@ -173,7 +174,7 @@ fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Failu
     }
 }
 
-fn system(body: &Map<String, Value>) -> Result<String, Failure> {
+fn system(body: &Map<String, Value>) -> Result<String, ApiFailure> {
     let Some(system) = there(body, "system") else { return Ok(String::new()) };
     let blocks = blocks(system, "system")?;
     let texts: Option<Vec<_>> = blocks.iter().map(ContentBlock::as_text).collect();
@@ -181,42 +182,42 @@ fn system(body: &Map<String, Value>) -> Result<String, Failure> {
     Ok(texts.join("\n\n"))
 }
 
-fn messages(body: &Map<String, Value>) -> Result<Vec<Message>, Failure> {
+fn messages(body: &Map<String, Value>) -> Result<Vec<ChatMessage>, ApiFailure> {
     let list = there(body, "messages").ok_or_else(|| wrong("messages", "is required"))?;
     let list = list.as_array().ok_or_else(|| wrong("messages", "is a list"))?;
     if list.len() > MOST_MESSAGES {
         return Err(wrong("messages", "has more than 100000 messages"));
     }
-    let mut messages: Vec<Message> = Vec::new();
+    let mut messages: Vec<ChatMessage> = Vec::new();
     for (index, message) in list.iter().enumerate() {
         let place = format!("messages.{index}");
-        let Message { role, content } = read_message(message, &place)?;
+        let ChatMessage { role, content } = read_message(message, &place)?;
         match messages.last_mut() {
             Some(before) if before.role == role => before.content.extend(content),
-            _ => messages.push(Message { role, content }),
+            _ => messages.push(ChatMessage { role, content }),
         }
     }
-    let mut said = messages.iter().filter(|message| message.role != Role::System);
+    let mut said = messages.iter().filter(|message| message.role != MessageRole::System);
     match said.next() {
         None => return Err(wrong("messages", "at least one message of the user is required")),
-        Some(first) if first.role == Role::Assistant => {
+        Some(first) if first.role == MessageRole::Assistant => {
             return Err(wrong("messages", "the first message is the user's"));
         }
         Some(_) => {}
     }
-    let newest = messages.iter().rev().find(|message| message.role != Role::System);
-    if newest.is_some_and(|it| it.role == Role::User && it.content.is_empty()) {
+    let newest = messages.iter().rev().find(|message| message.role != MessageRole::System);
+    if newest.is_some_and(|it| it.role == MessageRole::User && it.content.is_empty()) {
         return Err(wrong("messages", "the last message must not be empty"));
     }
     caching::take_off_the_last(&mut messages);
     Ok(messages)
 }
 
-fn read_message(message: &Value, place: &str) -> Result<Message, Failure> {
+fn read_message(message: &Value, place: &str) -> Result<ChatMessage, ApiFailure> {
     let role = match message["role"].as_str() {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("system") => Role::System,
+        Some("user") => MessageRole::User,
+        Some("assistant") => MessageRole::Assistant,
+        Some("system") => MessageRole::System,
         _ => return Err(wrong(&format!("{place}.role"), "is user, assistant or system")),
     };
     let place = format!("{place}.content");
@@ -227,9 +228,9 @@ fn read_message(message: &Value, place: &str) -> Result<Message, Failure> {
             ContentBlock::Text { .. } => true,
             ContentBlock::ToolUse { .. }
             | ContentBlock::Thinking { .. }
-            | ContentBlock::RedactedThinking { .. } => role == Role::Assistant,
-            ContentBlock::ToolResult { .. } => role == Role::User,
-            ContentBlock::Other(_) => role != Role::System,
+            | ContentBlock::RedactedThinking { .. } => role == MessageRole::Assistant,
+            ContentBlock::ToolResult { .. } => role == MessageRole::User,
+            ContentBlock::Other(_) => role != MessageRole::System,
         };
         if !fits {
             let what = "a block of this type does not belong into a message of this role";
@@ -238,10 +239,10 @@ fn read_message(message: &Value, place: &str) -> Result<Message, Failure> {
     }
     // Providers refuse empty texts, which some clients leave behind.
     content.retain(|block| block.as_text() != Some(""));
-    Ok(Message { role, content })
+    Ok(ChatMessage { role, content })
 }
 
-fn blocks(content: &Value, place: &str) -> Result<Vec<ContentBlock>, Failure> {
+fn blocks(content: &Value, place: &str) -> Result<Vec<ContentBlock>, ApiFailure> {
     match content {
         Value::String(text) => Ok(vec![ContentBlock::text(text)]),
         Value::Array(list) => {
@@ -264,7 +265,7 @@ fn without_nulls(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
+fn read_block(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
     let Some(kind) = value["type"].as_str() else {
         return Err(wrong(&format!("{place}.type"), "is required"));
     };
@@ -290,16 +291,16 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
 }
 
 /// A result. What is inside is looked at before it is read: results within results would be read again at each depth.
-fn read_result(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
+fn read_result(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
     #[derive(Deserialize)]
-    struct Bare {
+    struct BareTool {
         tool_use_id: String,
         #[serde(default)]
         is_error: bool,
     }
-    let bare =
-        Bare::deserialize(&*without_nulls(value)).map_err(|_| incomplete(place, "tool_result"))?;
-    let Bare { tool_use_id, is_error } = bare;
+    let bare = BareTool::deserialize(&*without_nulls(value))
+        .map_err(|_| incomplete(place, "tool_result"))?;
+    let BareTool { tool_use_id, is_error } = bare;
     let place = format!("{place}.content");
     let content = there_in(value, "content");
     let listed = content.and_then(Value::as_array).into_iter().flatten();
@@ -312,7 +313,7 @@ fn read_result(value: &Value, place: &str) -> Result<ContentBlock, Failure> {
     Ok(ContentBlock::ToolResult { tool_use_id, content, is_error })
 }
 
-fn incomplete(place: &str, kind: &str) -> Failure {
+fn incomplete(place: &str, kind: &str) -> ApiFailure {
     wrong(place, &format!("a `{kind}` block lacks a field, or has one of another type"))
 }
 
@@ -326,10 +327,11 @@ fn complaint(error: &serde_json::Error) -> String {
 
 /// Calls and their results belong together: right after a message with calls the user brings a result for each of them,
 /// before anything else, and none without a call. A message may have a million of them, so each is looked up, not looked for.
-fn check_results(messages: &[Message]) -> Result<(), Failure> {
+fn check_results(messages: &[ChatMessage]) -> Result<(), ApiFailure> {
     // In their order, and to be looked up.
     let (mut calls, mut open) = (Vec::new(), HashSet::new());
-    let said = messages.iter().enumerate().filter(|(_, message)| message.role != Role::System);
+    let said =
+        messages.iter().enumerate().filter(|(_, message)| message.role != MessageRole::System);
     for (index, message) in said {
         let place = format!("messages.{index}");
         let leading = message.content.iter().map_while(|block| match block {
@@ -342,7 +344,7 @@ fn check_results(messages: &[Message]) -> Result<(), Failure> {
         if all.count() != results.len() {
             return Err(wrong(&place, "`tool_result` blocks come first"));
         }
-        if message.role == Role::User {
+        if message.role == MessageRole::User {
             let brought: HashSet<&str> = results.iter().copied().collect();
             if let Some(call) = calls.iter().find(|call| !brought.contains(**call)) {
                 let what =
@@ -373,7 +375,7 @@ fn check_results(messages: &[Message]) -> Result<(), Failure> {
     }
 }
 
-fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<Native>), Failure> {
+fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<NativeTool>), ApiFailure> {
     let (mut tools, mut native) = (Vec::new(), Vec::new());
     let Some(list) = there(body, "tools") else { return Ok((tools, native)) };
     let list = list.as_array().ok_or_else(|| wrong("tools", "is a list"))?;
@@ -412,7 +414,7 @@ fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<Native>)
     Ok((tools, native))
 }
 
-fn native_tool(value: &Value, kind: &Value, place: &str) -> Result<Native, Failure> {
+fn native_tool(value: &Value, kind: &Value, place: &str) -> Result<NativeTool, ApiFailure> {
     let known = |kind: &str| NATIVE.iter().any(|family| kind.starts_with(family));
     if !kind.as_str().is_some_and(known) {
         return Err(unknown_tool(place, kind));
@@ -422,29 +424,29 @@ fn native_tool(value: &Value, kind: &Value, place: &str) -> Result<Native, Failu
     if let Some(fields) = definition.as_object_mut() {
         fields.remove("cache_control");
     }
-    Ok(Native { name, definition })
+    Ok(NativeTool { name, definition })
 }
 
-fn unknown_tool(place: &str, kind: &Value) -> Failure {
+fn unknown_tool(place: &str, kind: &Value) -> ApiFailure {
     let what = format!("tools of type {kind} are not known here; describe it as a custom tool");
     wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
-/// Whether there is what is chosen, is only known with the tools that run here ([`Asked::check_choice`]).
-fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, Failure> {
+/// Whether there is what is chosen, is only known with the tools that run here ([`CheckedRequest::check_choice`]).
+fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, ApiFailure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };
     let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
     let choice = ToolChoice::deserialize(&*without_nulls(value));
     choice.map(Some).map_err(|_| wrong("tool_choice", what))
 }
 
-fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, Failure> {
+fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, ApiFailure> {
     let Some(value) = there(body, "stop_sequences") else { return Ok(Vec::new()) };
     Vec::deserialize(value).map_err(|_| wrong("stop_sequences", "is a list of strings"))
 }
 
 /// What only a provider of this API understands, as far as it is not part of a beta that it would have to be told of.
-fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiFailure> {
     let mut more = Map::new();
     for name in ["thinking", "output_config"] {
         let Some(value) = there(body, name) else { continue };
@@ -475,12 +477,13 @@ mod tests {
         body
     }
 
-    pub(super) fn read(body: &Value) -> Asked {
-        Asked::read(body, Purpose::Answer).unwrap_or_else(|failure| panic!("{failure:?}"))
+    pub(super) fn read(body: &Value) -> CheckedRequest {
+        CheckedRequest::read(body, RequestPurpose::Answer)
+            .unwrap_or_else(|failure| panic!("{failure:?}"))
     }
 
     fn refused(body: &Value) -> String {
-        let asked = Asked::read(body, Purpose::Answer);
+        let asked = CheckedRequest::read(body, RequestPurpose::Answer);
         match asked.and_then(|asked| asked.check_choice(&[]).map(|()| asked)) {
             Err(failure) => {
                 assert_eq!(
@@ -623,11 +626,14 @@ mod tests {
 
     #[test]
     fn threads_are_refused_so_that_sdks_go_on_without() {
-        let failure = Asked::read(&request("thread", json!({"type": "create"})), Purpose::Answer);
-        assert_eq!(failure, Err(Failure::thread()));
+        let failure = CheckedRequest::read(
+            &request("thread", json!({"type": "create"})),
+            RequestPurpose::Answer,
+        );
+        assert_eq!(failure, Err(ApiFailure::thread()));
         // The next call of a thread has no history at all.
         let body = json!({"thread": {"type": "continue"}});
-        assert_eq!(Asked::read(&body, Purpose::Answer), Err(Failure::thread()));
+        assert_eq!(CheckedRequest::read(&body, RequestPurpose::Answer), Err(ApiFailure::thread()));
     }
 
     fn calls(ids: &[&str]) -> Value {
@@ -677,9 +683,9 @@ mod tests {
     }
 
     /// However long a conversation is, reading it takes as much time as it is long: what does not would take minutes here.
-    fn read_soon(body: &Value) -> Result<Asked, Failure> {
+    fn read_soon(body: &Value) -> Result<CheckedRequest, ApiFailure> {
         let began = Instant::now();
-        let asked = Asked::read(body, Purpose::Answer);
+        let asked = CheckedRequest::read(body, RequestPurpose::Answer);
         assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
         asked
     }
@@ -722,10 +728,10 @@ mod tests {
         let asked = read(&body);
         let user = ContentBlock::Other(json!({"type": "image", "source": {}}));
         assert_eq!(asked.prompt(), Some("One"));
-        let user = Message { role: Role::User, content: vec![cached("One"), user] };
+        let user = ChatMessage { role: MessageRole::User, content: vec![cached("One"), user] };
         assert_eq!(asked.messages[1..], [user]);
         let end = Some(CacheControl::five_minutes());
-        assert_eq!(asked.caching, Caching { system: None, end });
+        assert_eq!(asked.caching, CachePolicy { system: None, end });
     }
 
     fn cached(text: &str) -> ContentBlock {
@@ -771,7 +777,10 @@ mod tests {
 
     #[test]
     fn to_count_tokens_no_limit_is_needed() {
-        assert!(Asked::read(&request("max_tokens", Value::Null), Purpose::Count).is_ok());
+        assert!(
+            CheckedRequest::read(&request("max_tokens", Value::Null), RequestPurpose::Count)
+                .is_ok()
+        );
     }
 
     #[test]

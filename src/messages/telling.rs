@@ -8,17 +8,18 @@ use std::mem::discriminant;
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::Delta;
+use crate::llm::AnswerDelta;
 use crate::wire::messages::{
-    BlockDelta, ContentBlock, MessageDelta, ResponseMessage, Role, StreamEvent, Usage, UsageDelta,
+    BlockDelta, ContentBlock, MessageDelta, MessageRole, ResponseMessage, StreamEvent, TokenUsage,
+    UsageDelta,
 };
 
-use super::failure::Failure;
-use super::mixing::End;
+use super::failure::ApiFailure;
+use super::mixing::LoopEnd;
 
 /// One answer being told.
 #[derive(Debug)]
-pub struct Telling {
+pub struct SseEncoder {
     id: String,
     model: String,
     content: Vec<ContentBlock>,
@@ -30,7 +31,7 @@ pub struct Telling {
     before: usize,
 }
 
-impl Telling {
+impl SseEncoder {
     /// An answer under this name, by the model as the client called it.
     pub fn new(id: String, model: String) -> Self {
         Self { id, model, content: Vec::new(), open: false, waits: false, before: 0 }
@@ -41,13 +42,13 @@ impl Telling {
         let message = ResponseMessage {
             id: self.id.clone(),
             kind: "message".into(),
-            role: Role::Assistant,
+            role: MessageRole::Assistant,
             model: self.model.clone(),
             content: Vec::new(),
             stop_reason: None,
             stop_sequence: None,
             // Not known before the model is done; the last counts replace them.
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
         };
         vec![StreamEvent::MessageStart { message }, StreamEvent::Ping]
     }
@@ -58,21 +59,24 @@ impl Telling {
     }
 
     /// The model says something.
-    pub fn hear(&mut self, delta: Delta) -> Vec<StreamEvent> {
+    pub fn hear(&mut self, delta: AnswerDelta) -> Vec<StreamEvent> {
         match delta {
-            Delta::ToolUse { .. } => {
+            AnswerDelta::ToolUse { .. } => {
                 self.waits = true;
                 self.close()
             }
             _ if self.waits => Vec::new(),
-            Delta::Text(text) => self.text(text),
-            Delta::NextText(text) => {
+            AnswerDelta::Text(text) => self.text(text),
+            AnswerDelta::NextText(text) => {
                 let mut events = self.close();
                 events.extend(self.text(text));
                 events
             }
-            Delta::Block(block) => self.whole(block),
-            Delta::ToolInput { .. } | Delta::Reset | Delta::Lost(_) | Delta::Done(_) => Vec::new(),
+            AnswerDelta::Block(block) => self.whole(block),
+            AnswerDelta::ToolInput { .. }
+            | AnswerDelta::Reset
+            | AnswerDelta::Lost(_)
+            | AnswerDelta::Done(_) => Vec::new(),
         }
     }
 
@@ -90,13 +94,13 @@ impl Telling {
     }
 
     /// The model begins its answer anew. What a streaming client has read cannot be taken back.
-    pub fn begin_again(&mut self, streamed: bool) -> Result<(), Failure> {
+    pub fn begin_again(&mut self, streamed: bool) -> Result<(), ApiFailure> {
         if self.content.len() == self.before {
             self.waits = false;
             return Ok(());
         }
         if streamed {
-            return Err(Failure::new(529, "the model broke off; send the request again"));
+            return Err(ApiFailure::new(529, "the model broke off; send the request again"));
         }
         self.content.truncate(self.before);
         self.open = false;
@@ -131,7 +135,7 @@ impl Telling {
     }
 
     /// The last events.
-    pub fn end(&mut self, end: &End) -> Vec<StreamEvent> {
+    pub fn end(&mut self, end: &LoopEnd) -> Vec<StreamEvent> {
         let mut events = self.catch_up(&end.shown);
         let delta = MessageDelta {
             stop_reason: Some(end.stop_reason.clone()),
@@ -144,11 +148,11 @@ impl Telling {
     }
 
     /// The whole answer, for a client that did not ask for a stream.
-    pub fn message(&self, end: &End) -> Value {
+    pub fn message(&self, end: &LoopEnd) -> Value {
         let mut message = json!(ResponseMessage {
             id: self.id.clone(),
             kind: "message".into(),
-            role: Role::Assistant,
+            role: MessageRole::Assistant,
             model: self.model.clone(),
             content: self.content.clone(),
             stop_reason: Some(end.stop_reason.clone()),
@@ -243,9 +247,13 @@ fn untold<'a>(told: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentB
     })
 }
 
-fn counts(usage: Usage) -> UsageDelta {
-    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
-        usage;
+fn counts(usage: TokenUsage) -> UsageDelta {
+    let TokenUsage {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = usage;
     UsageDelta {
         input_tokens: Some(input_tokens),
         cache_creation_input_tokens: Some(cache_creation_input_tokens),
@@ -265,15 +273,15 @@ mod tests {
     use super::*;
     use crate::wire::messages::StopReason;
 
-    fn telling() -> Telling {
-        Telling::new("msg_1".into(), "actor".into())
+    fn telling() -> SseEncoder {
+        SseEncoder::new("msg_1".into(), "actor".into())
     }
 
-    fn end(shown: Vec<ContentBlock>) -> End {
+    fn end(shown: Vec<ContentBlock>) -> LoopEnd {
         let calls = shown.iter().any(is_call);
         let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
-        let usage = Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() };
-        End { shown, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
+        let usage = TokenUsage { input_tokens: 5, output_tokens: 2, ..TokenUsage::default() };
+        LoopEnd { shown, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
     }
 
     /// The types of events, deltas as `type/delta`.
@@ -294,9 +302,9 @@ mod tests {
         let mut telling = telling();
         let mut events = telling.start();
         let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
-        events.extend(telling.hear(Delta::Block(thinking.clone())));
+        events.extend(telling.hear(AnswerDelta::Block(thinking.clone())));
         for text in ["Let ", "", "me see."] {
-            events.extend(telling.hear(Delta::Text(text.into())));
+            events.extend(telling.hear(AnswerDelta::Text(text.into())));
         }
         let call = ContentBlock::tool_use("toolu_1", "weather", json!({"city": "Paris"}));
         let end = end(vec![thinking.clone(), ContentBlock::text("Let me see."), call.clone()]);
@@ -330,10 +338,10 @@ mod tests {
     #[test]
     fn what_the_model_says_after_a_call_of_ours_is_a_block_of_its_own() {
         let mut telling = telling();
-        telling.hear(Delta::Text("Wait.".into()));
+        telling.hear(AnswerDelta::Text("Wait.".into()));
         let said = [ContentBlock::text("Wait.")];
         assert_eq!(names(&telling.pause(&said)), ["content_block_stop 0"]);
-        let more = telling.hear(Delta::Text("Done.".into()));
+        let more = telling.hear(AnswerDelta::Text("Done.".into()));
         assert_eq!(names(&more), ["content_block_start 1", "content_block_delta/text_delta 1"]);
     }
 
@@ -341,17 +349,18 @@ mod tests {
     fn blocks_stay_the_models_own_and_in_its_order() {
         let text = ContentBlock::text;
         let call = |id: &str| ContentBlock::tool_use(id, "weather", json!({}));
-        let begins = |id: &str| Delta::ToolUse { index: 0, id: id.into(), name: "weather".into() };
+        let begins =
+            |id: &str| AnswerDelta::ToolUse { index: 0, id: id.into(), name: "weather".into() };
         let mut telling = telling();
-        telling.hear(Delta::Text("First.".into()));
-        let next = telling.hear(Delta::NextText("Sec".into()));
+        telling.hear(AnswerDelta::Text("First.".into()));
+        let next = telling.hear(AnswerDelta::NextText("Sec".into()));
         let expected =
             ["content_block_stop 0", "content_block_start 1", "content_block_delta/text_delta 1"];
         assert_eq!(names(&next), expected);
-        telling.hear(Delta::Text("ond.".into()));
+        telling.hear(AnswerDelta::Text("ond.".into()));
         assert_eq!(names(&telling.hear(begins("1"))), ["content_block_stop 1"]);
         // What is said after a call waits for it.
-        assert_eq!(telling.hear(Delta::Text("Third.".into())), []);
+        assert_eq!(telling.hear(AnswerDelta::Text("Third.".into())), []);
         assert_eq!(telling.hear(begins("2")), []);
         let all = vec![text("First."), text("Second."), call("1"), text("Third."), call("2")];
         telling.end(&end(all.clone()));
@@ -361,11 +370,11 @@ mod tests {
     #[test]
     fn what_stands_after_a_call_of_ours_is_told_before_that_runs() {
         let mut telling = telling();
-        telling.hear(Delta::Text("Wait.".into()));
-        telling.hear(Delta::ToolUse { index: 1, id: "1".into(), name: "ours".into() });
-        telling.hear(Delta::Text("A moment.".into()));
+        telling.hear(AnswerDelta::Text("Wait.".into()));
+        telling.hear(AnswerDelta::ToolUse { index: 1, id: "1".into(), name: "ours".into() });
+        telling.hear(AnswerDelta::Text("A moment.".into()));
         telling.pause(&["Wait.", "A moment."].map(ContentBlock::text));
-        telling.hear(Delta::Text("Done.".into()));
+        telling.hear(AnswerDelta::Text("Done.".into()));
         telling.end(&end(vec![ContentBlock::text("Done.")]));
         assert_eq!(telling.content(), ["Wait.", "A moment.", "Done."].map(ContentBlock::text));
     }
@@ -386,13 +395,13 @@ mod tests {
     fn what_was_streamed_is_not_taken_back() {
         let mut telling = telling();
         assert_eq!(telling.begin_again(true), Ok(()));
-        telling.hear(Delta::Text("Wait.".into()));
+        telling.hear(AnswerDelta::Text("Wait.".into()));
         telling.pause(&[ContentBlock::text("Wait.")]);
         assert_eq!(telling.begin_again(true), Ok(()), "that was an answer before");
-        telling.hear(Delta::Text("Do".into()));
+        telling.hear(AnswerDelta::Text("Do".into()));
         assert_eq!(telling.begin_again(true).map_err(|failure| failure.status), Err(529));
         assert_eq!(telling.begin_again(false), Ok(()));
-        telling.hear(Delta::Text("Done.".into()));
+        telling.hear(AnswerDelta::Text("Done.".into()));
         assert_eq!(telling.content(), [ContentBlock::text("Wait."), ContentBlock::text("Done.")]);
     }
 

@@ -8,7 +8,7 @@ use super::{all, end};
 
 /// What `/proc` says of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kin {
+pub(super) struct ProcInfo {
     /// Who started it, or who took it in after that one ended.
     parent: i32,
     /// When it began, in ticks since the machine did.
@@ -17,7 +17,7 @@ pub(super) struct Kin {
     has_ended: bool,
 }
 
-impl Kin {
+impl ProcInfo {
     pub(super) fn of(process: Pid) -> Option<Self> {
         let path = format!("/proc/{}/stat", process.as_raw_pid());
         Self::read(&std::fs::read_to_string(path).ok()?)
@@ -40,14 +40,14 @@ impl Kin {
 pub(super) fn end_all() {
     let mut family = HashSet::from([getpid().as_raw_pid()]);
     for process in all() {
-        let Some(kin) = Kin::of(process).filter(|kin| family.contains(&kin.parent)) else {
+        let Some(kin) = ProcInfo::of(process).filter(|kin| family.contains(&kin.parent)) else {
             continue;
         };
         family.insert(process.as_raw_pid());
         if !kin.has_ended {
             // It may belong to another by now, but to one of the family; what it does not is when it began.
-            let is_same = |now: Kin| now.began == kin.began && family.contains(&now.parent);
-            end(process, || Kin::of(process).is_some_and(is_same));
+            let is_same = |now: ProcInfo| now.began == kin.began && family.contains(&now.parent);
+            end(process, || ProcInfo::of(process).is_some_and(is_same));
         }
     }
 }
@@ -60,11 +60,15 @@ mod tests {
     fn a_name_with_brackets_and_spaces_hides_nothing() {
         let rest = " S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99887 1 2 3";
         for name in ["(sleep)", "(a) Z 1 (b)", "())", "( )"] {
-            let read = Kin::read(&format!("42 {name}{rest}"));
-            assert_eq!(read, Some(Kin { parent: 41, began: 99_887, has_ended: false }), "{name}");
+            let read = ProcInfo::read(&format!("42 {name}{rest}"));
+            assert_eq!(
+                read,
+                Some(ProcInfo { parent: 41, began: 99_887, has_ended: false }),
+                "{name}"
+            );
         }
-        assert_eq!(Kin::read("42 (sleep) S"), None);
-        let own = Kin::of(getpid());
+        assert_eq!(ProcInfo::read("42 (sleep) S"), None);
+        let own = ProcInfo::of(getpid());
         assert!(own.is_some_and(|own| own.began > 0 && !own.has_ended), "{own:?}");
     }
 }

@@ -22,7 +22,7 @@ const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 
 /// What tells the processes of one program from all others: a variable of their environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct EnvironmentTag {
     /// The variable.
     pub name: &'static str,
     /// What it says.
@@ -31,28 +31,28 @@ pub struct Mark {
 
 /// The processes of a program. They end when this is dropped, which takes a moment.
 #[derive(Debug)]
-pub struct Leftovers {
-    leader: Option<Leader>,
-    mark: Mark,
+pub struct ProcessTree {
+    leader: Option<GroupLeader>,
+    mark: EnvironmentTag,
 }
 
 /// Which process leads the group; its number alone may be another's by and by.
 #[derive(Debug)]
-struct Leader {
+struct GroupLeader {
     pid: Pid,
     began: Option<u64>,
 }
 
-impl Leftovers {
+impl ProcessTree {
     /// Those of a child that leads a group of its own, or is none of theirs.
-    pub fn new(child: Option<u32>, mark: Mark) -> Self {
+    pub fn new(child: Option<u32>, mark: EnvironmentTag) -> Self {
         let pid = child.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Self { leader: pid.map(|pid| Leader { pid, began: began(pid) }), mark }
+        Self { leader: pid.map(|pid| GroupLeader { pid, began: began(pid) }), mark }
     }
 
     /// Ends the group at once; who has left it ends with the rest of this.
     pub fn stop_group(&self) {
-        let Some(Leader { pid, began: then }) = self.leader else { return };
+        let Some(GroupLeader { pid, began: then }) = self.leader else { return };
         let now = began(pid);
         if now.is_none() || now == then {
             // An error means that there is none left.
@@ -61,7 +61,7 @@ impl Leftovers {
     }
 }
 
-impl Drop for Leftovers {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         self.stop_group();
         stop_marked(&self.mark);
@@ -69,7 +69,7 @@ impl Drop for Leftovers {
 }
 
 /// Ends every process that carries this mark, wherever it has moved to; not the caller itself.
-pub fn stop_marked(mark: &Mark) {
+pub fn stop_marked(mark: &EnvironmentTag) {
     let mark = format!("{}={}", mark.name, mark.value);
     let is_marked = |process| carries(process, &mark);
     for _ in 0..SWEEPS {
@@ -103,7 +103,7 @@ fn carries(process: Pid, mark: &str) -> bool {
 /// When a process began, in ticks since the machine did; `None`: it is gone, or nobody knows.
 #[cfg(target_os = "linux")]
 fn began(process: Pid) -> Option<u64> {
-    Some(family::Kin::of(process)?.began)
+    Some(family::ProcInfo::of(process)?.began)
 }
 
 /// Nobody knows.
@@ -145,21 +145,21 @@ mod tests {
 
     use super::*;
 
-    fn sleeper(mark: Option<&Mark>) -> Child {
+    fn sleeper(mark: Option<&EnvironmentTag>) -> Child {
         let mut command = Command::new("sleep");
         command.arg("1000").process_group(0).stdin(Stdio::null());
         command.envs(mark.map(|it| (it.name, it.value.as_str())));
         command.spawn().unwrap()
     }
 
-    fn mark(value: &str) -> Mark {
-        Mark { name: "COPYDESK_TEST", value: format!("{value}-{}", std::process::id()) }
+    fn mark(value: &str) -> EnvironmentTag {
+        EnvironmentTag { name: "COPYDESK_TEST", value: format!("{value}-{}", std::process::id()) }
     }
 
     #[test]
     fn only_what_carries_the_whole_mark_is_ended() {
         let (mine, longer) = (mark("mine"), mark("mine"));
-        let longer = Mark { value: format!("{}0", longer.value), ..longer };
+        let longer = EnvironmentTag { value: format!("{}0", longer.value), ..longer };
         let (mut meant, mut other) = (sleeper(Some(&mine)), sleeper(Some(&longer)));
         stop_marked(&mine);
         assert_eq!(meant.wait().unwrap().code(), None);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_number_that_another_process_has_by_now_is_left_alone() {
         let mut other = sleeper(None);
-        let mut leftovers = Leftovers::new(Some(other.id()), mark("reused"));
+        let mut leftovers = ProcessTree::new(Some(other.id()), mark("reused"));
         if let Some(leader) = &mut leftovers.leader {
             leader.began = leader.began.map(|began| began - 1);
         }
@@ -181,7 +181,7 @@ mod tests {
         let pid = Pid::from_raw(i32::try_from(other.id()).unwrap()).unwrap();
         end(pid, || false);
         assert!(other.try_wait().unwrap().is_none());
-        drop(Leftovers::new(Some(other.id()), mark("reused")));
+        drop(ProcessTree::new(Some(other.id()), mark("reused")));
         assert_eq!(other.wait().unwrap().code(), None);
     }
 }

@@ -25,14 +25,14 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// What is told to the server, at the end, as one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct SupervisorReport {
     /// The exit code of the command; `None`: a signal ended it.
     pub code: Option<i32>,
     /// Whether nothing of it is left.
     pub is_clean: bool,
 }
 
-impl Report {
+impl SupervisorReport {
     /// As one line.
     fn line(self) -> String {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
@@ -48,7 +48,7 @@ impl Report {
 }
 
 /// What happens to a supervisor.
-enum Event {
+enum SupervisorEvent {
     /// A child has ended, its own or one it was given.
     Ended(Pid, WaitStatus),
     /// There is no child any more.
@@ -79,7 +79,7 @@ pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     thread::spawn(move || reap(&events));
     thread::spawn(move || {
         while let Ok(1..) = server.read(&mut [0; 64]) {}
-        closes.send(Event::Stop).ok();
+        closes.send(SupervisorEvent::Stop).ok();
     });
     let report = watch(child.id(), &happening);
     // Nobody may be there to hear it.
@@ -88,47 +88,48 @@ pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
 }
 
 /// Takes leave of every child, so that none stays as a zombie.
-fn reap(events: &Sender<Event>) {
+fn reap(events: &Sender<SupervisorEvent>) {
     loop {
         let event = match wait(WaitOptions::empty()) {
-            Ok(Some((process, status))) => Event::Ended(process, status),
+            Ok(Some((process, status))) => SupervisorEvent::Ended(process, status),
             Ok(None) | Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => Event::Alone,
+            Err(_) => SupervisorEvent::Alone,
         };
-        let is_last = matches!(event, Event::Alone);
+        let is_last = matches!(event, SupervisorEvent::Alone);
         if events.send(event).is_err() || is_last {
             return;
         }
     }
 }
 
-fn watch(command: u32, happening: &Receiver<Event>) -> Report {
+fn watch(command: u32, happening: &Receiver<SupervisorEvent>) -> SupervisorReport {
     let mut code = None;
     let is_command = |process: Pid| u32::try_from(process.as_raw_pid()) == Ok(command);
     for event in happening {
         match event {
-            Event::Ended(process, status) if is_command(process) => {
+            SupervisorEvent::Ended(process, status) if is_command(process) => {
                 code = status.exit_status();
                 break;
             }
-            Event::Ended(..) => {}
-            Event::Alone => return Report { code, is_clean: true },
-            Event::Stop => break,
+            SupervisorEvent::Ended(..) => {}
+            SupervisorEvent::Alone => return SupervisorReport { code, is_clean: true },
+            SupervisorEvent::Stop => break,
         }
     }
     let (until, mut next) = (Instant::now() + PATIENCE, Instant::now());
     loop {
         match happening.recv_timeout(PAUSE) {
-            Ok(Event::Alone) | Err(RecvTimeoutError::Disconnected) => {
-                return Report { code, is_clean: true };
+            Ok(SupervisorEvent::Alone) | Err(RecvTimeoutError::Disconnected) => {
+                return SupervisorReport { code, is_clean: true };
             }
-            Ok(Event::Ended(process, status)) if is_command(process) => {
+            Ok(SupervisorEvent::Ended(process, status)) if is_command(process) => {
                 code = status.exit_status();
             }
-            Ok(Event::Ended(..) | Event::Stop) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(SupervisorEvent::Ended(..) | SupervisorEvent::Stop)
+            | Err(RecvTimeoutError::Timeout) => {}
         }
         if Instant::now() > until {
-            return Report { code, is_clean: false };
+            return SupervisorReport { code, is_clean: false };
         }
         if Instant::now() >= next {
             family::end_all();
@@ -145,10 +146,10 @@ mod tests {
     fn a_report_is_read_as_it_was_told() {
         for code in [None, Some(0), Some(255)] {
             for is_clean in [true, false] {
-                let report = Report { code, is_clean };
-                assert_eq!(Report::read(&report.line()), Some(report));
+                let report = SupervisorReport { code, is_clean };
+                assert_eq!(SupervisorReport::read(&report.line()), Some(report));
             }
         }
-        assert_eq!((Report::read(""), Report::read("x clean\n")), (None, None));
+        assert_eq!((SupervisorReport::read(""), SupervisorReport::read("x clean\n")), (None, None));
     }
 }

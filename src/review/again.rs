@@ -3,7 +3,7 @@
 //! A hunk whose words are still there follows them like any other. One whose words were deleted and have come back, by undo
 //! or by pasting, is looked for by its own words and by those that stood around it.
 
-use super::{DecisionError, Hunk, HunkStatus, Request};
+use super::{ApprovalRequest, DecisionError, Hunk, HunkStatus};
 use crate::document::{Text, utf16_len};
 use crate::ids::HunkId;
 use crate::who::Principal;
@@ -15,7 +15,7 @@ const ENOUGH_AROUND: usize = 12;
 /// Words of this length speak for themselves if they stand in one place only; in characters.
 const ENOUGH_ALONE: usize = 24;
 
-impl Request {
+impl ApprovalRequest {
     /// Makes hunks that were refused, ran out of time or lost their words pending again; returns them. `only` those, or
     /// all there are; the others stay as they are. The request must have been mapped to `text`. What finds no place in
     /// it stays as it is, too.

@@ -2,7 +2,7 @@
 //!
 //! Told to every editor as it happens: only the server knows what was accepted, and where it came from.
 
-use super::{Closed, Hunk, HunkStatus, Request};
+use super::{ApprovalRequest, ClosedBy, Hunk, HunkStatus};
 use crate::document::{ChangeSet, Text};
 use crate::ids::HunkId;
 
@@ -32,7 +32,7 @@ impl Hunk {
     }
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Settles what another request's accepted `change` has just done in its place; returns those hunks. If none is open any
     /// more, the request has ended. The request must have been mapped over `change`, which led to `after`.
     pub fn settle_what_is_done(
@@ -48,7 +48,7 @@ impl Request {
             done.push(hunk.id.clone());
         }
         if !done.is_empty() {
-            self.settle(Closed::by(None, now_ms));
+            self.settle(ClosedBy::by(None, now_ms));
         }
         done
     }

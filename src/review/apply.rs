@@ -1,28 +1,36 @@
 //! From accepted hunks to one change of the text, and what it does to the hunks beside them.
 
-use super::hunk::{Hunk, HunkStatus, Part};
+use super::hunk::{Hunk, HunkPart, HunkStatus};
 use super::policy::Vote;
-use super::{Closed, Committed, Consent, DecisionError, Person, Rebased, Request};
-use crate::document::provenance::{Origin, Placement, Stood};
-use crate::document::{ChangeError, ChangeSet, Edit, Text, utf16_len};
+use super::{
+    ApprovalRequest, ApprovalRequirement, ClosedBy, CommittedUpdate, DecisionError, Person,
+    RebaseOutcome,
+};
+use crate::document::provenance::{FormerPlace, PlacementOrigin, WordPlacement};
+use crate::document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
 use crate::ids::{HunkId, RuleId};
 
 /// Who decides, and when.
-pub(super) struct Moment {
+pub(super) struct DecidedBy {
     pub by: Person,
     pub at_ms: u64,
     /// The remembered rule that decides in their place.
     pub rule: Option<RuleId>,
 }
 
-impl Moment {
-    pub fn closed(&self) -> Closed {
+impl DecidedBy {
+    pub fn closed(&self) -> ClosedBy {
         let (by, rule) = (Some(self.by.clone()), self.rule.clone());
-        Closed { by, at_ms: self.at_ms, rule, unasked: None }
+        ClosedBy { by, at_ms: self.at_ms, rule, unasked: None }
     }
 
     /// A vote for this text over these words, which takes `under` beyond what the request takes.
-    pub fn vote(&self, text: Option<String>, seen: Option<String>, under: Consent) -> Vote {
+    pub fn vote(
+        &self,
+        text: Option<String>,
+        seen: Option<String>,
+        under: ApprovalRequirement,
+    ) -> Vote {
         let (by, rule) = (self.by.clone(), self.rule.clone());
         Vote { by, at_ms: self.at_ms, text, seen, rule, under }
     }
@@ -30,7 +38,7 @@ impl Moment {
 
 /// How a hunk is accepted.
 #[derive(Clone, Copy)]
-pub(super) struct Taken<'a> {
+pub(super) struct AcceptKind<'a> {
     /// With this text instead of the proposed words.
     pub text: Option<&'a str>,
     /// Although the words were changed.
@@ -42,28 +50,28 @@ pub(super) struct Taken<'a> {
 /// An edit and the hunk (by its index) it comes from.
 pub(super) struct HunkEdit {
     pub index: usize,
-    pub edit: Edit,
+    pub edit: TextEdit,
     /// What stands there now.
     pub base: String,
     /// Where the words it puts there come from; `None`: that is not known.
-    pub origin: Option<Origin>,
+    pub origin: Option<PlacementOrigin>,
 }
 
 /// What a change made of hunks comes to.
-pub(super) struct Applied {
+pub(super) struct AppliedHunks {
     /// The change, if the text changes.
     pub changes: Option<ChangeSet>,
     /// Hunks that stand elsewhere than by the general rule.
     pub put: Vec<HunkId>,
     /// What it puts into the text.
-    pub placed: Vec<Placement>,
+    pub placed: Vec<WordPlacement>,
 }
 
 /// The edits that accepting a hunk makes; `None` if what stands in the text is not what it should be.
 pub(super) fn hunk_edits(
     hunks: &[Hunk],
     index: usize,
-    taken: Taken,
+    taken: AcceptKind,
     text: &Text,
 ) -> Option<Vec<HunkEdit>> {
     let hunk = &hunks[index];
@@ -82,8 +90,13 @@ pub(super) fn hunk_edits(
             return None;
         }
         let edit =
-            Edit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
-        return Some(vec![HunkEdit { index, edit, base: standing, origin: Some(Origin::Edited) }]);
+            TextEdit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
+        return Some(vec![HunkEdit {
+            index,
+            edit,
+            base: standing,
+            origin: Some(PlacementOrigin::Edited),
+        }]);
     }
     let mut edits = Vec::with_capacity(hunk.parts.len());
     let (mut done, end) = (hunk.range().start, hunk.range().end);
@@ -98,8 +111,8 @@ pub(super) fn hunk_edits(
         if base != part.base && !taken.force {
             return None;
         }
-        let edit = Edit { from, to, insert: part.insert.clone() };
-        edits.push(HunkEdit { index, edit, base, origin: Some(Origin::Proposed) });
+        let edit = TextEdit { from, to, insert: part.insert.clone() };
+        edits.push(HunkEdit { index, edit, base, origin: Some(PlacementOrigin::Proposed) });
         done = done.max(to);
     }
     Some(edits)
@@ -134,13 +147,13 @@ pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     indices
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Makes one change of edits that are in order, maps the other hunks over it and keeps what would take it back.
     pub(super) fn apply(
         &mut self,
         edits: &[HunkEdit],
         text: &Text,
-    ) -> Result<Applied, DecisionError> {
+    ) -> Result<AppliedHunks, DecisionError> {
         let before = self.version;
         let (changes, put) = self.change_of(edits, text)?;
         let mut placed = Vec::new();
@@ -153,14 +166,14 @@ impl Request {
             (grown, shrunk) = (grown + len, shrunk + edit.to - edit.from);
             if let Some(origin) = origin.clone().filter(|_| edit.insert != *base) {
                 let hunk = Some(self.hunks[*index].id.clone());
-                placed.push(Placement { from, to, hunk, origin });
+                placed.push(WordPlacement { from, to, hunk, origin });
             }
             let (base, insert) = (edit.insert.clone(), base.clone());
-            let stood = Some(Stood { version: before, at: edit.from });
-            let part = Part { from, to, base, insert, conflict: false, stood };
+            let stood = Some(FormerPlace { version: before, at: edit.from });
+            let part = HunkPart { from, to, base, insert, conflict: false, stood };
             self.hunks[*index].inverse.push(part);
         }
-        Ok(Applied { changes, put, placed })
+        Ok(AppliedHunks { changes, put, placed })
     }
 
     fn change_of(
@@ -175,7 +188,7 @@ impl Request {
         if change.is_empty() {
             return Ok((None, Vec::new()));
         }
-        let put = self.rebase_siblings(edits, &Committed::from(&change, text));
+        let put = self.rebase_siblings(edits, &CommittedUpdate::from(&change, text));
         self.version = self.version.next();
         Ok((Some(change), put))
     }
@@ -186,7 +199,7 @@ impl Request {
     pub(super) fn rebase_siblings(
         &mut self,
         edits: &[HunkEdit],
-        update: &Committed,
+        update: &CommittedUpdate,
     ) -> Vec<HunkId> {
         let mut accepted = vec![false; self.hunks.len()];
         for edit in edits {
@@ -200,7 +213,7 @@ impl Request {
                 Some((number, place_among(part, index, edits)?, part.conflict))
             });
             let kept: Vec<_> = kept.collect();
-            let mut moved = hunk.rebase_over(update) == Rebased::Changed;
+            let mut moved = hunk.rebase_over(update) == RebaseOutcome::Changed;
             for (number, at, conflict) in kept {
                 let part = &mut hunk.parts_to_map()[number];
                 moved |= part.from != at || part.conflict != conflict;
@@ -216,7 +229,7 @@ impl Request {
 }
 
 /// Where words to be added belong beside `edits`, unless one of them removes the place.
-fn place_among(part: &Part, index: usize, edits: &[HunkEdit]) -> Option<usize> {
+fn place_among(part: &HunkPart, index: usize, edits: &[HunkEdit]) -> Option<usize> {
     let at = part.from;
     if !part.is_insertion() || edits.iter().any(|e| e.edit.from < at && at < e.edit.to) {
         return None;

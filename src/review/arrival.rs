@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::report::quoted;
-use super::{Hunk, HunkDraft, HunkStatus, Report};
+use super::{Hunk, HunkDraft, HunkStatus, ToolReport};
 use crate::document::{ChangeError, ChangeSet, Text};
 use crate::ids::RequestId;
 
 /// A change that was not shown to people, because they had changed its words before it arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Returned {
+pub struct ReturnedHunk {
     /// What the agent had read.
     pub base: String,
     /// What it wanted to stand there.
@@ -20,14 +20,14 @@ pub struct Returned {
 
 /// The hunks of a fresh change, mapped to the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arrival {
+pub struct ArrivedHunks {
     /// People can decide these.
     pub hunks: Vec<Hunk>,
     /// These go back to the agent.
-    pub returned: Vec<Returned>,
+    pub returned: Vec<ReturnedHunk>,
 }
 
-impl Arrival {
+impl ArrivedHunks {
     /// Maps `drafts`, made on `base`, over `updates`, the changes committed since, oldest first.
     ///
     /// Fails if the drafts are not of that text or the updates do not follow from it.
@@ -44,7 +44,7 @@ impl Arrival {
         let mut text = base.clone();
         for change in updates {
             change.apply(&mut text)?;
-            let update = super::Committed::new(change, &text);
+            let update = super::CommittedUpdate::new(change, &text);
             for hunk in &mut hunks {
                 hunk.rebase_over(&update);
             }
@@ -54,14 +54,14 @@ impl Arrival {
             if hunk.status == HunkStatus::Pending {
                 arrival.hunks.push(hunk);
             } else {
-                arrival.returned.push(Returned::new(&hunk, &text));
+                arrival.returned.push(ReturnedHunk::new(&hunk, &text));
             }
         }
         Ok(arrival)
     }
 
     /// What the model is told if nothing is left to show; there is no request then.
-    pub fn refusal(&self) -> Option<Report> {
+    pub fn refusal(&self) -> Option<ToolReport> {
         if !self.hunks.is_empty() || self.returned.is_empty() {
             return None;
         }
@@ -72,11 +72,11 @@ impl Arrival {
             text.push('\n');
             text.push_str(&returned.line());
         }
-        Some(Report { text, is_error: true })
+        Some(ToolReport { text, is_error: true })
     }
 }
 
-impl Returned {
+impl ReturnedHunk {
     fn new(hunk: &Hunk, text: &Text) -> Self {
         let now = text.slice(hunk.range()).unwrap_or_default();
         Self { base: hunk.base(), proposed: hunk.proposed(), now }

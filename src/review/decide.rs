@@ -4,44 +4,44 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::apply::{Applied, HunkEdit, Moment, Taken, hunk_edits, in_order};
+use super::apply::{AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
-    Asked, Choice, Consent, Decision, DecisionError, Extent, Finish, Fresh, Hunk, HunkDecision,
-    HunkStatus, HunkVerdict, Outcome, Person, PreviewKind, Remark, Request, RequestStatus,
-    Requirements, Verdict,
+    ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
+    DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
+    HunkVerdict, PeopleAsked, Person, PreviewKind, RequestStatus, RequestVerdict, UpdatedPreview,
 };
 use crate::document::Text;
 use crate::who::{Action, Principal};
 
 /// What is to happen to one hunk.
-struct Fate {
+struct HunkPlan {
     index: usize,
-    choice: Choice,
+    choice: HunkChoice,
     text: Option<String>,
     force: bool,
     seen: Option<String>,
 }
 
 /// A hunk, by its index, and what was said about it.
-type Named<'d> = (usize, &'d HunkVerdict);
+type NamedHunk<'d> = (usize, &'d HunkVerdict);
 
 /// What is to happen.
-enum Plan {
+enum DecisionPlan {
     /// The tool without hunks runs, with this input if a person edited it, and then with what that would do.
-    Run(Option<Value>, Option<Fresh>),
+    Run(Option<Value>, Option<UpdatedPreview>),
     /// The tool without hunks does not run.
     Refuse,
     /// Hunk by hunk.
-    Hunks(Vec<Fate>),
+    Hunks(Vec<HunkPlan>),
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Takes a decision by `who`; `text` is the document's text now (any text, for a request without hunks).
     ///
     /// It is judged as it will be applied: `requirements` say what that takes, beyond what the request takes as it was proposed.
     ///
-    /// On success the request is as decided, and [`Outcome::changes`] must be committed to `text`. Keep a copy of the request to
+    /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to `text`. Keep a copy of the request to
     /// go back to in case that cannot be stored.
     pub fn decide(
         &mut self,
@@ -49,8 +49,8 @@ impl Request {
         who: &Principal,
         text: &Text,
         now_ms: u64,
-        requirements: &Requirements,
-    ) -> Result<Outcome, DecisionError> {
+        requirements: &DecisionRequirements,
+    ) -> Result<DecisionOutcome, DecisionError> {
         let named = self.named(decision)?;
         self.check_allowed(who)?;
         self.check_may_write(decision, who, &named)?;
@@ -58,8 +58,8 @@ impl Request {
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
         let edits = match &plan {
-            Plan::Run(..) | Plan::Refuse => Vec::new(),
-            Plan::Hunks(fates) => self.edits(fates, text)?,
+            DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
+            DecisionPlan::Hunks(fates) => self.edits(fates, text)?,
         };
         let consent = match self.extent_of(&plan, &edits) {
             Some(extent) => {
@@ -69,11 +69,11 @@ impl Request {
             None => self.proposal.policy,
         };
         let rule = decision.rule.clone();
-        let moment = Moment { by: Person::from(who), at_ms: now_ms, rule };
+        let moment = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
         let mut outcome = match plan {
-            Plan::Run(input, revised) => self.run(input, revised, consent, &moment),
-            Plan::Refuse => self.close(RequestStatus::Rejected, &moment),
-            Plan::Hunks(fates) => self.take(fates, edits, text, consent, &moment)?,
+            DecisionPlan::Run(input, revised) => self.run(input, revised, consent, &moment),
+            DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &moment),
+            DecisionPlan::Hunks(fates) => self.take(fates, edits, text, consent, &moment)?,
         };
         self.restate(requirements);
         outcome.votes = self.votes();
@@ -83,7 +83,7 @@ impl Request {
     }
 
     /// The hunks a decision names, by their index.
-    fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<Named<'d>>, DecisionError> {
+    fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
         let indices: HashMap<_, _> =
             self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
@@ -114,13 +114,14 @@ impl Request {
         &self,
         decision: &Decision,
         who: &Principal,
-        named: &[Named],
+        named: &[NamedHunk],
     ) -> Result<(), DecisionError> {
-        let is_own = |(index, verdict): &Named| {
-            let text = verdict.text.as_deref().filter(|_| verdict.choice == Choice::Accept);
+        let is_own = |(index, verdict): &NamedHunk| {
+            let text = verdict.text.as_deref().filter(|_| verdict.choice == HunkChoice::Accept);
             text.is_some_and(|text| normalized(text) != self.hunks[*index].proposed())
         };
-        let types = matches!(decision.verdict, Verdict::Edit { .. }) || named.iter().any(is_own);
+        let types =
+            matches!(decision.verdict, RequestVerdict::Edit { .. }) || named.iter().any(is_own);
         if types && !who.may(Action::Write, self.proposal.document.as_ref()) {
             let reason = "to put in words of your own takes the right to write; accept, reject or answer instead";
             return Err(DecisionError::NotAllowed { reason });
@@ -129,20 +130,20 @@ impl Request {
     }
 
     /// How much of the request is applied if this is done; `None`: it accepts nothing.
-    fn extent_of(&self, plan: &Plan, edits: &[HunkEdit]) -> Option<Extent> {
+    fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
-            Plan::Run(None, _) => Some(Extent::from(&self.proposal.preview)),
-            Plan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
-            Plan::Refuse => None,
-            Plan::Hunks(fates) => {
-                let accepted = || fates.iter().filter(|fate| fate.choice == Choice::Accept);
+            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
+            DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
+            DecisionPlan::Refuse => None,
+            DecisionPlan::Hunks(fates) => {
+                let accepted = || fates.iter().filter(|fate| fate.choice == HunkChoice::Accept);
                 let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
                 accepted().next().map(|_| self.extent_with(edits, with_text))
             }
         }
     }
 
-    fn check_open(&self, named: &[Named], now_ms: u64) -> Result<(), DecisionError> {
+    fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
         if !self.status.is_open() {
             let closed = self.closed.as_ref();
             let at_ms = closed.map(|c| c.at_ms);
@@ -169,7 +170,7 @@ impl Request {
     }
 
     /// Whether what is to be decided expired, though other changes of the request may have been accepted before.
-    fn ran_out_of_time(&self, named: &[Named]) -> bool {
+    fn ran_out_of_time(&self, named: &[NamedHunk]) -> bool {
         let expired = |hunk: &Hunk| hunk.status == HunkStatus::Expired;
         self.status == RequestStatus::Expired
             || if named.is_empty() {
@@ -179,7 +180,11 @@ impl Request {
             }
     }
 
-    fn plan(&self, decision: &Decision, named: &[Named]) -> Result<Plan, DecisionError> {
+    fn plan(
+        &self,
+        decision: &Decision,
+        named: &[NamedHunk],
+    ) -> Result<DecisionPlan, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if self.status == RequestStatus::Streaming {
             return invalid("the model is still writing this");
@@ -192,30 +197,38 @@ impl Request {
                 _ if decision.hunks.is_some() || decision.finish.is_some() => {
                     invalid("this request has no single changes to decide")
                 }
-                Verdict::Approve => Ok(Plan::Run(None, None)),
-                Verdict::Edit { input } => {
-                    Ok(Plan::Run(Some(input.clone()), decision.revised.clone()))
+                RequestVerdict::Approve => Ok(DecisionPlan::Run(None, None)),
+                RequestVerdict::Edit { input } => {
+                    Ok(DecisionPlan::Run(Some(input.clone()), decision.revised.clone()))
                 }
-                Verdict::Reject | Verdict::Respond { .. } => Ok(Plan::Refuse),
+                RequestVerdict::Reject | RequestVerdict::Respond { .. } => Ok(DecisionPlan::Refuse),
             };
         }
         let rest = match (&decision.verdict, &decision.hunks) {
-            (Verdict::Edit { .. }, _) => return invalid("edit the text of single changes instead"),
-            (Verdict::Respond { .. }, Some(_)) => {
+            (RequestVerdict::Edit { .. }, _) => {
+                return invalid("edit the text of single changes instead");
+            }
+            (RequestVerdict::Respond { .. }, Some(_)) => {
                 return invalid("an answer is for the whole request");
             }
-            (Verdict::Reject, None) if decision.finish == Some(Finish::Accept) => {
+            (RequestVerdict::Reject, None) if decision.finish == Some(FinishRest::Accept) => {
                 return invalid("reject, or finish by accepting: not both");
             }
-            (Verdict::Approve, None) => Some(decision.finish.unwrap_or(Finish::Accept)),
-            (Verdict::Reject | Verdict::Respond { .. }, None) => Some(Finish::Reject),
+            (RequestVerdict::Approve, None) => Some(decision.finish.unwrap_or(FinishRest::Accept)),
+            (RequestVerdict::Reject | RequestVerdict::Respond { .. }, None) => {
+                Some(FinishRest::Reject)
+            }
             (_, Some(_)) => decision.finish,
         };
-        self.fates(named, rest).map(Plan::Hunks)
+        self.fates(named, rest).map(DecisionPlan::Hunks)
     }
 
     /// What happens to each hunk: as named, or as the rest.
-    fn fates(&self, named: &[Named], rest: Option<Finish>) -> Result<Vec<Fate>, DecisionError> {
+    fn fates(
+        &self,
+        named: &[NamedHunk],
+        rest: Option<FinishRest>,
+    ) -> Result<Vec<HunkPlan>, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return invalid("a change is named twice");
@@ -226,16 +239,16 @@ impl Request {
             let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
             let choice = match (verdict, rest) {
                 (Some(verdict), _) => verdict.choice,
-                (None, Some(Finish::Accept)) if hunk.status == HunkStatus::Pending => {
-                    Choice::Accept
+                (None, Some(FinishRest::Accept)) if hunk.status == HunkStatus::Pending => {
+                    HunkChoice::Accept
                 }
-                (None, Some(Finish::Reject)) if hunk.status.is_open() => Choice::Reject,
+                (None, Some(FinishRest::Reject)) if hunk.status.is_open() => HunkChoice::Reject,
                 (None, _) => continue,
             };
             let text = verdict.and_then(|v| v.text.as_deref()).map(normalized);
             let seen = verdict.and_then(|v| v.seen.clone());
             let force = verdict.is_some_and(|v| v.force);
-            if choice == Choice::Reject && text.is_some() {
+            if choice == HunkChoice::Reject && text.is_some() {
                 return invalid("a rejected change has no text");
             }
             if force && seen.is_none() {
@@ -243,22 +256,23 @@ impl Request {
             }
             // The model's own words are no edit, whoever sends them back.
             let text = text.filter(|text| !hunk.would_read(text, force));
-            fates.push(Fate { index, choice, text, force, seen });
+            fates.push(HunkPlan { index, choice, text, force, seen });
         }
         match rest {
             _ if !fates.is_empty() => Ok(fates),
-            Some(Finish::Accept) => {
+            Some(FinishRest::Accept) => {
                 // Everything that is open is in conflict.
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
                 Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
             }
-            Some(Finish::Reject) | None => invalid("this decides nothing"),
+            Some(FinishRest::Reject) | None => invalid("this decides nothing"),
         }
     }
 
     fn check_fresh(&self, decision: &Decision) -> Result<(), DecisionError> {
         let current = self.preview_hash();
-        let refuses = matches!(decision.verdict, Verdict::Reject | Verdict::Respond { .. });
+        let refuses =
+            matches!(decision.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. });
         let seen = match &decision.preview_hash {
             Some(seen) => seen,
             // A plain no stands whatever was shown.
@@ -269,13 +283,16 @@ impl Request {
     }
 
     /// The edits that accepting makes, in order; or the hunks that cannot be accepted like this.
-    fn edits(&self, fates: &[Fate], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
+    fn edits(&self, fates: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
         let mut conflicts = Vec::new();
-        for fate in fates.iter().filter(|f| f.choice == Choice::Accept) {
+        for fate in fates.iter().filter(|f| f.choice == HunkChoice::Accept) {
             let hunk = &self.hunks[fate.index];
-            let taken =
-                Taken { text: fate.text.as_deref(), force: fate.force, seen: fate.seen.as_deref() };
+            let taken = AcceptKind {
+                text: fate.text.as_deref(),
+                force: fate.force,
+                seen: fate.seen.as_deref(),
+            };
             match hunk_edits(&self.hunks, fate.index, taken, text) {
                 Some(found) => edits.extend(found),
                 None => conflicts.push(hunk.id.clone()),
@@ -293,10 +310,10 @@ impl Request {
     fn run(
         &mut self,
         input: Option<Value>,
-        revised: Option<Fresh>,
-        consent: Consent,
-        moment: &Moment,
-    ) -> Outcome {
+        revised: Option<UpdatedPreview>,
+        consent: ApprovalRequirement,
+        moment: &DecidedBy,
+    ) -> DecisionOutcome {
         let policy = self.proposal.policy;
         let vote = moment.vote(input.as_ref().map(Value::to_string), None, consent.beyond(policy));
         let have = cast(&mut self.votes, &vote, policy);
@@ -310,21 +327,21 @@ impl Request {
         self.close(RequestStatus::Approved, moment)
     }
 
-    fn close(&mut self, status: RequestStatus, moment: &Moment) -> Outcome {
+    fn close(&mut self, status: RequestStatus, moment: &DecidedBy) -> DecisionOutcome {
         self.status = status;
         self.closed = Some(moment.closed());
-        Outcome { resolved: Some(status), ..self.outcome() }
+        DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
     /// Carries out a checked plan.
     fn take(
         &mut self,
-        fates: Vec<Fate>,
+        fates: Vec<HunkPlan>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
-        consent: Consent,
-        moment: &Moment,
-    ) -> Result<Outcome, DecisionError> {
+        consent: ApprovalRequirement,
+        moment: &DecidedBy,
+    ) -> Result<DecisionOutcome, DecisionError> {
         let policy = self.proposal.policy;
         let under = consent.beyond(policy);
         let mut decided = Vec::new();
@@ -332,8 +349,8 @@ impl Request {
             let hunk = &mut self.hunks[fate.index];
             let forced_over = fate.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
             let status = match fate.choice {
-                Choice::Reject => HunkStatus::Rejected,
-                Choice::Accept => {
+                HunkChoice::Reject => HunkStatus::Rejected,
+                HunkChoice::Accept => {
                     let vote = moment.vote(fate.text.clone(), forced_over.clone(), under);
                     if cast(&mut hunk.votes, &vote, policy) < consent.need() {
                         edits.retain(|e| e.index != fate.index);
@@ -353,16 +370,16 @@ impl Request {
             });
             decided.push(hunk.id.clone());
         }
-        let Applied { changes, put, placed } = self.apply(&edits, text)?;
+        let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
         let resolved = self.settle(moment.closed());
-        Ok(Outcome { changes, placed, decided, put, resolved, ..self.outcome() })
+        Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
     }
 
-    fn outcome(&self) -> Outcome {
-        Outcome {
+    fn outcome(&self) -> DecisionOutcome {
+        DecisionOutcome {
             changes: None,
             placed: Vec::new(),
-            asked: Asked::People,
+            asked: PeopleAsked::People,
             decided: Vec::new(),
             put: Vec::new(),
             resolved: None,
@@ -371,16 +388,16 @@ impl Request {
         }
     }
 
-    fn remark(&mut self, decision: &Decision, moment: &Moment) {
+    fn remark(&mut self, decision: &Decision, moment: &DecidedBy) {
         if decision.feedback.is_some() || decision.note.is_some() {
-            self.remarks.push(Remark {
+            self.remarks.push(DecisionRemark {
                 by: moment.by.clone(),
                 at_ms: moment.at_ms,
                 feedback: decision.feedback.clone(),
                 note: decision.note.clone(),
             });
         }
-        if let Verdict::Respond { message } = &decision.verdict {
+        if let RequestVerdict::Respond { message } = &decision.verdict {
             self.answer = Some(message.clone());
         }
     }

@@ -3,22 +3,24 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Fresh, HunkStatus, Person, Remember, RequestStatus, Rule, Votes};
+use super::{
+    ApprovalRule, HunkStatus, Person, RememberWish, RequestStatus, UpdatedPreview, VoteCount,
+};
 use crate::document::ChangeSet;
-use crate::document::provenance::Placement;
+use crate::document::provenance::WordPlacement;
 use crate::ids::{DocumentId, HunkId, RuleId};
 
 /// What a person decided about a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// What is to happen; where hunks are named, they have their own word.
-    pub verdict: Verdict,
+    pub verdict: RequestVerdict,
     /// Decisions on single hunks. `None`: the verdict is for all of them.
     #[serde(default)]
     pub hunks: Option<Vec<HunkVerdict>>,
     /// What happens to the hunks that are not named; without it they stay open.
     #[serde(default)]
-    pub finish: Option<Finish>,
+    pub finish: Option<FinishRest>,
     /// Why it was rejected; told to the model.
     #[serde(default)]
     pub feedback: Option<String>,
@@ -27,16 +29,16 @@ pub struct Decision {
     pub note: Option<String>,
     /// A rule to remember; only with an approval.
     #[serde(default)]
-    pub remember: Option<Remember>,
+    pub remember: Option<RememberWish>,
     /// The preview the person saw; `None`: the one first announced.
     #[serde(default)]
     pub preview_hash: Option<String>,
     /// The remembered rule that decides in the person's place; never from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// With [`Verdict::Edit`]: what the edited call would do, worked out by the server.
+    /// With [`RequestVerdict::Edit`]: what the edited call would do, worked out by the server.
     #[serde(skip)]
-    pub revised: Option<Fresh>,
+    pub revised: Option<UpdatedPreview>,
     /// The most UTF-16 units that rules for files let the tool change in the document, worked out by the server; `None`: any.
     #[serde(skip)]
     pub most_units: Option<usize>,
@@ -44,7 +46,7 @@ pub struct Decision {
 
 impl Decision {
     /// A decision that says nothing but yes or no.
-    pub fn plain(verdict: Verdict) -> Self {
+    pub fn plain(verdict: RequestVerdict) -> Self {
         Self {
             verdict,
             hunks: None,
@@ -61,20 +63,20 @@ impl Decision {
 
     /// The approval that a remembered rule gives.
     pub fn by_rule(rule: RuleId) -> Self {
-        Self { rule: Some(rule), ..Self::plain(Verdict::Approve) }
+        Self { rule: Some(rule), ..Self::plain(RequestVerdict::Approve) }
     }
 
     /// Whether it accepts changes without naming them.
     pub fn accepts_the_rest(&self) -> bool {
-        let accepts_all = self.verdict == Verdict::Approve && self.hunks.is_none();
-        self.finish.map_or(accepts_all, |finish| finish == Finish::Accept)
+        let accepts_all = self.verdict == RequestVerdict::Approve && self.hunks.is_none();
+        self.finish.map_or(accepts_all, |finish| finish == FinishRest::Accept)
     }
 
     /// Whether it says no to anything.
     pub(super) fn rejects(&self) -> bool {
-        let rejects = |hunk: &HunkVerdict| hunk.choice == Choice::Reject;
-        matches!(self.verdict, Verdict::Reject | Verdict::Respond { .. })
-            || self.finish == Some(Finish::Reject)
+        let rejects = |hunk: &HunkVerdict| hunk.choice == HunkChoice::Reject;
+        matches!(self.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. })
+            || self.finish == Some(FinishRest::Reject)
             || self.hunks.as_ref().is_some_and(|hunks| hunks.iter().any(rejects))
     }
 }
@@ -82,7 +84,7 @@ impl Decision {
 /// What is to happen to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum RequestVerdict {
     /// Every pending hunk without conflict is accepted; a tool without hunks runs.
     Approve,
     /// Every open hunk is rejected; a tool without hunks does not run.
@@ -105,7 +107,7 @@ pub struct HunkVerdict {
     /// The hunk.
     pub id: HunkId,
     /// Yes or no.
-    pub choice: Choice,
+    pub choice: HunkChoice,
     /// With yes: the text to put from its first part to its last, instead of the proposed words.
     #[serde(default)]
     pub text: Option<String>,
@@ -119,7 +121,7 @@ pub struct HunkVerdict {
 
 impl HunkVerdict {
     /// A plain yes or no.
-    pub fn plain(id: HunkId, choice: Choice) -> Self {
+    pub fn plain(id: HunkId, choice: HunkChoice) -> Self {
         Self { id, choice, text: None, force: false, seen: None }
     }
 }
@@ -127,7 +129,7 @@ impl HunkVerdict {
 /// Yes or no to a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Choice {
+pub enum HunkChoice {
     /// Into the text.
     Accept,
     /// Not.
@@ -137,7 +139,7 @@ pub enum Choice {
 /// What happens to the hunks a decision does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Finish {
+pub enum FinishRest {
     /// Those pending without conflict are accepted; conflicted ones stay open.
     Accept,
     /// All are rejected.
@@ -146,14 +148,14 @@ pub enum Finish {
 
 /// What a decision led to. The request has changed accordingly.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct DecisionOutcome {
     /// One change for everything that was accepted, to be committed now on the text that was given. The request's positions
     /// are already those after it; every other request has to be rebased over it.
     pub changes: Option<ChangeSet>,
     /// What `changes` puts into the text, in positions of the text after it.
-    pub placed: Vec<Placement>,
+    pub placed: Vec<WordPlacement>,
     /// Whether somebody was asked at all.
-    pub asked: Asked,
+    pub asked: PeopleAsked,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
     /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.
@@ -161,14 +163,14 @@ pub struct Outcome {
     /// The request's status, if it is resolved now.
     pub resolved: Option<RequestStatus>,
     /// Votes on what is open, after this one.
-    pub votes: Votes,
+    pub votes: VoteCount,
     /// A rule to remember.
-    pub rule: Option<Rule>,
+    pub rule: Option<ApprovalRule>,
 }
 
 /// Who was asked before a change was applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asked {
+pub enum PeopleAsked {
     /// People who may decide.
     #[default]
     People,

@@ -16,7 +16,7 @@ const MOST_REPLACED: usize = 16;
 
 /// A run of equal lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Block {
+pub(super) struct EqualLines {
     /// First line in the old text.
     pub(super) old: usize,
     /// First line in the new text.
@@ -26,7 +26,7 @@ pub(super) struct Block {
 }
 
 /// The runs of equal lines, in order, no two of them adjacent in both texts; `None`: it takes more than `steps`.
-pub(super) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
+pub(super) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
     both_ends(old, new).or_else(|| by_longest(old, new, steps))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Optio
 ///
 /// Then each run lies at one end of the old text and at one end of the new one. None is longer than the longer of these two, and
 /// none as long comes before it, so it is found first, and the other one in what is left.
-fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<Block>> {
+fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
     let (head, tail) = same_ends(old, new);
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
     let (replaced, by) = (&old[head..old_end], &new[head..new_end]);
@@ -47,8 +47,10 @@ fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<Block>> {
         && is_short(by)
         && is_none_in(new, replaced)
         && is_none_in(old, by);
-    let ends =
-        [Block { old: 0, new: 0, len: head }, Block { old: old_end, new: new_end, len: tail }];
+    let ends = [
+        EqualLines { old: 0, new: 0, len: head },
+        EqualLines { old: old_end, new: new_end, len: tail },
+    ];
     holds.then(|| ends.into_iter().filter(|block| block.len > 0).collect())
 }
 
@@ -60,8 +62,8 @@ fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
     (head, rest.take_while(same).count())
 }
 
-fn by_longest(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
-    let mut matcher = Matcher::of(old, new, steps);
+fn by_longest(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
+    let mut matcher = LineMatcher::of(old, new, steps);
     let mut queue = vec![(0..old.len(), 0..new.len())];
     let mut found = Vec::new();
     while let Some((o, n)) = queue.pop() {
@@ -82,8 +84,8 @@ fn by_longest(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<Block>> {
     Some(joined(found))
 }
 
-fn joined(found: Vec<Block>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn joined(found: Vec<EqualLines>) -> Vec<EqualLines> {
+    let mut blocks: Vec<EqualLines> = Vec::new();
     for block in found {
         match blocks.last_mut() {
             Some(last) if (last.old + last.len, last.new + last.len) == (block.old, block.new) => {
@@ -95,7 +97,7 @@ fn joined(found: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-struct Matcher {
+struct LineMatcher {
     /// Equal lines have the same number.
     old: Vec<usize>,
     new: Vec<usize>,
@@ -108,7 +110,7 @@ struct Matcher {
     steps_left: usize,
 }
 
-impl Matcher {
+impl LineMatcher {
     fn of<'t>(old: &[&'t str], new: &[&'t str], steps: usize) -> Self {
         let mut numbers: HashMap<&'t str, usize> = HashMap::new();
         let mut number = |line: &&'t str| {
@@ -134,8 +136,8 @@ impl Matcher {
     }
 
     /// The longest run of equal lines in two stretches: of several the first in the old text, then the first in the new one.
-    fn longest(&mut self, old: Range<usize>, new: Range<usize>) -> Option<Block> {
-        let mut best = Block { old: old.start, new: new.start, len: 0 };
+    fn longest(&mut self, old: Range<usize>, new: Range<usize>) -> Option<EqualLines> {
+        let mut best = EqualLines { old: old.start, new: new.start, len: 0 };
         let Self { old: lines, places, runs, runs_before, steps_left, .. } = self;
         let mut noted: &[usize] = &[];
         for at in old.clone() {
@@ -149,7 +151,7 @@ impl Matcher {
                 runs[place + 1] = len;
                 longest_here = longest_here.max(len);
                 if len > best.len {
-                    best = Block { old: at + 1 - len, new: place + 1 - len, len };
+                    best = EqualLines { old: at + 1 - len, new: place + 1 - len, len };
                 }
             }
             for &place in noted {
@@ -169,10 +171,15 @@ impl Matcher {
     }
 
     /// With the popular lines on either side.
-    fn extended(&self, mut block: Block, old: &Range<usize>, new: &Range<usize>) -> Block {
+    fn extended(
+        &self,
+        mut block: EqualLines,
+        old: &Range<usize>,
+        new: &Range<usize>,
+    ) -> EqualLines {
         let same = |o: usize, n: usize| self.old[o] == self.new[n];
         while block.old > old.start && block.new > new.start && same(block.old - 1, block.new - 1) {
-            block = Block { old: block.old - 1, new: block.new - 1, len: block.len + 1 };
+            block = EqualLines { old: block.old - 1, new: block.new - 1, len: block.len + 1 };
         }
         while block.old + block.len < old.end
             && block.new + block.len < new.end

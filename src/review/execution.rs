@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionError, Extent, Preview, Report, Request, RequestStatus, Requirements};
+use super::{
+    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, Preview, RequestStatus,
+    ToolReport,
+};
 use crate::who::Principal;
 
 /// Where the execution of an approved call stands. Before it begins there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Execution {
+pub enum ExecutionState {
     /// It was begun; if nobody works on it any more, nobody knows how far it came.
     Begun {
         /// When, in milliseconds since 1970.
@@ -19,33 +22,37 @@ pub enum Execution {
         /// When, in milliseconds since 1970.
         at_ms: u64,
         /// What came of it, in the tool's own words.
-        report: Report,
+        report: ToolReport,
     },
 }
 
 /// What the announced preview was about, once the call would do something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announced {
+pub struct AnnouncedPreview {
     /// SHA-256 of the content of the file it would have changed then, if it was one.
     pub touched: Option<String>,
     /// How large the change was and which file it named; `None`: that was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extent: Option<Extent>,
+    pub extent: Option<ChangeExtent>,
 }
 
 /// What a call would do, looked at again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fresh {
+pub struct UpdatedPreview {
     /// What people are to be shown.
     pub preview: Preview,
     /// SHA-256 of the content of the file it would change, if it is one.
     pub touched: Option<String>,
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Shows what the call would do now, and works out what that takes. Whether that is another preview than before; votes were
     /// for the other one.
-    pub fn look_again(&mut self, fresh: Fresh, requirements: &Requirements) -> bool {
+    pub fn look_again(
+        &mut self,
+        fresh: UpdatedPreview,
+        requirements: &DecisionRequirements,
+    ) -> bool {
         if !self.status.is_open() || self.proposal.touched == fresh.touched {
             return false;
         }
@@ -56,12 +63,13 @@ impl Request {
     }
 
     /// From now on the call is about what `fresh` says; what was announced stays known.
-    pub(super) fn take_over(&mut self, fresh: Fresh) {
-        let Fresh { preview, touched } = fresh;
-        let extent = self.announced_for.is_none().then(|| Extent::from(&self.proposal.preview));
+    pub(super) fn take_over(&mut self, fresh: UpdatedPreview) {
+        let UpdatedPreview { preview, touched } = fresh;
+        let extent =
+            self.announced_for.is_none().then(|| ChangeExtent::from(&self.proposal.preview));
         let before = std::mem::replace(&mut self.proposal.touched, touched);
         self.proposal.preview = preview;
-        self.announced_for.get_or_insert(Announced { touched: before, extent });
+        self.announced_for.get_or_insert(AnnouncedPreview { touched: before, extent });
     }
 
     /// The approved call begins, once.
@@ -72,20 +80,20 @@ impl Request {
         if self.status != RequestStatus::Approved || self.execution.is_some() {
             return Err(DecisionError::InvalidDecision { reason: "this call cannot begin" });
         }
-        self.execution = Some(Execution::Begun { at_ms: now_ms });
+        self.execution = Some(ExecutionState::Begun { at_ms: now_ms });
         Ok(())
     }
 
     /// The approved call is over; if it failed, so has the request. Whether that is news.
-    pub fn done(&mut self, report: Report, now_ms: u64) -> bool {
-        let is_over = matches!(self.execution, Some(Execution::Done { .. }));
+    pub fn done(&mut self, report: ToolReport, now_ms: u64) -> bool {
+        let is_over = matches!(self.execution, Some(ExecutionState::Done { .. }));
         if self.status != RequestStatus::Approved || is_over {
             return false;
         }
         if report.is_error {
             self.fail();
         }
-        self.execution = Some(Execution::Done { at_ms: now_ms, report });
+        self.execution = Some(ExecutionState::Done { at_ms: now_ms, report });
         true
     }
 

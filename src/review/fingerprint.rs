@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Request;
+use super::ApprovalRequest;
 
-impl Request {
+impl ApprovalRequest {
     /// `sha256:` and the hash of the tool, its stored input (and with it a command), each hunk's id with what it takes away
     /// and puts in, and the content of a touched file. Neither positions nor versions nor other decisions are in it, so
     /// people who type elsewhere never make a preview stale.

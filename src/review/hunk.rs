@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DraftPart, HunkDraft, Person, Vote};
-use crate::document::provenance::Stood;
+use crate::document::provenance::FormerPlace;
 use crate::document::{PositionError, Text};
 use crate::ids::{HunkId, RequestId, RuleId};
 
 /// A replacement of words, in UTF-16 units of the request's version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct HunkPart {
     /// First unit to replace.
     pub from: usize,
     /// One past the last; equal to `from` where words are only added.
@@ -23,10 +23,10 @@ pub struct Part {
     pub conflict: bool,
     /// Of a part that would take an accept back: where its words stood before, so that they go back to whoever wrote them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stood: Option<Stood>,
+    pub stood: Option<FormerPlace>,
 }
 
-impl Part {
+impl HunkPart {
     /// Whether it only adds words.
     pub fn is_insertion(&self) -> bool {
         self.base.is_empty()
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-impl From<DraftPart> for Part {
+impl From<DraftPart> for HunkPart {
     fn from(DraftPart { from, to, base, insert }: DraftPart) -> Self {
         Self { from, to, base, insert, conflict: false, stood: None }
     }
@@ -111,7 +111,7 @@ pub struct Hunk {
     /// Unique within its document.
     pub id: HunkId,
     /// What changes, left to right; positions are of the request's version. Once accepted, they stay what they were then.
-    pub parts: Vec<Part>,
+    pub parts: Vec<HunkPart>,
     /// Where it is in its life.
     pub status: HunkStatus,
     /// Why it is in that state, for people.
@@ -134,7 +134,7 @@ pub struct Hunk {
     pub around: (String, String),
     /// Once accepted: the parts that would take it back, kept true like the parts of an open hunk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inverse: Vec<Part>,
+    pub inverse: Vec<HunkPart>,
 }
 
 impl Hunk {
@@ -146,7 +146,7 @@ impl Hunk {
         base: &Text,
     ) -> Result<Self, PositionError> {
         let HunkDraft { parts, explanation } = draft;
-        let parts: Vec<Part> = parts.into_iter().map(Part::from).collect();
+        let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
         let gaps = parts.windows(2).map(|pair| base.slice(pair[0].to..pair[1].from));
         let gaps = gaps.collect::<Result<_, _>>()?;
         let range = parts.first().map_or(0, |p| p.from)..parts.last().map_or(0, |p| p.to);
@@ -187,7 +187,7 @@ impl Hunk {
         (!force || self.parts.len() == 1) && self.proposed() == text
     }
 
-    fn with_gaps<'a>(&'a self, words: impl Fn(&'a Part) -> &'a str) -> String {
+    fn with_gaps<'a>(&'a self, words: impl Fn(&'a HunkPart) -> &'a str) -> String {
         let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
         self.parts.iter().zip(gaps).flat_map(|(part, gap)| [words(part), gap]).collect()
     }

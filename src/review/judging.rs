@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::apply::HunkEdit;
 use super::preview::changed_units;
 use super::{
-    Consent, DecisionError, Effect, Fresh, HunkStatus, Matter, Policy, Preview, Request, Rule,
-    ToolPolicy,
+    ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
+    Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
 };
 use crate::document::utf16_len;
 use crate::who::Principal;
 
 /// How large a change is and which file it names: what policies and rules by size and path look at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extent {
+pub struct ChangeExtent {
     /// UTF-16 units deleted and inserted; `None`: nobody can tell, so it counts as large.
     pub units: Option<usize>,
     /// The file that is named.
@@ -25,7 +25,7 @@ pub struct Extent {
     pub file: Option<String>,
 }
 
-impl From<&Preview> for Extent {
+impl From<&Preview> for ChangeExtent {
     fn from(preview: &Preview) -> Self {
         Self { units: preview.units(), file: preview.file_path.clone() }
     }
@@ -35,47 +35,49 @@ impl From<&Preview> for Extent {
 ///
 /// The default asks for nothing beyond what a request takes already.
 #[derive(Clone, Debug, Default)]
-pub struct Requirements<'a> {
+pub struct DecisionRequirements<'a> {
     /// Who may decide anything.
-    pub policy: Policy,
+    pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: &'a [ToolPolicy],
     /// The rules in force.
-    pub rules: Vec<&'a Rule>,
+    pub rules: Vec<&'a ApprovalRule>,
 }
 
-impl Requirements<'_> {
+impl DecisionRequirements<'_> {
     /// What it takes to apply this.
-    pub fn consent(&self, matter: &Matter) -> Consent {
+    pub fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
         self.policy.of(matter, self.policies)
     }
 
-    fn denies(&self, matter: &Matter) -> bool {
-        self.rules.iter().any(|rule| rule.effect == Effect::Deny && rule.stops(matter))
+    fn denies(&self, matter: &RuleSubject) -> bool {
+        self.rules.iter().any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
     }
 }
 
-impl Request {
+impl ApprovalRequest {
     /// What rules and policies look at, of a size.
-    pub fn matter<'a>(&'a self, extent: &'a Extent) -> Matter<'a> {
+    pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
         let document = self.proposal.document.as_ref();
         let file = extent.file.as_deref().filter(|_| document.is_none());
-        Matter { tool: &self.proposal.tool, document, file, units: extent.units }
+        RuleSubject { tool: &self.proposal.tool, document, file, units: extent.units }
     }
 
     /// The whole request as it was proposed, whatever was decided or looked at again since.
-    pub fn proposed_extent(&self) -> Extent {
+    pub fn proposed_extent(&self) -> ChangeExtent {
         let first = self.announced_for.as_ref().and_then(|announced| announced.extent.clone());
         match first.filter(|_| self.hunks.is_empty()) {
             Some(first) => first,
-            None => Extent { units: self.units(), file: self.proposal.preview.file_path.clone() },
+            None => {
+                ChangeExtent { units: self.units(), file: self.proposal.preview.file_path.clone() }
+            }
         }
     }
 
     /// The whole request as it stands: what was accepted as it was applied, and everything that is open as it is proposed.
-    fn standing_extent(&self) -> Extent {
+    fn standing_extent(&self) -> ChangeExtent {
         if self.hunks.is_empty() {
-            return Extent::from(&self.proposal.preview);
+            return ChangeExtent::from(&self.proposal.preview);
         }
         let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
         let parts = open.flat_map(|hunk| &hunk.parts);
@@ -89,7 +91,7 @@ impl Request {
         &self,
         edits: &[HunkEdit],
         with_text: impl Fn(usize) -> bool,
-    ) -> Extent {
+    ) -> ChangeExtent {
         let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
             units_of(base, &edit.insert, with_text(*index))
         });
@@ -97,7 +99,7 @@ impl Request {
     }
 
     /// What edits that take accepted hunks back would change.
-    pub(super) fn reversed_extent(&self, edits: &[HunkEdit]) -> Extent {
+    pub(super) fn reversed_extent(&self, edits: &[HunkEdit]) -> ChangeExtent {
         let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
             units_of(base, &edit.insert, self.has_own_words(*index))
         });
@@ -105,14 +107,14 @@ impl Request {
     }
 
     /// What an edited call would do; nobody can tell if it was not looked at.
-    pub(super) fn revised_extent(&self, revised: Option<&Fresh>) -> Extent {
+    pub(super) fn revised_extent(&self, revised: Option<&UpdatedPreview>) -> ChangeExtent {
         let preview = &self.proposal.preview;
-        let unknown = || Extent { units: None, file: preview.file_path.clone() };
-        revised.map_or_else(unknown, |fresh| Extent::from(&fresh.preview))
+        let unknown = || ChangeExtent { units: None, file: preview.file_path.clone() };
+        revised.map_or_else(unknown, |fresh| ChangeExtent::from(&fresh.preview))
     }
 
-    fn of_units(&self, units: usize) -> Extent {
-        Extent { units: Some(units), file: self.proposal.preview.file_path.clone() }
+    fn of_units(&self, units: usize) -> ChangeExtent {
+        ChangeExtent { units: Some(units), file: self.proposal.preview.file_path.clone() }
     }
 
     /// What the accepted hunks changed when they were applied, in UTF-16 units.
@@ -133,12 +135,12 @@ impl Request {
     /// Refuses what a rule denies: so much, or the whole request as it was proposed. `most`: what rules for files allow.
     pub(super) fn check_denied(
         &self,
-        extent: &Extent,
+        extent: &ChangeExtent,
         most: Option<usize>,
-        requirements: &Requirements,
+        requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         let proposed = self.proposed_extent();
-        let is_denied = |extent: &Extent| {
+        let is_denied = |extent: &ChangeExtent| {
             most.is_some_and(|most| extent.units.is_none_or(|units| units > most))
                 || requirements.denies(&self.matter(extent))
         };
@@ -155,10 +157,10 @@ impl Request {
     /// [`DecisionError::NotAllowed`] if `who` is not one of the people whom it takes.
     pub(super) fn consent_for(
         &self,
-        extent: &Extent,
+        extent: &ChangeExtent,
         who: &Principal,
-        requirements: &Requirements,
-    ) -> Result<Consent, DecisionError> {
+        requirements: &DecisionRequirements,
+    ) -> Result<ApprovalRequirement, DecisionError> {
         let takes = requirements.consent(&self.matter(extent));
         let consent = self.proposal.policy.with(takes);
         let requester = &self.proposal.requester.user;
@@ -175,19 +177,22 @@ impl Request {
     }
 
     /// Works out by today's settings what the request takes, as it was proposed and as it stands.
-    pub fn judge(&self, requirements: &Requirements) -> (Consent, Consent) {
+    pub fn judge(
+        &self,
+        requirements: &DecisionRequirements,
+    ) -> (ApprovalRequirement, ApprovalRequirement) {
         let (proposed, standing) = (self.proposed_extent(), self.standing_extent());
         let policy = requirements.consent(&self.matter(&proposed));
         (policy, policy.with(requirements.consent(&self.matter(&standing))))
     }
 
     /// Works out once more what it takes to accept everything that is open, after something of it was decided or changed.
-    pub fn restate(&mut self, requirements: &Requirements) {
+    pub fn restate(&mut self, requirements: &DecisionRequirements) {
         (_, self.required) = self.judge(requirements);
     }
 
     /// What it takes to accept everything that is open, as it stands now.
-    pub fn requires(&self) -> Consent {
+    pub fn requires(&self) -> ApprovalRequirement {
         self.proposal.policy.with(self.required)
     }
 }

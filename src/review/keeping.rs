@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::document::diff::common_ends;
 
-use super::preview::{Preview, PreviewKind, Warning};
+use super::preview::{Preview, PreviewKind, PreviewWarning};
 
 /// The same fields as [`Preview`]'s.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredPreview {
     kind: PreviewKind,
     #[serde(default)]
     data: Value,
@@ -20,24 +20,24 @@ pub(super) struct Kept {
     #[serde(default)]
     original_content: Option<Arc<str>>,
     #[serde(default)]
-    new_content: Option<After>,
+    new_content: Option<StoredAfter>,
     #[serde(default)]
     diff_lines: Vec<String>,
     #[serde(default)]
-    warnings: Vec<Warning>,
+    warnings: Vec<PreviewWarning>,
 }
 
 /// A text that comes after another one.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum After {
+enum StoredAfter {
     /// All of it.
     Whole(Arc<str>),
     /// What stands between the bytes that are the same at the start and at the end.
     Between { head: usize, text: String, tail: usize },
 }
 
-impl After {
+impl StoredAfter {
     fn of(text: &str, before: Option<&str>) -> Self {
         let Some(before) = before else { return Self::Whole(text.into()) };
         let (head, tail) = common_ends(before, text);
@@ -57,22 +57,30 @@ impl After {
     }
 }
 
-impl From<Preview> for Kept {
+impl From<Preview> for StoredPreview {
     fn from(preview: Preview) -> Self {
         let Preview { kind, data, file_path, original_content, new_content, diff_lines, warnings } =
             preview;
-        let new_content = new_content.map(|text| After::of(&text, original_content.as_deref()));
+        let new_content =
+            new_content.map(|text| StoredAfter::of(&text, original_content.as_deref()));
         Self { kind, data, file_path, original_content, new_content, diff_lines, warnings }
     }
 }
 
-impl TryFrom<Kept> for Preview {
+impl TryFrom<StoredPreview> for Preview {
     type Error = &'static str;
 
-    fn try_from(kept: Kept) -> Result<Self, Self::Error> {
-        let Kept { kind, data, file_path, original_content, new_content, diff_lines, warnings } =
-            kept;
-        let whole = |after: After| {
+    fn try_from(kept: StoredPreview) -> Result<Self, Self::Error> {
+        let StoredPreview {
+            kind,
+            data,
+            file_path,
+            original_content,
+            new_content,
+            diff_lines,
+            warnings,
+        } = kept;
+        let whole = |after: StoredAfter| {
             after.whole(original_content.as_deref()).ok_or("the new text is not one of the old")
         };
         let new_content = new_content.map(whole).transpose()?;

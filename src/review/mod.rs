@@ -1,7 +1,7 @@
 //! What a person must decide: requests, hunks, decisions; pure.
 //!
-//! A [`Request`] is one gated tool call that waits for people. If it changes text it carries [`Hunk`]s, and a hunk is a list of
-//! word-level [`Part`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken,
+//! A [`ApprovalRequest`] is one gated tool call that waits for people. If it changes text it carries [`Hunk`]s, and a hunk is a list of
+//! word-level [`HunkPart`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken,
 //! `judging` for what a decision takes, `rule` for what people approve in advance, `report` for what the model hears of it.
 
 mod again;
@@ -33,22 +33,28 @@ mod undo;
 mod stories;
 
 pub use crate::document::diff::{DraftPart, HunkDraft};
-pub use arrival::{Arrival, Returned};
-pub use credit::{AiCredit, Author, Credit};
+pub use arrival::{ArrivedHunks, ReturnedHunk};
+pub use credit::{AiCredit, AuthorSpan, SpanAuthor};
 pub use decision::{
-    Asked, Choice, Decision, DecisionError, FileNow, Finish, HunkVerdict, Outcome, TouchedSince,
-    Verdict,
+    Decision, DecisionError, DecisionOutcome, FileNow, FinishRest, HunkChoice, HunkVerdict,
+    PeopleAsked, RequestVerdict, TouchedSince,
 };
-pub use execution::{Announced, Execution, Fresh};
-pub use hunk::{Hunk, HunkDecision, HunkStatus, Part};
-pub use judging::{Extent, Requirements};
-pub use pattern::{Hidden, PathPattern};
+pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
+pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
+pub use judging::{ChangeExtent, DecisionRequirements};
+pub use pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
-pub use policy::{Consent, Policy, ToolPolicy, Vote, Votes};
-pub use preview::{Preview, PreviewKind, Step, Warning, changed_units, diff_lines};
-pub use rebase::{Committed, Rebased};
-pub use report::Report;
-pub use request::{Clock, Closed, Proposal, Remark, Request, RequestStatus, Resolution, Unasked};
-pub use reversal::{FoundFile, Reversal, Reversed, Written};
-pub use rule::{EVERY_TOOL, Effect, Ended, Matter, PLAN_TOOL, Remember, Rule, Scope, ruling};
-pub use undo::{Touched, UndoScope};
+pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
+pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_units, diff_lines};
+pub use rebase::{CommittedUpdate, RebaseOutcome};
+pub use report::ToolReport;
+pub use request::{
+    ApprovalRequest, ClosedBy, DecisionRemark, ProposedCall, RequestResolution, RequestStatus,
+    RequestTimes, UnaskedReason,
+};
+pub use reversal::{FileUndo, FileUndoOutcome, FoundFile, WrittenFile};
+pub use rule::{
+    ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
+    ruling,
+};
+pub use undo::{TouchedPolicy, UndoScope};

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use super::{EVERY_TOOL, Effect, Rule};
+use super::{ApprovalRule, EVERY_TOOL, RuleEffect};
 
 /// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
 /// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
@@ -72,7 +72,7 @@ impl PathPattern {
 
     /// Whether it may be about a path: rather too often than once too little.
     pub(super) fn touches(&self, path: &str) -> bool {
-        Touch::of(self).has(path)
+        PatternPrefix::of(self).has(path)
     }
 }
 
@@ -111,9 +111,9 @@ fn spelt(pattern: &str) -> String {
 
 /// What tells quickly whether a pattern may be about a path.
 #[derive(Clone, Debug)]
-struct Touch(Option<GlobMatcher>);
+struct PatternPrefix(Option<GlobMatcher>);
 
-impl Touch {
+impl PatternPrefix {
     fn of(pattern: &PathPattern) -> Self {
         // Patterns that were kept before they were looked at are meant like those that are written now.
         let mut wanted = spelt(pattern.as_str());
@@ -137,25 +137,25 @@ impl Touch {
 
 /// The files that a search leaves out because rules of owners speak of them: it looks at many, and nobody is asked about each.
 #[derive(Clone, Debug, Default)]
-pub struct Hidden(Vec<Touch>);
+pub struct ExcludedPaths(Vec<PatternPrefix>);
 
-impl Hidden {
+impl ExcludedPaths {
     /// By all rules with a path for work without a document that are at least as strict as `mildest`, and about one of
     /// `tools` or about every tool.
     pub fn by<'r>(
-        rules: impl IntoIterator<Item = &'r Rule>,
+        rules: impl IntoIterator<Item = &'r ApprovalRule>,
         tools: &[&str],
-        mildest: Effect,
+        mildest: RuleEffect,
     ) -> Self {
-        let speaks = |rule: &&Rule| {
+        let speaks = |rule: &&ApprovalRule| {
             rule.ended.is_none()
                 && rule.document.is_none()
-                && rule.effect != Effect::Allow
+                && rule.effect != RuleEffect::Allow
                 && rule.effect >= mildest
                 && (rule.tool == EVERY_TOOL || tools.contains(&rule.tool.as_str()))
         };
         let patterns = rules.into_iter().filter(speaks).filter_map(|it| it.remember.path.as_ref());
-        Self(patterns.map(Touch::of).collect())
+        Self(patterns.map(PatternPrefix::of).collect())
     }
 
     /// Whether there is nothing to leave out.

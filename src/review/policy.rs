@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Matter, Person, Proposal, Request, Requirements};
+use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSubject};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::who::{Action, Principal};
 
@@ -13,7 +13,7 @@ use crate::who::{Action, Principal};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Policy {
+pub enum DecisionPolicy {
     /// Any editor or reviewer.
     #[default]
     Any,
@@ -25,7 +25,7 @@ pub enum Policy {
     Owner,
 }
 
-impl Policy {
+impl DecisionPolicy {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,8 +46,8 @@ impl Policy {
 
 /// What it takes to decide one request: all policies that are said for it, together. Each of them holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "Kept", into = "Kept")]
-pub struct Consent {
+#[serde(from = "StoredRequirement", into = "StoredRequirement")]
+pub struct ApprovalRequirement {
     need: u32,
     others_only: bool,
     owners_only: bool,
@@ -56,53 +56,53 @@ pub struct Consent {
 /// A consent as it is kept: one policy by its name, as ever; several as a list.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Kept {
-    One(Policy),
-    Several(Vec<Policy>),
+enum StoredRequirement {
+    One(DecisionPolicy),
+    Several(Vec<DecisionPolicy>),
 }
 
-impl Default for Consent {
+impl Default for ApprovalRequirement {
     fn default() -> Self {
         Self { need: 1, others_only: false, owners_only: false }
     }
 }
 
-impl From<Policy> for Consent {
-    fn from(policy: Policy) -> Self {
+impl From<DecisionPolicy> for ApprovalRequirement {
+    fn from(policy: DecisionPolicy) -> Self {
         Self {
-            need: if policy == Policy::Two { 2 } else { 1 },
-            others_only: policy == Policy::NotRequester,
-            owners_only: policy == Policy::Owner,
+            need: if policy == DecisionPolicy::Two { 2 } else { 1 },
+            others_only: policy == DecisionPolicy::NotRequester,
+            owners_only: policy == DecisionPolicy::Owner,
         }
     }
 }
 
-impl FromIterator<Policy> for Consent {
-    fn from_iter<I: IntoIterator<Item = Policy>>(policies: I) -> Self {
+impl FromIterator<DecisionPolicy> for ApprovalRequirement {
+    fn from_iter<I: IntoIterator<Item = DecisionPolicy>>(policies: I) -> Self {
         policies.into_iter().fold(Self::default(), Self::and)
     }
 }
 
-impl From<Kept> for Consent {
-    fn from(kept: Kept) -> Self {
+impl From<StoredRequirement> for ApprovalRequirement {
+    fn from(kept: StoredRequirement) -> Self {
         match kept {
-            Kept::One(policy) => policy.into(),
-            Kept::Several(policies) => policies.into_iter().collect(),
+            StoredRequirement::One(policy) => policy.into(),
+            StoredRequirement::Several(policies) => policies.into_iter().collect(),
         }
     }
 }
 
-impl From<Consent> for Kept {
-    fn from(consent: Consent) -> Self {
+impl From<ApprovalRequirement> for StoredRequirement {
+    fn from(consent: ApprovalRequirement) -> Self {
         let policies = consent.policies();
         if let [one] = policies.as_slice() { Self::One(*one) } else { Self::Several(policies) }
     }
 }
 
-impl Consent {
+impl ApprovalRequirement {
     /// What this and a policy ask for.
     #[must_use]
-    pub fn and(self, policy: Policy) -> Self {
+    pub fn and(self, policy: DecisionPolicy) -> Self {
         let other = Self::from(policy);
         Self {
             need: self.need.max(other.need),
@@ -129,14 +129,15 @@ impl Consent {
     }
 
     /// The policies that say this together, from the mildest to the strictest.
-    pub fn policies(self) -> Vec<Policy> {
-        let asked = [Policy::NotRequester, Policy::Two, Policy::Owner].into_iter();
+    pub fn policies(self) -> Vec<DecisionPolicy> {
+        let asked =
+            [DecisionPolicy::NotRequester, DecisionPolicy::Two, DecisionPolicy::Owner].into_iter();
         let asked: Vec<_> = asked.filter(|policy| self.and(*policy) == self).collect();
-        if asked.is_empty() { vec![Policy::Any] } else { asked }
+        if asked.is_empty() { vec![DecisionPolicy::Any] } else { asked }
     }
 
     /// The strictest of them.
-    pub fn strictest(self) -> Policy {
+    pub fn strictest(self) -> DecisionPolicy {
         self.policies().last().copied().unwrap_or_default()
     }
 
@@ -183,27 +184,27 @@ pub struct ToolPolicy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// Who may decide those.
-    pub policy: Policy,
+    pub policy: DecisionPolicy,
 }
 
 impl ToolPolicy {
     /// Whether it speaks of a change. One whose size nobody can tell counts as large.
-    fn is_for(&self, matter: &Matter) -> bool {
+    fn is_for(&self, matter: &RuleSubject) -> bool {
         self.tool.as_ref().is_none_or(|tool| *tool == matter.tool)
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }
 
-impl Policy {
+impl DecisionPolicy {
     /// What one change takes where `self` is the document's policy and `others` may tighten it.
-    pub fn of(self, matter: &Matter, others: &[ToolPolicy]) -> Consent {
+    pub fn of(self, matter: &RuleSubject, others: &[ToolPolicy]) -> ApprovalRequirement {
         let matching = others.iter().filter(|other| other.is_for(matter));
         matching.map(|other| other.policy).chain([self]).collect()
     }
 
     /// Everything that requests can take by the same settings: those of each tool that is named, and of all others,
     /// however large they are.
-    pub fn at_most(self, others: &[ToolPolicy]) -> Vec<Consent> {
+    pub fn at_most(self, others: &[ToolPolicy]) -> Vec<ApprovalRequirement> {
         let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
             let matching = others.iter().filter(|it| it.tool.is_none() || it.tool.as_ref() == tool);
@@ -230,8 +231,8 @@ pub struct Vote {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
     /// What it took when it was given, beyond what the request takes as it was proposed.
-    #[serde(default, skip_serializing_if = "Consent::is_any")]
-    pub under: Consent,
+    #[serde(default, skip_serializing_if = "ApprovalRequirement::is_any")]
+    pub under: ApprovalRequirement,
 }
 
 impl Vote {
@@ -242,7 +243,7 @@ impl Vote {
 
 /// Adds a vote, in place of an earlier one of the same person; returns how many agree with it. Votes for the same text that were
 /// given when it took less count no more; `policy` is what the request takes as it was proposed.
-pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: Consent) -> u32 {
+pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequirement) -> u32 {
     let takes = policy.with(vote.under);
     let is_milder = |v: &Vote| v.agrees(vote) && !policy.with(v.under).includes(takes);
     votes.retain(|v| v.by.user != vote.by.user && !is_milder(v));
@@ -251,13 +252,13 @@ pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: Consent) -> u32 {
 }
 
 /// The most votes that agree, and what one of them was given under.
-pub(super) fn agreeing(votes: &[Vote]) -> (u32, Consent) {
+pub(super) fn agreeing(votes: &[Vote]) -> (u32, ApprovalRequirement) {
     let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
     let most = votes.iter().map(|vote| (agreeing(vote), vote.under));
     most.max_by_key(|(count, _)| *count).unwrap_or_default()
 }
 
-impl Request {
+impl ApprovalRequest {
     /// The votes on what is open, where one is not enough.
     fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
@@ -272,7 +273,7 @@ impl Request {
 
     /// Who has voted and may no longer decide what they voted for. `people` are all who hold a good token now.
     pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
-        let Proposal { policy, requester, document, .. } = &self.proposal;
+        let ProposedCall { policy, requester, document, .. } = &self.proposal;
         let may = |vote: &&Vote| {
             let takes = policy.with(vote.under);
             people.iter().any(|who| {
@@ -285,13 +286,13 @@ impl Request {
     }
 
     /// Takes what today's settings ask for, whatever it took before.
-    pub fn set_policy(&mut self, requirements: &Requirements) {
+    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
         (self.proposal.policy, self.required) = self.judge(requirements);
     }
 
     /// Is decided by other policies from now on. Votes that are enough by them are cleared, for nobody meant theirs to be the
     /// last word: whoever still wants it says so once more.
-    pub fn follow_policy(&mut self, requirements: &Requirements) {
+    pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
         self.set_policy(requirements);
         let policy = self.proposal.policy;
         let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
@@ -317,7 +318,7 @@ impl Request {
 
 /// How many people said yes, and how many must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Votes {
+pub struct VoteCount {
     /// People who said yes to every change that is still open.
     pub have: u32,
     /// People needed.

@@ -10,8 +10,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use crate::document::diff::{DiffLimits, common_ends};
 use crate::document::utf16_len;
 
-use super::difflib::{Block, MOST_STEPS, matching_blocks};
-use super::keeping::Kept;
+use super::difflib::{EqualLines, MOST_STEPS, matching_blocks};
+use super::keeping::StoredPreview;
 
 /// How a preview is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl PreviewKind {
 
 /// What to look out for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
+pub struct PreviewWarning {
     /// Stable, for programs.
     pub code: String,
     /// For people.
@@ -50,7 +50,7 @@ pub struct Warning {
 
 /// What people are shown besides the hunks (seed 1's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Kept", into = "Kept")]
+#[serde(try_from = "StoredPreview", into = "StoredPreview")]
 pub struct Preview {
     /// How to draw it.
     pub kind: PreviewKind,
@@ -65,12 +65,12 @@ pub struct Preview {
     /// A unified diff, line by line.
     pub diff_lines: Vec<String>,
     /// What to look out for.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PreviewWarning>,
 }
 
 /// One of the steps in which a text changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub struct PreviewStep<'a> {
     /// A piece of the text.
     pub from: &'a str,
     /// What replaces it.
@@ -107,12 +107,12 @@ impl Preview {
         path: &str,
         old: &str,
         new: &str,
-        steps: &[Step<'_>],
+        steps: &[PreviewStep<'_>],
         limits: &DiffLimits,
     ) -> Self {
         let edits: Vec<Value> = steps
             .iter()
-            .map(|&Step { from, to, everywhere, occurrences }| {
+            .map(|&PreviewStep { from, to, everywhere, occurrences }| {
                 json!({
                     "old_string": from,
                     "new_string": to,
@@ -129,7 +129,7 @@ impl Preview {
     }
 
     /// A command would run.
-    pub fn command(command: &str, warnings: Vec<Warning>) -> Self {
+    pub fn command(command: &str, warnings: Vec<PreviewWarning>) -> Self {
         Self { data: json!({ "command": command }), warnings, ..Self::generic() }
             .of_kind(PreviewKind::Command)
     }
@@ -204,11 +204,11 @@ fn unified(path: &str, old: &[&str], new: &[&str], limits: &DiffLimits) -> Vec<S
 }
 
 /// The runs of equal lines, and what lies between them.
-fn between(blocks: &[Block], old_len: usize, new_len: usize) -> Vec<DiffOp> {
+fn between(blocks: &[EqualLines], old_len: usize, new_len: usize) -> Vec<DiffOp> {
     let mut ops = Vec::new();
     let (mut old_index, mut new_index) = (0, 0);
-    let end = Block { old: old_len, new: new_len, len: 0 };
-    for &Block { old, new, len } in blocks.iter().chain([&end]) {
+    let end = EqualLines { old: old_len, new: new_len, len: 0 };
+    for &EqualLines { old, new, len } in blocks.iter().chain([&end]) {
         let (old_len, new_len) = (old - old_index, new - new_index);
         match (old_len, new_len) {
             (0, 0) => {}

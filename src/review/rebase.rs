@@ -6,8 +6,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::hunk::{Hunk, HunkStatus, Part};
-use crate::document::{Assoc, ChangeSet, PositionIndex, Text};
+use super::hunk::{Hunk, HunkPart, HunkStatus};
+use crate::document::{ChangeSet, InsertSide, PositionIndex, Text};
 
 const CHANGED: &str = "Somebody changed these words meanwhile.";
 const NO_PLACE: &str = "Somebody deleted the place where this would go.";
@@ -15,9 +15,9 @@ const GONE: &str = "Somebody deleted the words this would change.";
 
 /// One committed update, as hunks see it.
 #[derive(Clone, Debug)]
-pub struct Committed<'a> {
+pub struct CommittedUpdate<'a> {
     change: PositionIndex<'a>,
-    after: After<'a>,
+    after: TextAfter<'a>,
     /// Start of the first changed range and end of the last, in the text before; nothing changed if they are in reverse order.
     first: usize,
     last: usize,
@@ -27,7 +27,7 @@ pub struct Committed<'a> {
 
 /// The text that an update led to.
 #[derive(Clone, Debug)]
-enum After<'a> {
+enum TextAfter<'a> {
     Known(&'a Text),
     /// Made from the text before when it is asked for: most updates touch no words of a hunk.
     From(&'a Text, OnceCell<Option<Text>>),
@@ -35,25 +35,25 @@ enum After<'a> {
 
 /// What an update did to a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rebased {
+pub enum RebaseOutcome {
     /// Nothing, or it moved.
     Moved,
     /// It has another status now.
     Changed,
 }
 
-impl<'a> Committed<'a> {
+impl<'a> CommittedUpdate<'a> {
     /// `after` is the text that `change` led to.
     pub fn new(change: &'a ChangeSet, after: &'a Text) -> Self {
-        Self::leading_to(change, After::Known(after))
+        Self::leading_to(change, TextAfter::Known(after))
     }
 
     /// The same where only the text before is at hand.
     pub(super) fn from(change: &'a ChangeSet, before: &'a Text) -> Self {
-        Self::leading_to(change, After::From(before, OnceCell::new()))
+        Self::leading_to(change, TextAfter::From(before, OnceCell::new()))
     }
 
-    fn leading_to(change: &'a ChangeSet, after: After<'a>) -> Self {
+    fn leading_to(change: &'a ChangeSet, after: TextAfter<'a>) -> Self {
         let mut sections = change.changed_sections();
         let (first, mut last) = sections.next().map_or((usize::MAX, 0), |s| (s.start, s.end));
         for section in sections {
@@ -66,8 +66,8 @@ impl<'a> Committed<'a> {
     /// Whether these words stand there now; `None`: it is no place in the text.
     fn reads(&self, range: Range<usize>, words: &str) -> Option<bool> {
         let after = match &self.after {
-            After::Known(after) => after,
-            After::From(before, made) => made
+            TextAfter::Known(after) => after,
+            TextAfter::From(before, made) => made
                 .get_or_init(|| {
                     let mut after = Text::clone(before);
                     self.change.change().apply(&mut after).ok().map(|()| after)
@@ -93,20 +93,20 @@ impl<'a> Committed<'a> {
 
 impl Hunk {
     /// Takes one committed update into account; `after` is the text it led to.
-    pub fn rebase(&mut self, change: &ChangeSet, after: &Text) -> Rebased {
-        self.rebase_over(&Committed::new(change, after))
+    pub fn rebase(&mut self, change: &ChangeSet, after: &Text) -> RebaseOutcome {
+        self.rebase_over(&CommittedUpdate::new(change, after))
     }
 
     /// As [`Self::rebase`], for an update that many hunks have to take into account.
-    pub fn rebase_over(&mut self, update: &Committed) -> Rebased {
+    pub fn rebase_over(&mut self, update: &CommittedUpdate) -> RebaseOutcome {
         let mut touched = false;
         for part in self.parts_to_map() {
             touched |= part.rebase(update);
         }
-        if touched { self.restate() } else { Rebased::Moved }
+        if touched { self.restate() } else { RebaseOutcome::Moved }
     }
 
-    pub(super) fn parts_to_map(&mut self) -> &mut [Part] {
+    pub(super) fn parts_to_map(&mut self) -> &mut [HunkPart] {
         match self.status {
             HunkStatus::Accepted => &mut self.inverse,
             HunkStatus::Streaming
@@ -119,13 +119,13 @@ impl Hunk {
     }
 
     /// Brings the status of an undecided hunk in line with its parts.
-    pub(super) fn restate(&mut self) -> Rebased {
+    pub(super) fn restate(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
             | HunkStatus::Obsolete
             | HunkStatus::Accepted
             | HunkStatus::Rejected
-            | HunkStatus::Expired => return Rebased::Moved,
+            | HunkStatus::Expired => return RebaseOutcome::Moved,
             HunkStatus::Pending | HunkStatus::Conflict => self.state_of_parts(),
         };
         let changed = self.status != status;
@@ -134,12 +134,12 @@ impl Hunk {
         if changed || reason.is_some() {
             self.reason = reason.map(str::to_owned);
         }
-        if changed { Rebased::Changed } else { Rebased::Moved }
+        if changed { RebaseOutcome::Changed } else { RebaseOutcome::Moved }
     }
 
     pub(super) fn state_of_parts(&self) -> (HunkStatus, Option<&'static str>) {
-        let lost = |p: &Part| p.is_gone() || p.is_insertion() && p.conflict;
-        if self.parts.iter().all(lost) && self.parts.iter().any(Part::is_gone) {
+        let lost = |p: &HunkPart| p.is_gone() || p.is_insertion() && p.conflict;
+        if self.parts.iter().all(lost) && self.parts.iter().any(HunkPart::is_gone) {
             (HunkStatus::Obsolete, Some(GONE))
         } else if self.parts.iter().any(|p| p.conflict && !p.is_insertion()) {
             (HunkStatus::Conflict, Some(CHANGED))
@@ -151,9 +151,9 @@ impl Hunk {
     }
 }
 
-impl Part {
+impl HunkPart {
     /// Moves the part; `true` if the update came near enough that its conflict may have changed.
-    fn rebase(&mut self, update: &Committed) -> bool {
+    fn rebase(&mut self, update: &CommittedUpdate) -> bool {
         if self.to < update.first {
             return false;
         }
@@ -166,17 +166,17 @@ impl Part {
         if self.is_insertion() {
             // A place that was removed does not come back.
             self.conflict |= update.removes_place(self.from);
-            self.from = map(self.from, Assoc::After);
+            self.from = map(self.from, InsertSide::After);
             self.to = self.from;
         } else if self.conflict || update.changes_inside(self.from, self.to) {
             // Outward, so that the words are inside again once they are back.
-            self.from = map(self.from, Assoc::Before);
-            self.to = map(self.to, Assoc::After);
+            self.from = map(self.from, InsertSide::Before);
+            self.to = map(self.to, InsertSide::After);
             self.conflict = update.reads(self.from..self.to, &self.base) == Some(false);
         } else {
             // Inward, so that what is typed at an edge stays outside.
-            self.from = map(self.from, Assoc::After);
-            self.to = map(self.to, Assoc::Before).max(self.from);
+            self.from = map(self.from, InsertSide::After);
+            self.to = map(self.to, InsertSide::Before).max(self.from);
         }
         true
     }

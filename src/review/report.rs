@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Decision, DecisionError, Execution, Hunk, HunkStatus, Request, RequestStatus, Requirements,
+    ApprovalRequest, Decision, DecisionError, DecisionRequirements, ExecutionState, Hunk,
+    HunkStatus, RequestStatus,
 };
 use crate::document::Text;
 use crate::who::Principal;
 
 /// A tool result, as far as the review decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ToolReport {
     /// The words.
     pub text: String,
     /// Whether the model is to take it for a failure.
@@ -23,26 +24,27 @@ pub struct Report {
 /// A hunk's words are cut after this many characters in a report.
 const QUOTE_CHARS: usize = 120;
 
-impl Request {
+impl ApprovalRequest {
     /// What the model is told about the request as it is now. For a tool that runs after approval, see [`Self::report_result`].
-    pub fn report(&self) -> Report {
-        let refused = |text: String| Report { text, is_error: true };
+    pub fn report(&self) -> ToolReport {
+        let refused = |text: String| ToolReport { text, is_error: true };
         if let Some(answer) = &self.answer {
-            return Report { text: self.answered(answer), is_error: false };
+            return ToolReport { text: self.answered(answer), is_error: false };
         }
-        if let Some(Execution::Done { report, .. }) = &self.execution {
+        if let Some(ExecutionState::Done { report, .. }) = &self.execution {
             let mut report = self.report_result(report);
             report.text.push_str(&self.undone_line());
             return report;
         }
         if self.status == RequestStatus::Approved && self.hunks.is_empty() {
-            return self.report_result(&Report { text: "Approved.".to_owned(), is_error: false });
+            return self
+                .report_result(&ToolReport { text: "Approved.".to_owned(), is_error: false });
         }
         match self.status {
             RequestStatus::Streaming | RequestStatus::Pending => {
                 let mut text = format!("Waiting for approval.{}", self.lines());
                 self.push_remarks(&mut text);
-                Report { text, is_error: false }
+                ToolReport { text, is_error: false }
             }
             RequestStatus::Approved | RequestStatus::Partly => self.applied(),
             // The feedback is part of the sentence.
@@ -64,7 +66,7 @@ impl Request {
     }
 
     /// What the model is told about a tool that ran after approval: its result, and that people edited the call if they did.
-    pub fn report_result(&self, result: &Report) -> Report {
+    pub fn report_result(&self, result: &ToolReport) -> ToolReport {
         let mut text = String::new();
         if let Some(input) = &self.edited_input {
             text = edit_note(input);
@@ -72,7 +74,7 @@ impl Request {
         }
         text.push_str(&result.text);
         self.push_remarks(&mut text);
-        Report { text, is_error: result.is_error }
+        ToolReport { text, is_error: result.is_error }
     }
 
     /// What the model would be told if this decision were taken now, as far as the request itself can tell; nothing changes.
@@ -82,9 +84,9 @@ impl Request {
         who: &Principal,
         text: &Text,
         now_ms: u64,
-    ) -> Result<Report, DecisionError> {
+    ) -> Result<ToolReport, DecisionError> {
         let mut copy = self.clone();
-        copy.decide(decision, who, text, now_ms, &Requirements::default())?;
+        copy.decide(decision, who, text, now_ms, &DecisionRequirements::default())?;
         Ok(copy.report())
     }
 
@@ -142,7 +144,7 @@ impl Request {
     }
 
     /// Something was applied: all of it, or only a part.
-    fn applied(&self) -> Report {
+    fn applied(&self) -> ToolReport {
         let accepted = self.count(HunkStatus::Accepted);
         let partly = self.status == RequestStatus::Partly || !self.returned.is_empty();
         let edited =
@@ -155,7 +157,7 @@ impl Request {
             format!("Applied: {accepted} accepted.")
         };
         self.push_remarks(&mut text);
-        Report { text, is_error: false }
+        ToolReport { text, is_error: false }
     }
 
     /// `2 accepted, 1 rejected, 1 conflicted`.

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::policy::agreeing;
 use super::{
-    Announced, Arrival, Committed, Consent, Execution, Hunk, HunkStatus, Person, Preview, Rebased,
-    Report, Returned, Reversal, Rule, Vote, Votes,
+    AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate,
+    ExecutionState, FileUndo, Hunk, HunkStatus, Person, Preview, RebaseOutcome, ReturnedHunk,
+    ToolReport, Vote, VoteCount,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
@@ -66,7 +67,7 @@ impl RequestStatus {
 
 /// What a tool wants to do, and who asked for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Proposal {
+pub struct ProposedCall {
     /// The request's name, made before it is sent, so that a restart finds it again.
     pub id: RequestId,
     /// The tool.
@@ -104,7 +105,7 @@ pub struct Proposal {
     pub source: String,
     /// Who may decide.
     #[serde(default)]
-    pub policy: Consent,
+    pub policy: ApprovalRequirement,
     /// The request that a person proposes again with it; people alone decide it then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
@@ -112,7 +113,7 @@ pub struct Proposal {
 
 /// When a request was made and when it ends; milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct RequestTimes {
     /// When it was made.
     pub created_ms: u64,
     /// When it expires; `None`: never.
@@ -125,7 +126,7 @@ pub struct Clock {
     pub deadline_ms: Option<u64>,
 }
 
-impl Clock {
+impl RequestTimes {
     /// A clock that runs out after `timeout_ms`; 0: never.
     pub fn start(now_ms: u64, timeout_ms: u64) -> Self {
         let expires_ms = (timeout_ms > 0).then(|| now_ms.saturating_add(timeout_ms));
@@ -172,7 +173,7 @@ impl Clock {
 
 /// A word that goes with a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remark {
+pub struct DecisionRemark {
     /// Whose it is.
     pub by: Person,
     /// When, in milliseconds since 1970.
@@ -187,7 +188,7 @@ pub struct Remark {
 
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Closed {
+pub struct ClosedBy {
     /// By whom, if it was a person.
     pub by: Option<Person>,
     /// When, in milliseconds since 1970.
@@ -197,20 +198,20 @@ pub struct Closed {
     pub rule: Option<RuleId>,
     /// Why nobody was asked, if nobody was; `by` is then who had asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unasked: Option<Unasked>,
+    pub unasked: Option<UnaskedReason>,
 }
 
 /// Why something was applied without anybody having been asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unasked {
+pub enum UnaskedReason {
     /// The run was started with `bypassPermissions`.
     Bypass,
     /// Approvals are switched off.
     ApprovalsOff,
 }
 
-impl Unasked {
+impl UnaskedReason {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -220,7 +221,7 @@ impl Unasked {
     }
 }
 
-impl Closed {
+impl ClosedBy {
     /// By a person who decided or took it back themselves; `None`: by nobody.
     pub(super) fn by(by: Option<Person>, at_ms: u64) -> Self {
         Self { by, at_ms, rule: None, unasked: None }
@@ -229,7 +230,7 @@ impl Closed {
 
 /// What whoever waits for a request is told in the end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolution {
+pub struct RequestResolution {
     /// The request.
     pub request: RequestId,
     /// How it ended.
@@ -238,16 +239,16 @@ pub struct Resolution {
     pub input: Value,
     /// The newest version when it was told; for requests with hunks, the one with all that was accepted.
     pub version: Version,
-    /// What the model is told. A tool that runs now adds its result: [`Request::report_result`].
-    pub report: Report,
+    /// What the model is told. A tool that runs now adds its result: [`ApprovalRequest::report_result`].
+    pub report: ToolReport,
 }
 
 /// One gated tool call that waits for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ApprovalRequest {
     /// What the tool wants.
     #[serde(flatten)]
-    pub proposal: Proposal,
+    pub proposal: ProposedCall,
     /// Where it is in its life.
     pub status: RequestStatus,
     /// The version the hunks' positions are of.
@@ -257,9 +258,9 @@ pub struct Request {
     pub hunks: Vec<Hunk>,
     /// Changes that were never shown because people had changed the words before they arrived.
     #[serde(default)]
-    pub returned: Vec<Returned>,
+    pub returned: Vec<ReturnedHunk>,
     /// When it was made and when it ends.
-    pub clock: Clock,
+    pub clock: RequestTimes,
     /// The hash of the preview that was announced; decisions without a hash are for that one.
     pub announced: String,
     /// The input a person put in place of the model's.
@@ -270,36 +271,41 @@ pub struct Request {
     pub answer: Option<String>,
     /// What people said with their decisions.
     #[serde(default)]
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<DecisionRemark>,
     /// People who want it approved, where one is not enough and there are no hunks.
     #[serde(default)]
     pub votes: Vec<Vote>,
-    /// What it takes to accept everything that is open, as it stands now; read it with [`Request::requires`].
+    /// What it takes to accept everything that is open, as it stands now; read it with [`ApprovalRequest::requires`].
     #[serde(default)]
-    pub required: Consent,
+    pub required: ApprovalRequirement,
     /// Rules that people wished for with votes that were not enough; made once something they voted for is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wishes: Vec<Rule>,
+    pub wishes: Vec<ApprovalRule>,
     /// How it ended.
     #[serde(default)]
-    pub closed: Option<Closed>,
+    pub closed: Option<ClosedBy>,
     /// What that preview was about, if the call would do something else since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub announced_for: Option<Announced>,
+    pub announced_for: Option<AnnouncedPreview>,
     /// Where the approved call stands, for a tool that acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub execution: Option<Execution>,
+    pub execution: Option<ExecutionState>,
     /// Whether what the call did is being taken back, or was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reversal: Option<Reversal>,
+    pub reversal: Option<FileUndo>,
     /// The request with which a person proposed it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_as: Option<RequestId>,
 }
 
-impl Request {
+impl ApprovalRequest {
     /// A request that waits for people. `arrival` holds its changes, mapped to `version`; for a tool without hunks, none.
-    pub fn open(proposal: Proposal, arrival: Arrival, version: Version, clock: Clock) -> Self {
+    pub fn open(
+        proposal: ProposedCall,
+        arrival: ArrivedHunks,
+        version: Version,
+        clock: RequestTimes,
+    ) -> Self {
         let mut request = Self {
             proposal,
             status: RequestStatus::Pending,
@@ -312,7 +318,7 @@ impl Request {
             answer: None,
             remarks: Vec::new(),
             votes: Vec::new(),
-            required: Consent::default(),
+            required: ApprovalRequirement::default(),
             wishes: Vec::new(),
             closed: None,
             announced_for: None,
@@ -355,34 +361,34 @@ impl Request {
 
     /// Votes on what is open: a request has as many as the open hunk with the fewest, and needs as many as the one that needs
     /// most.
-    pub fn votes(&self) -> Votes {
+    pub fn votes(&self) -> VoteCount {
         let need = self.requires().need();
         if !self.status.is_open() {
-            return Votes { have: need, need };
+            return VoteCount { have: need, need };
         }
         let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
         let votes =
             if self.hunks.is_empty() { vec![agreeing(&self.votes)] } else { open.collect() };
         let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
         let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
-        Votes { have: have.min(need), need }
+        VoteCount { have: have.min(need), need }
     }
 
     /// Takes one committed update into account, made by anybody but this request; `after` is the text it led to. Returns the
     /// hunks that have another status now. If no hunk is open any more, the request has ended ([`Self::status`]).
     pub fn rebase(&mut self, change: &ChangeSet, after: &Text, now_ms: u64) -> Vec<HunkId> {
-        let changed = self.rebase_hunks(&Committed::new(change, after));
+        let changed = self.rebase_hunks(&CommittedUpdate::new(change, after));
         self.version = self.version.next();
         if !changed.is_empty() {
-            self.settle(Closed::by(None, now_ms));
+            self.settle(ClosedBy::by(None, now_ms));
         }
         changed
     }
 
-    pub(super) fn rebase_hunks(&mut self, update: &Committed) -> Vec<HunkId> {
+    pub(super) fn rebase_hunks(&mut self, update: &CommittedUpdate) -> Vec<HunkId> {
         let mut changed = Vec::new();
         for hunk in &mut self.hunks {
-            if hunk.rebase_over(update) == Rebased::Changed {
+            if hunk.rebase_over(update) == RebaseOutcome::Changed {
                 changed.push(hunk.id.clone());
             }
         }
@@ -424,12 +430,12 @@ impl Request {
         }
         let some_accepted = self.hunks.iter().any(|h| h.status == HunkStatus::Accepted);
         self.status = if some_accepted { RequestStatus::Partly } else { status };
-        self.closed = Some(Closed::by(by, now_ms));
+        self.closed = Some(ClosedBy::by(by, now_ms));
         ended
     }
 
     /// Ends the request, as `closed` says, if no hunk is open; returns its status then.
-    pub(super) fn settle(&mut self, closed: Closed) -> Option<RequestStatus> {
+    pub(super) fn settle(&mut self, closed: ClosedBy) -> Option<RequestStatus> {
         if !self.status.is_open() || self.hunks.iter().any(|h| h.status.is_open()) {
             return None;
         }
@@ -453,11 +459,11 @@ impl Request {
     }
 
     /// What whoever waits is told, once the request has ended.
-    pub fn resolution(&self) -> Option<Resolution> {
+    pub fn resolution(&self) -> Option<RequestResolution> {
         if self.status.is_open() {
             return None;
         }
-        Some(Resolution {
+        Some(RequestResolution {
             request: self.id().clone(),
             status: self.status,
             input: self.edited_input.clone().unwrap_or_else(|| self.proposal.input.clone()),

@@ -6,15 +6,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DecisionError, Execution, Extent, HunkStatus, Person, PreviewKind, Request, RequestStatus,
-    Requirements,
+    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, HunkStatus,
+    Person, PreviewKind, RequestStatus,
 };
 use crate::ids::RequestId;
 use crate::who::{Action, Principal};
 
 /// What a call did to a file is being taken back, or was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reversal {
+pub struct FileUndo {
     /// By whom.
     pub by: Person,
     /// When it was begun, in milliseconds since 1970.
@@ -41,7 +41,7 @@ pub struct FoundFile {
 
 /// What came of a reversal that was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reversed {
+pub enum FileUndoOutcome {
     /// The file reads as before the call.
     Done,
     /// It does not, and why.
@@ -50,7 +50,7 @@ pub enum Reversed {
 
 /// What a call has made of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written<'r> {
+pub struct WrittenFile<'r> {
     /// The file.
     pub path: &'r str,
     /// What it read before; `None`: there was none.
@@ -61,18 +61,18 @@ pub struct Written<'r> {
     pub touched: &'r str,
 }
 
-impl Request {
+impl ApprovalRequest {
     /// What the call has made of a file, if it changed one and nobody has taken that back.
     ///
     /// # Errors
     /// Why there is nothing that could be taken back, for people.
-    pub fn written(&self) -> Result<Written<'_>, &'static str> {
+    pub fn written(&self) -> Result<WrittenFile<'_>, &'static str> {
         let preview = &self.proposal.preview;
         match (&self.execution, &self.reversal) {
-            (_, Some(Reversal { done_ms: Some(_), .. })) => return Err("it was undone already"),
+            (_, Some(FileUndo { done_ms: Some(_), .. })) => return Err("it was undone already"),
             (_, Some(_)) => return Err("it is being undone"),
-            (Some(Execution::Done { report, .. }), None) if !report.is_error => {}
-            (Some(Execution::Begun { .. }), None) => return Err("it is not over yet"),
+            (Some(ExecutionState::Done { report, .. }), None) if !report.is_error => {}
+            (Some(ExecutionState::Begun { .. }), None) => return Err("it is not over yet"),
             _ => return Err("nothing was done, so there is nothing to undo"),
         }
         if preview.kind == PreviewKind::Command {
@@ -89,14 +89,14 @@ impl Request {
         if before.is_none() && !was_made {
             return Err("what the file read before is not known");
         }
-        Ok(Written { path, before, after, touched })
+        Ok(WrittenFile { path, before, after, touched })
     }
 
     /// Whether `who` may take back what the call did, and there is something to take back.
     ///
     /// # Errors
     /// Who may not, and why there is nothing.
-    pub fn reversible(&self, who: &Principal) -> Result<Written<'_>, DecisionError> {
+    pub fn reversible(&self, who: &Principal) -> Result<WrittenFile<'_>, DecisionError> {
         self.check_allowed(who)?;
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
@@ -104,36 +104,36 @@ impl Request {
     /// What the call did is taken back from here on, once, as the file was found. It is judged as it will be applied.
     ///
     /// # Errors
-    /// As [`Request::reversible`], and if so much takes other people.
+    /// As [`ApprovalRequest::reversible`], and if so much takes other people.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
         FoundFile { stamp, units, forced }: FoundFile,
         now_ms: u64,
-        requirements: &Requirements,
+        requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
         let file = self.proposal.preview.file_path.clone();
-        self.consent_for(&Extent { units: Some(units), file }, who, requirements)?;
+        self.consent_for(&ChangeExtent { units: Some(units), file }, who, requirements)?;
         let by = Person::from(who);
-        self.reversal = Some(Reversal { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
+        self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
     }
 
     /// It is over; if it came to nothing, it can be tried again. Whether that is news.
-    pub fn end_reversal(&mut self, reversed: &Reversed, now_ms: u64) -> bool {
+    pub fn end_reversal(&mut self, reversed: &FileUndoOutcome, now_ms: u64) -> bool {
         let Some(reversal) = self.reversal.as_mut().filter(|it| it.done_ms.is_none()) else {
             return false;
         };
         match reversed {
-            Reversed::Done => reversal.done_ms = Some(now_ms),
-            Reversed::Not(_) => self.reversal = None,
+            FileUndoOutcome::Done => reversal.done_ms = Some(now_ms),
+            FileUndoOutcome::Not(_) => self.reversal = None,
         }
         true
     }
 
     /// How it was taken back, once it was.
-    pub fn undone(&self) -> Option<&Reversal> {
+    pub fn undone(&self) -> Option<&FileUndo> {
         self.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
     }
 

@@ -9,10 +9,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::Moment;
+use super::apply::DecidedBy;
 use super::{
-    Decision, DecisionError, HunkStatus, Outcome, PathPattern, Person, Preview, PreviewKind,
-    Request, RequestStatus, Verdict,
+    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, PathPattern, Person,
+    Preview, PreviewKind, RequestStatus, RequestVerdict,
 };
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::who::{Action, Principal};
@@ -22,7 +22,7 @@ use crate::who::{Action, Principal};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Effect {
+pub enum RuleEffect {
     /// It is approved in the maker's name.
     #[default]
     Allow,
@@ -32,7 +32,7 @@ pub enum Effect {
     Deny,
 }
 
-impl Effect {
+impl RuleEffect {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
 /// How far a rule reaches. None reaches into another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum RuleScope {
     /// The session that asked, as long as it lives.
     Session,
     /// The document, whoever asks.
@@ -74,7 +74,7 @@ pub enum Scope {
     Workspace,
 }
 
-impl Scope {
+impl RuleScope {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -87,11 +87,11 @@ impl Scope {
 
 /// A wish to have the same thing approved in future without being asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remember {
+pub struct RememberWish {
     /// The name the rule will have; made before it is sent, so that the decision's record has it.
     pub id: RuleId,
     /// How far it reaches.
-    pub scope: Scope,
+    pub scope: RuleScope,
     /// Only files that match this pattern; not for tools that change a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathPattern>,
@@ -102,13 +102,13 @@ pub struct Remember {
 
 /// A rule, remembered with an approval or made by an owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct ApprovalRule {
     /// What was wished.
     #[serde(flatten)]
-    pub remember: Remember,
+    pub remember: RememberWish,
     /// What it does.
-    #[serde(default, skip_serializing_if = "Effect::is_allow")]
-    pub effect: Effect,
+    #[serde(default, skip_serializing_if = "RuleEffect::is_allow")]
+    pub effect: RuleEffect,
     /// Where it does not allow: only changes of more than this many [units](Request::units); `None`: of every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
@@ -126,46 +126,46 @@ pub struct Rule {
     pub at_ms: u64,
     /// How it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ended>,
+    pub ended: Option<RuleEnd>,
 }
 
 /// How a rule ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct RuleEnd {
     /// Who revoked it; `None`: its session is over.
     pub by: Option<Person>,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
-impl Rule {
+impl ApprovalRule {
     /// Its name.
     pub fn id(&self) -> &RuleId {
         &self.remember.id
     }
 
     /// Whether it allows such a request. Says nothing about whether its maker may decide it.
-    pub fn covers(&self, request: &Request) -> bool {
-        let Remember { id: _, scope, path, max_units } = &self.remember;
+    pub fn covers(&self, request: &ApprovalRequest) -> bool {
+        let RememberWish { id: _, scope, path, max_units } = &self.remember;
         let proposal = &request.proposal;
         let fits = |max: usize| request.units().is_some_and(|units| units <= max);
         let file = proposal.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
         self.ended.is_none()
-            && self.effect == Effect::Allow
+            && self.effect == RuleEffect::Allow
             && self.tool == proposal.tool
             && self.document == proposal.document
-            && (*scope != Scope::Session || self.session == proposal.session)
+            && (*scope != RuleScope::Session || self.session == proposal.session)
             && max_units.is_none_or(fits)
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
             && !request.is_always_asked_about()
     }
 
     /// Whether it denies such a matter, or wants people to be asked about it.
-    pub fn stops(&self, matter: &Matter) -> bool {
-        let &Matter { tool, document, file, units } = matter;
-        let Remember { path, .. } = &self.remember;
+    pub fn stops(&self, matter: &RuleSubject) -> bool {
+        let &RuleSubject { tool, document, file, units } = matter;
+        let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
-            && self.effect != Effect::Allow
+            && self.effect != RuleEffect::Allow
             && (self.tool == EVERY_TOOL
                 || self.tool == tool
                 || (self.tool.as_str(), tool) == SEVERAL_TIMES)
@@ -177,7 +177,7 @@ impl Rule {
     /// Whether it says exactly what another rule of the same person says.
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
-            let session = Some(&rule.session).filter(|_| rule.remember.scope == Scope::Session);
+            let session = Some(&rule.session).filter(|_| rule.remember.scope == RuleScope::Session);
             (session.cloned(), rule.remember.path.clone(), rule.remember.max_units, rule.over)
         };
         self.tool == other.tool
@@ -189,13 +189,13 @@ impl Rule {
 
     /// Whether a person may revoke it: its maker, or an owner. What an owner denied, only an owner takes back.
     pub fn may_be_revoked_by(&self, who: &Principal) -> bool {
-        let is_own = self.by.user == who.user && self.effect == Effect::Allow;
+        let is_own = self.by.user == who.user && self.effect == RuleEffect::Allow;
         is_own || who.may(Action::Manage, self.document.as_ref())
     }
 
     /// What the model is told that this rule denied: a reason it can act on.
     pub fn denial(&self) -> String {
-        let Self { over, document, remember: Remember { path, .. }, .. } = self;
+        let Self { over, document, remember: RememberWish { path, .. }, .. } = self;
         let tool = if self.tool == EVERY_TOOL { "every tool" } else { &self.tool };
         let files = path.as_ref().map(|it| format!(" on files like {}", it.as_str()));
         let size = over.map(|over| format!(" for changes of more than {over} UTF-16 units"));
@@ -211,7 +211,7 @@ impl Rule {
 
 /// What a call is about, as far as rules look at it.
 #[derive(Clone, Copy, Debug)]
-pub struct Matter<'a> {
+pub struct RuleSubject<'a> {
     /// The tool.
     pub tool: &'a str,
     /// The document it would change.
@@ -223,11 +223,14 @@ pub struct Matter<'a> {
 }
 
 /// The strictest of the rules that deny a matter or want people to be asked, if one does.
-pub fn ruling<'r>(rules: impl IntoIterator<Item = &'r Rule>, matter: &Matter) -> Option<&'r Rule> {
+pub fn ruling<'r>(
+    rules: impl IntoIterator<Item = &'r ApprovalRule>,
+    matter: &RuleSubject,
+) -> Option<&'r ApprovalRule> {
     rules.into_iter().filter(|rule| rule.stops(matter)).max_by_key(|rule| rule.effect)
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Whether people want to see it whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
         let Preview { kind, warnings, .. } = &self.proposal.preview;
@@ -240,7 +243,7 @@ impl Request {
     /// covers it and may decide it. `people` are all who hold a good token now; somebody with two is in there twice.
     pub fn deciding_rules<'r>(
         &self,
-        rules: impl IntoIterator<Item = &'r Rule>,
+        rules: impl IntoIterator<Item = &'r ApprovalRule>,
         people: &[Principal],
     ) -> Vec<(RuleId, Principal)> {
         let mut deciding: Vec<(RuleId, Principal)> = Vec::new();
@@ -262,7 +265,7 @@ impl Request {
     /// Refuses a wish that no rule can be made of.
     pub(super) fn check_wish(
         &self,
-        wish: &Remember,
+        wish: &RememberWish,
         decision: &Decision,
     ) -> Result<(), DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
@@ -275,7 +278,7 @@ impl Request {
         if self.proposal.tool == PLAN_TOOL {
             return invalid("plans are asked about every time");
         }
-        if wish.scope != Scope::Session && self.proposal.document.is_none() {
+        if wish.scope != RuleScope::Session && self.proposal.document.is_none() {
             return invalid("this request is about no document; a rule can be for the session");
         }
         if wish.path.is_some() && self.proposal.document.is_some() {
@@ -288,7 +291,7 @@ impl Request {
         let covers = |file: Option<&str>| {
             wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
         };
-        if matches!(decision.verdict, Verdict::Edit { .. }) && !edited.is_none_or(covers) {
+        if matches!(decision.verdict, RequestVerdict::Edit { .. }) && !edited.is_none_or(covers) {
             return invalid("the path of the rule does not match the file that you approve");
         }
         Ok(())
@@ -296,7 +299,7 @@ impl Request {
 
     /// The rules to be made now, after a decision: with something that was accepted, those whose makers voted for it. A wish
     /// whose vote was not enough waits with the request.
-    pub fn granted(&mut self, outcome: &Outcome) -> Vec<Rule> {
+    pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
         if let Some(rule) = &outcome.rule {
             self.wishes.retain(|wish| wish.by.user != rule.by.user);
             self.wishes.push(rule.clone());
@@ -315,17 +318,17 @@ impl Request {
             let agree = self.votes.iter().filter(|vote| vote.text == input);
             makers.extend(agree.map(|vote| vote.by.user.clone()));
         }
-        let is_made = |wish: &Rule| makers.contains(&wish.by.user);
+        let is_made = |wish: &ApprovalRule| makers.contains(&wish.by.user);
         let (made, waiting) = std::mem::take(&mut self.wishes).into_iter().partition(is_made);
         self.wishes = waiting;
         made
     }
 
     /// The rule that a wish becomes.
-    pub(super) fn rule(&self, wish: Remember, moment: &Moment) -> Rule {
-        Rule {
+    pub(super) fn rule(&self, wish: RememberWish, moment: &DecidedBy) -> ApprovalRule {
+        ApprovalRule {
             remember: wish,
-            effect: Effect::Allow,
+            effect: RuleEffect::Allow,
             over: None,
             tool: self.proposal.tool.clone(),
             session: self.proposal.session.clone(),

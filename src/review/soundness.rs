@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Execution, Hunk, HunkStatus, Part, Request, RequestStatus};
+use super::{ApprovalRequest, ExecutionState, Hunk, HunkPart, HunkStatus, RequestStatus};
 use crate::document::Text;
 
-impl Request {
+impl ApprovalRequest {
     /// The hash of the preview as it was announced, worked out anew.
     fn announced_hash(&self) -> String {
         let Some(announced) = &self.announced_for else { return self.preview_hash() };
@@ -53,7 +53,7 @@ impl Request {
         self.reversal.as_ref()?;
         let is_done = matches!(
             &self.execution,
-            Some(Execution::Done { report, .. }) if !report.is_error
+            Some(ExecutionState::Done { report, .. }) if !report.is_error
         );
         if self.status != RequestStatus::Approved || !is_done {
             return Some("it was undone, and nothing says that it was done");
@@ -118,8 +118,8 @@ impl Hunk {
 }
 
 /// What is wrong with where a part stands.
-fn misfit(part: &Part, status: HunkStatus, text: &Text) -> Option<String> {
-    let Part { from, to, base, insert: _, conflict, stood: _ } = part;
+fn misfit(part: &HunkPart, status: HunkStatus, text: &Text) -> Option<String> {
+    let HunkPart { from, to, base, insert: _, conflict, stood: _ } = part;
     let Ok(standing) = text.slice(*from..*to) else {
         return Some(format!("is at {from}..{to}, which is no place in a text of {}", text.len()));
     };

@@ -17,14 +17,14 @@ use serde_json::json;
 
 use super::*;
 use crate::document::diff::{DiffLimits, diff};
-use crate::document::{ChangeSet, Edit, Text};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{HunkId, UserId, Version};
 use crate::who::{Principal, Role};
 
 /// A document with one request about it, and people around.
-struct Desk {
+struct ReviewFixture {
     text: Text,
-    request: Request,
+    request: ApprovalRequest,
     now_ms: u64,
 }
 
@@ -42,8 +42,8 @@ fn bob() -> Principal {
     person("bob", Role::Editor)
 }
 
-fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> Proposal {
-    Proposal {
+fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedCall {
+    ProposedCall {
         id: "req_1".into(),
         tool: tool.to_owned(),
         input,
@@ -59,7 +59,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> Proposal 
         preview,
         touched: None,
         source: "sdk".to_owned(),
-        policy: Consent::default(),
+        policy: ApprovalRequirement::default(),
         again_of: None,
     }
 }
@@ -68,31 +68,31 @@ fn drafts(old: &str, new: &str) -> Vec<HunkDraft> {
     diff(old, new, &DiffLimits::default())
 }
 
-impl Desk {
+impl ReviewFixture {
     /// The agent proposes that `old` become `new`.
     fn proposing(old: &str, new: &str) -> Self {
         let text = Text::new(old);
         let proposal =
             proposal("update_full_document", json!({ "new_content": new }), Preview::generic());
-        let arrival = Arrival::map(&proposal.id, drafts(old, new), &text, []).unwrap();
-        let clock = Clock::start(START_MS, 300_000);
-        let request = Request::open(proposal, arrival, Version(0), clock);
+        let arrival = ArrivedHunks::map(&proposal.id, drafts(old, new), &text, []).unwrap();
+        let clock = RequestTimes::start(START_MS, 300_000);
+        let request = ApprovalRequest::open(proposal, arrival, Version(0), clock);
         Self { text, request, now_ms: START_MS + 1 }
     }
 
     /// A tool without hunks waits.
     fn asking(tool: &str, preview: Preview) -> Self {
         let proposal = proposal(tool, json!({ "x": 1 }), preview);
-        let clock = Clock::start(START_MS, 300_000);
-        let request = Request::open(proposal, Arrival::default(), Version(0), clock);
+        let clock = RequestTimes::start(START_MS, 300_000);
+        let request = ApprovalRequest::open(proposal, ArrivedHunks::default(), Version(0), clock);
         Self { text: Text::new(""), request, now_ms: START_MS + 1 }
     }
 
-    fn with_policy(self, policy: Policy) -> Self {
+    fn with_policy(self, policy: DecisionPolicy) -> Self {
         self.with_policies([policy])
     }
 
-    fn with_policies<const N: usize>(mut self, policies: [Policy; N]) -> Self {
+    fn with_policies<const N: usize>(mut self, policies: [DecisionPolicy; N]) -> Self {
         self.request.proposal.policy = policies.into_iter().collect();
         self
     }
@@ -109,7 +109,7 @@ impl Desk {
     }
 
     fn edit(&mut self, from: usize, to: usize, insert: &str) -> Vec<HunkId> {
-        let edit = Edit { from, to, insert: insert.to_owned() };
+        let edit = TextEdit { from, to, insert: insert.to_owned() };
         let change = ChangeSet::of(self.text.len(), &[edit]).unwrap();
         change.apply(&mut self.text).unwrap();
         self.request.rebase(&change, &self.text, self.now_ms)
@@ -119,7 +119,7 @@ impl Desk {
         self.request.hunks[index].id.clone()
     }
 
-    fn decide(&mut self, decision: &Decision) -> Result<Outcome, DecisionError> {
+    fn decide(&mut self, decision: &Decision) -> Result<DecisionOutcome, DecisionError> {
         self.decide_as(&ann(), decision)
     }
 
@@ -127,10 +127,10 @@ impl Desk {
         &mut self,
         who: &Principal,
         decision: &Decision,
-    ) -> Result<Outcome, DecisionError> {
+    ) -> Result<DecisionOutcome, DecisionError> {
         self.now_ms += 1;
         let before = self.request.clone();
-        let nothing = Requirements::default();
+        let nothing = DecisionRequirements::default();
         let outcome = self.request.decide(decision, who, &self.text, self.now_ms, &nothing);
         match &outcome {
             Ok(outcome) => self.commit(outcome),
@@ -139,7 +139,7 @@ impl Desk {
         outcome
     }
 
-    fn commit(&mut self, outcome: &Outcome) {
+    fn commit(&mut self, outcome: &DecisionOutcome) {
         if let Some(change) = &outcome.changes {
             change.apply(&mut self.text).unwrap();
         }
@@ -149,9 +149,9 @@ impl Desk {
     fn undo(
         &mut self,
         hunks: Option<&[HunkId]>,
-        touched: Touched,
-    ) -> Result<Outcome, DecisionError> {
-        let (scope, nothing) = (UndoScope { hunks, touched }, Requirements::default());
+        touched: TouchedPolicy,
+    ) -> Result<DecisionOutcome, DecisionError> {
+        let (scope, nothing) = (UndoScope { hunks, touched }, DecisionRequirements::default());
         let outcome = self.request.undo(scope, &ann(), &self.text, self.now_ms, &nothing)?;
         self.commit(&outcome);
         Ok(outcome)
@@ -180,12 +180,12 @@ impl Desk {
         self.request.hunks.iter().map(|h| h.status).collect()
     }
 
-    fn accept(&mut self, index: usize) -> Result<Outcome, DecisionError> {
-        self.decide(&one(self.id(index), Choice::Accept))
+    fn accept(&mut self, index: usize) -> Result<DecisionOutcome, DecisionError> {
+        self.decide(&one(self.id(index), HunkChoice::Accept))
     }
 
-    fn reject(&mut self, index: usize) -> Result<Outcome, DecisionError> {
-        self.decide(&one(self.id(index), Choice::Reject))
+    fn reject(&mut self, index: usize) -> Result<DecisionOutcome, DecisionError> {
+        self.decide(&one(self.id(index), HunkChoice::Reject))
     }
 
     fn text(&self) -> String {
@@ -195,27 +195,27 @@ impl Desk {
 }
 
 fn approve() -> Decision {
-    Decision::plain(Verdict::Approve)
+    Decision::plain(RequestVerdict::Approve)
 }
 
 fn reject() -> Decision {
-    Decision::plain(Verdict::Reject)
+    Decision::plain(RequestVerdict::Reject)
 }
 
 fn named(hunks: Vec<HunkVerdict>) -> Decision {
     Decision { hunks: Some(hunks), ..approve() }
 }
 
-fn one(id: HunkId, choice: Choice) -> Decision {
+fn one(id: HunkId, choice: HunkChoice) -> Decision {
     named(vec![HunkVerdict::plain(id, choice)])
 }
 
 fn edited(id: HunkId, text: &str) -> Decision {
     let text = Some(text.to_owned());
-    named(vec![HunkVerdict { text, ..HunkVerdict::plain(id, Choice::Accept) }])
+    named(vec![HunkVerdict { text, ..HunkVerdict::plain(id, HunkChoice::Accept) }])
 }
 
 fn forced(id: HunkId, seen: &str) -> Decision {
     let seen = Some(seen.to_owned());
-    named(vec![HunkVerdict { force: true, seen, ..HunkVerdict::plain(id, Choice::Accept) }])
+    named(vec![HunkVerdict { force: true, seen, ..HunkVerdict::plain(id, HunkChoice::Accept) }])
 }

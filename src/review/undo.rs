@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{Applied, HunkEdit, in_order};
+use super::apply::{AppliedHunks, HunkEdit, in_order};
 use super::{
-    Asked, Closed, DecisionError, Hunk, HunkStatus, Outcome, Part, Person, Request, RequestStatus,
-    Requirements, TouchedSince,
+    ApprovalRequest, ClosedBy, DecisionError, DecisionOutcome, DecisionRequirements, Hunk,
+    HunkPart, HunkStatus, PeopleAsked, Person, RequestStatus, TouchedSince,
 };
-use crate::document::provenance::Origin;
-use crate::document::{Edit, Text};
+use crate::document::provenance::PlacementOrigin;
+use crate::document::{Text, TextEdit};
 use crate::ids::HunkId;
 use crate::who::Principal;
 
@@ -18,12 +18,12 @@ pub struct UndoScope<'a> {
     /// Only these hunks; `None`: everything that was accepted.
     pub hunks: Option<&'a [HunkId]>,
     /// Whether to do it although the words were touched since.
-    pub touched: Touched<'a>,
+    pub touched: TouchedPolicy<'a>,
 }
 
 /// What to do where words were touched since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touched<'a> {
+pub enum TouchedPolicy<'a> {
     /// Refuse.
     Refuse,
     /// Overwrite them.
@@ -32,11 +32,11 @@ pub enum Touched<'a> {
     OverwriteSeen(&'a BTreeMap<HunkId, String>),
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Takes accepted hunks back; only those are pending again. No call waits for them any more.
     ///
-    /// The request must have been mapped to `text` ([`Request::rebase`], over every update since its version), and
-    /// [`Outcome::changes`] must be committed to it. [`Outcome::put`] are the hunks that are open again. It is judged as it will
+    /// The request must have been mapped to `text` ([`ApprovalRequest::rebase`], over every update since its version), and
+    /// [`DecisionOutcome::changes`] must be committed to it. [`DecisionOutcome::put`] are the hunks that are open again. It is judged as it will
     /// be applied: what it takes away and puts back counts, whoever wrote it.
     pub fn undo(
         &mut self,
@@ -44,8 +44,8 @@ impl Request {
         who: &Principal,
         text: &Text,
         now_ms: u64,
-        requirements: &Requirements,
-    ) -> Result<Outcome, DecisionError> {
+        requirements: &DecisionRequirements,
+    ) -> Result<DecisionOutcome, DecisionError> {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
@@ -54,7 +54,7 @@ impl Request {
         for &index in &indices {
             self.hunks[index].inverse.clear();
         }
-        let Applied { changes, put, placed } = self.apply(&edits, text)?;
+        let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
         let mut after = text.clone();
         if let Some(change) = &changes {
             let misfit = DecisionError::InvalidDecision { reason: "it does not fit the text" };
@@ -69,17 +69,17 @@ impl Request {
         self.open_again();
         self.restate(requirements);
         // What was forced over deleted words has nothing to change once it is taken back.
-        let resolved = self.settle(Closed::by(Some(Person::from(who)), now_ms));
+        let resolved = self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
-        let (put, decided, asked) = (open_again, Vec::new(), Asked::People);
-        Ok(Outcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
+        let (put, decided, asked) = (open_again, Vec::new(), PeopleAsked::People);
+        Ok(DecisionOutcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
     }
 
     /// The edits that take hunks back, in order; or what has changed there since.
     fn inverse(
         &self,
         indices: &[usize],
-        touched: Touched,
+        touched: TouchedPolicy,
         text: &Text,
     ) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
@@ -146,7 +146,7 @@ impl Request {
     }
 }
 
-impl Touched<'_> {
+impl TouchedPolicy<'_> {
     /// Whether the words of this hunk may be overwritten.
     fn allows(self, since: &TouchedSince) -> bool {
         match self {
@@ -168,8 +168,8 @@ fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>
     for part in &hunk.inverse {
         let (from, to) = (part.from.max(done), part.to.max(done));
         let base = text.slice(from..to).ok()?;
-        let edit = Edit { from, to, insert: part.insert.clone() };
-        let origin = part.stood.map(Origin::Stood);
+        let edit = TextEdit { from, to, insert: part.insert.clone() };
+        let origin = part.stood.map(PlacementOrigin::Stood);
         edits.push(HunkEdit { index, edit, base, origin });
         done = to;
     }
@@ -178,7 +178,7 @@ fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>
 
 /// Whether anything else stands where the hunk's words were put.
 fn is_touched(hunk: &Hunk, edits: &[HunkEdit]) -> bool {
-    let differs = |(part, edit): (&Part, &HunkEdit)| part.conflict || edit.base != part.base;
+    let differs = |(part, edit): (&HunkPart, &HunkEdit)| part.conflict || edit.base != part.base;
     hunk.inverse.iter().zip(edits).any(differs)
 }
 

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::{ChangeSet, Edit, Text};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{ClientId, Version};
-use crate::review::{Request, ToolPolicy};
-use crate::store::Op;
+use crate::review::{ApprovalRequest, ToolPolicy};
+use crate::store::StoreOp;
 use crate::who::Principal;
 
-use super::command::{Command, Configure, Reading};
-use super::event::{Change, Event};
+use super::command::{DocumentSnapshot, RoomCommand, SettingsChange};
+use super::event::{DocumentChange, RoomEvent};
 use super::rooms::{LONGEST_TITLE, title};
 use super::settings::{self, DocumentSettings};
-use super::state::{Now, RoomState};
-use super::step::Step;
-use super::writing::{Author, HunkChanges, check_length};
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
+use super::writing::{ChangeAuthor, HunkChanges, check_length};
 use super::{RoomError, decisions, frozen, past, requests};
 
 /// Ranges a document may have frozen.
@@ -28,29 +28,37 @@ pub(super) const LONGEST_TOOL: usize = 100;
 
 impl RoomState {
     /// Applies a command about the document as such.
-    pub(super) fn administer(&mut self, command: Command, now: &Now, step: &mut Step) {
+    pub(super) fn administer(
+        &mut self,
+        command: RoomCommand,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) {
         match command {
-            Command::Rename(wanted, by, reply) => {
+            RoomCommand::Rename(wanted, by, reply) => {
                 let result = self.rename(&wanted, &by, now, step);
                 step.answer(reply, result);
             }
-            Command::Configure(configure, by, reply) => {
+            RoomCommand::Configure(configure, by, reply) => {
                 let result = self.configure(*configure, &by, now, step);
                 step.answer(reply, result);
             }
-            Command::TellSettings(reply) => {
-                step.tell(Event::Changed(Change::Settings(self.in_force(now), self.version())));
+            RoomCommand::TellSettings(reply) => {
+                step.tell(RoomEvent::Changed(DocumentChange::Settings(
+                    self.in_force(now),
+                    self.version(),
+                )));
                 step.answer(reply, Ok(()));
             }
-            Command::Delete(by, reply) => {
+            RoomCommand::Delete(by, reply) => {
                 let result = self.delete(&by, now, step);
                 step.answer(reply, result);
             }
-            Command::Replace(text, by, reply) => {
+            RoomCommand::Replace(text, by, reply) => {
                 let result = self.replace(&text, &by, now, step);
                 step.answer(reply, result);
             }
-            Command::Restore(wanted, by, reply) => {
+            RoomCommand::Restore(wanted, by, reply) => {
                 let result = past::restore(self, &wanted, &by, now, step);
                 step.answer(reply, result);
             }
@@ -62,8 +70,8 @@ impl RoomState {
         &mut self,
         wanted: &str,
         by: &Principal,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
         let fits = wanted.trim().chars().count() <= LONGEST_TITLE;
@@ -72,22 +80,22 @@ impl RoomState {
             .ok_or_else(|| RoomError::Invalid("a title has 1 to 200 characters".to_owned()))?;
         self.record.title.clone_from(&title);
         self.record.updated_ms = now.ms;
-        step.keep(Op::PutDocument(self.record.clone()));
+        step.keep(StoreOp::PutDocument(self.record.clone()));
         let detail = json!({ "title": title });
         step.keep(self.audit("document.rename", by.user.as_str(), None, detail, now));
-        step.tell(Event::Changed(Change::Title(title)));
+        step.tell(RoomEvent::Changed(DocumentChange::Title(title)));
         Ok(())
     }
 
     pub(super) fn configure(
         &mut self,
-        configure: Configure,
+        configure: SettingsChange,
         by: &Principal,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) -> Result<DocumentSettings, RoomError> {
         self.exists()?;
-        let Configure { own, frozen } = configure;
+        let SettingsChange { own, frozen } = configure;
         check_policies(own.policies.as_deref().unwrap_or_default())?;
         let frozen = frozen.map(|(version, ranges)| self.freeze(version, ranges)).transpose()?;
         self.own.policy = own.policy.or(self.own.policy);
@@ -99,11 +107,11 @@ impl RoomState {
         }
         self.record.settings = self.settings_as_kept();
         self.record.updated_ms = now.ms;
-        step.keep(Op::PutDocument(self.record.clone()));
+        step.keep(StoreOp::PutDocument(self.record.clone()));
         let detail = self.record.settings.clone();
         step.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
-        step.tell(Event::Changed(Change::Settings(settings.clone(), self.version())));
+        step.tell(RoomEvent::Changed(DocumentChange::Settings(settings.clone(), self.version())));
         frozen::say_why(self, step);
         self.apply_policies(&settings, by, now, step);
         Ok(settings)
@@ -114,11 +122,11 @@ impl RoomState {
         &mut self,
         settings: &DocumentSettings,
         by: &Principal,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) {
         let requirements = self.requirements(settings);
-        let other = |request: &&Arc<Request>| {
+        let other = |request: &&Arc<ApprovalRequest>| {
             request.judge(&requirements) != (request.proposal.policy, request.requires())
         };
         let mut others: Vec<_> = self.open.values().filter(other).cloned().collect();
@@ -165,14 +173,19 @@ impl RoomState {
         Ok(ranges)
     }
 
-    fn delete(&mut self, by: &Principal, now: &Now, step: &mut Step) -> Result<(), RoomError> {
+    fn delete(
+        &mut self,
+        by: &Principal,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
         self.exists()?;
         decisions::end_all(self, by, now, step);
         self.record.deleted = true;
         self.record.updated_ms = now.ms;
-        step.keep(Op::PutDocument(self.record.clone()));
+        step.keep(StoreOp::PutDocument(self.record.clone()));
         step.keep(self.audit("document.delete", by.user.as_str(), None, json!({}), now));
-        step.tell(Event::Changed(Change::Deleted));
+        step.tell(RoomEvent::Changed(DocumentChange::Deleted));
         Ok(())
     }
 
@@ -181,9 +194,9 @@ impl RoomState {
         &mut self,
         wanted: &str,
         by: &Principal,
-        now: &Now,
-        step: &mut Step,
-    ) -> Result<Reading, RoomError> {
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) -> Result<DocumentSnapshot, RoomError> {
         self.exists()?;
         if self.unlisted_owner().is_none() {
             return Err(RoomError::Invalid("people write this document themselves".to_owned()));
@@ -193,7 +206,7 @@ impl RoomState {
         if let Some(edit) = replacement(&self.document.text().to_string(), &wanted.to_string()) {
             let changes = ChangeSet::of(self.document.text().len(), &[edit])
                 .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-            let author = Author {
+            let author = ChangeAuthor {
                 client: ClientId::from("ai:context"),
                 user: &by.user,
                 origin: None,
@@ -225,7 +238,7 @@ fn not_frozen() -> RoomError {
 }
 
 /// What is left between the words that two texts begin with and those they end with.
-fn replacement(old: &str, new: &str) -> Option<Edit> {
+fn replacement(old: &str, new: &str) -> Option<TextEdit> {
     if old == new {
         return None;
     }
@@ -239,7 +252,7 @@ fn replacement(old: &str, new: &str) -> Option<Edit> {
         .map(|(a, _)| a.len_utf8())
         .sum();
     let units = |text: &str| text.encode_utf16().count();
-    Some(Edit {
+    Some(TextEdit {
         from: units(&old[..head]),
         to: units(&old[..old.len() - tail]),
         insert: new[head..new.len() - tail].to_owned(),
@@ -252,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_replacement_is_as_small_as_it_can_be() {
-        let edit = |from, to, insert: &str| Some(Edit { from, to, insert: insert.to_owned() });
+        let edit = |from, to, insert: &str| Some(TextEdit { from, to, insert: insert.to_owned() });
         assert_eq!(replacement("same", "same"), None);
         assert_eq!(replacement("one two three", "one 2 three"), edit(4, 7, "2"));
         assert_eq!(replacement("", "new"), edit(0, 0, "new"));
@@ -262,7 +275,7 @@ mod tests {
     #[test]
     fn a_replacement_never_splits_a_surrogate_pair() {
         // Both emoji share their first UTF-16 unit.
-        let edit = Edit { from: 1, to: 3, insert: "😁".to_owned() };
+        let edit = TextEdit { from: 1, to: 3, insert: "😁".to_owned() };
         assert_eq!(replacement("a😀b", "a😁b"), Some(edit));
     }
 }

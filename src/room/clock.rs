@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Milliseconds since 1970, from the system or set by hand. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Clock(Option<Arc<AtomicU64>>);
+pub struct WallClock(Option<Arc<AtomicU64>>);
 
-impl Clock {
+impl WallClock {
     /// The system's clock.
     pub fn system() -> Self {
         Self(None)
@@ -19,7 +19,7 @@ impl Clock {
         Self(Some(Arc::new(AtomicU64::new(now_ms))))
     }
 
-    /// Moves a clock that was made by [`Clock::standing_at`]; the system's goes on by itself.
+    /// Moves a clock that was made by [`WallClock::standing_at`]; the system's goes on by itself.
     pub fn advance_ms(&self, by_ms: u64) {
         if let Some(now) = &self.0 {
             now.fetch_add(by_ms, Ordering::SeqCst);

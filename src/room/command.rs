@@ -5,104 +5,104 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::document::{Edit, Text, Update};
+use crate::document::{Text, TextEdit, Update};
 use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
 };
 use crate::review::{
-    Decision, Effect, FoundFile, Fresh, Hunk, HunkDraft, Person, Preview, Remember, Report,
-    Request, Resolution, Reversed, Rule,
+    ApprovalRequest, ApprovalRule, Decision, FileUndoOutcome, FoundFile, Hunk, HunkDraft, Person,
+    Preview, RememberWish, RequestResolution, RuleEffect, ToolReport, UpdatedPreview,
 };
-use crate::store::Batch;
+use crate::store::WriteBatch;
 use crate::who::Principal;
 
 use super::RoomError;
-use super::event::{Caret, Peer, Said};
-use super::file::{FileNews, Merge, Merged};
+use super::event::{CaretPosition, PeerInfo, RunEvent};
+use super::file::{FileMerge, FileState, MergeOutcome};
 use super::settings::{DocumentSettings, OwnSettings};
 
 /// Everything that can be asked.
 #[derive(Debug)]
-pub enum Command {
+pub enum RoomCommand {
     /// Come in, or come back with what is new since a version.
-    Open(Member, Option<Version>, Reply<Opened>),
+    Open(JoiningMember, Option<Version>, ReplySender<OpenedDocument>),
     /// Go out.
     Leave(MemberId),
     /// Commit updates made on `base`.
-    Push(Push, Reply<Version>),
+    Push(PushRequest, ReplySender<Version>),
     /// Move a caret; nothing is answered.
-    Move(MemberId, Caret),
+    Move(MemberId, CaretPosition),
     /// Hold a change for people to decide.
-    Propose(Box<NewRequest>, Option<Box<Preface>>, Reply<Proposed>),
+    Propose(Box<NewApprovalRequest>, Option<Box<CommitPrefix>>, ReplySender<ProposalOutcome>),
     /// Show what the model has written so far of a change it may propose.
-    Sketch(Box<Sketch>, Reply<()>),
+    Sketch(Box<StreamingPreview>, ReplySender<()>),
     /// Nothing comes of what was shown; nothing is answered.
-    Unsketch(Sketches),
+    Unsketch(StreamingPreviewScope),
     /// Tell when a request is resolved; at once if it is already.
-    Await(RequestId, Reply<Settled>),
+    Await(RequestId, ReplySender<ResolvedRequest>),
     /// Decide a request.
-    Decide(RequestId, Box<Decision>, Principal, Reply<Arc<Request>>),
+    Decide(RequestId, Box<Decision>, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Somebody looks at a request, or no longer does.
-    Focus(RequestId, MemberId, Focus, Reply<Arc<Request>>),
+    Focus(RequestId, MemberId, ViewerChange, ReplySender<Arc<ApprovalRequest>>),
     /// Give people more time.
-    Extend(RequestId, Principal, Reply<Arc<Request>>),
+    Extend(RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Take a request back; `None`: the run was cancelled.
-    Withdraw(RequestId, Option<Principal>, Reply<Arc<Request>>),
+    Withdraw(RequestId, Option<Principal>, ReplySender<Arc<ApprovalRequest>>),
     /// Undo what was accepted.
-    Undo(Undo, Principal, Reply<Arc<Request>>),
+    Undo(UndoChange, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Propose again, on today's text, what was rejected or expired.
-    Reopen(Reopen, Principal, Reply<Arc<Request>>),
+    Reopen(ProposeAgain, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// The rules in force.
-    Rules(Reply<Vec<Arc<Rule>>>),
+    Rules(ReplySender<Vec<Arc<ApprovalRule>>>),
     /// An owner makes a rule.
-    AddRule(Box<NewRule>, Principal, Reply<Arc<Rule>>),
+    AddRule(Box<NewRule>, Principal, ReplySender<Arc<ApprovalRule>>),
     /// End a rule.
-    Revoke(RuleId, Principal, Reply<()>),
+    Revoke(RuleId, Principal, ReplySender<()>),
     /// What an open request would do was looked at again.
-    LookAgain(RequestId, Box<Fresh>, Reply<Arc<Request>>),
+    LookAgain(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
     /// An approved call begins; granted once.
-    Begin(RequestId, Reply<Arc<Request>>),
+    Begin(RequestId, ReplySender<Arc<ApprovalRequest>>),
     /// An approved call is over.
-    Done(RequestId, Report, Reply<Arc<Request>>),
+    Done(RequestId, ToolReport, ReplySender<Arc<ApprovalRequest>>),
     /// What a call did to a file begins to be taken back; granted once.
-    BeginUndo(Box<Undoing>, Principal, Reply<Arc<Request>>),
+    BeginUndo(Box<UndoFileChange>, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// That is over.
-    EndUndo(RequestId, Reversed, Reply<Arc<Request>>),
+    EndUndo(RequestId, FileUndoOutcome, ReplySender<Arc<ApprovalRequest>>),
     /// A person has proposed a request again, with another one.
-    Repeated(RequestId, RequestId, Principal, Reply<Arc<Request>>),
+    Repeated(RequestId, RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Change the title.
-    Rename(String, Principal, Reply<()>),
+    Rename(String, Principal, ReplySender<()>),
     /// Change the settings.
-    Configure(Box<Configure>, Principal, Reply<DocumentSettings>),
+    Configure(Box<SettingsChange>, Principal, ReplySender<DocumentSettings>),
     /// Tell everyone the settings in force: the server's have changed.
-    TellSettings(Reply<()>),
+    TellSettings(ReplySender<()>),
     /// Delete the document.
-    Delete(Principal, Reply<()>),
+    Delete(Principal, ReplySender<()>),
     /// Read the document as it is.
-    Read(Reply<Reading>),
+    Read(ReplySender<DocumentSnapshot>),
     /// Read the document, and what happened to it since a version.
-    CatchUp(Version, Causes, Reply<CaughtUp>),
+    CatchUp(Version, OriginRequests, ReplySender<SnapshotWithUpdates>),
     /// The requests people can still decide.
-    Requests(Reply<Vec<Arc<Request>>>),
+    Requests(ReplySender<Vec<Arc<ApprovalRequest>>>),
     /// Bring a private document to this text, by diff.
-    Replace(String, Principal, Reply<Reading>),
+    Replace(String, Principal, ReplySender<DocumentSnapshot>),
     /// Make the text again what it was; the answer is the version after that.
-    Restore(Box<Restore>, Principal, Reply<Version>),
+    Restore(Box<TextRestore>, Principal, ReplySender<Version>),
     /// Who is here.
-    People(Reply<Vec<Peer>>),
+    People(ReplySender<Vec<PeerInfo>>),
     /// Tell these members of a request too, though they are not here; nothing is answered.
     Witness(RequestId, Vec<MemberId>),
     /// Tell everyone what a run says.
-    Say(Said),
+    Say(RunEvent),
     /// Take in what somebody wrote into the file that the document is.
-    Merge(Box<Merge>, Reply<Merged>),
+    Merge(Box<FileMerge>, ReplySender<MergeOutcome>),
     /// Tell how the document stands with its file; nothing is answered.
-    TellFile(Box<FileNews>),
+    TellFile(Box<FileState>),
     /// Somebody's token has ended: take back the votes of people who may no longer decide.
     Recount,
 }
 
-impl Command {
+impl RoomCommand {
     /// The person whose command it is, of those that may take long.
     pub(super) fn by(&self) -> Option<&UserId> {
         match self {
@@ -131,8 +131,8 @@ impl Command {
             | Self::Done(request, ..)
             | Self::EndUndo(request, ..)
             | Self::Repeated(request, ..)
-            | Self::Undo(Undo { request, .. }, ..)
-            | Self::Reopen(Reopen { request, .. }, ..) => Some(request),
+            | Self::Undo(UndoChange { request, .. }, ..)
+            | Self::Reopen(ProposeAgain { request, .. }, ..) => Some(request),
             Self::BeginUndo(undoing, ..) => Some(&undoing.request),
             Self::Propose(new, ..) if new.taken_up => Some(&new.id),
             Self::Open(..)
@@ -165,11 +165,11 @@ impl Command {
     }
 
     /// Whether an ended request has to be mapped to today's text first.
-    pub(super) fn needs_positions(&self) -> Positions {
+    pub(super) fn needs_positions(&self) -> PositionsOf {
         if matches!(self, Self::Undo(..) | Self::Reopen(..)) {
-            Positions::OfToday
+            PositionsOf::OfToday
         } else {
-            Positions::AsTheyWere
+            PositionsOf::AsTheyWere
         }
     }
 
@@ -220,7 +220,7 @@ impl Command {
 
 /// Of which text an ended request's positions must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Positions {
+pub(super) enum PositionsOf {
     /// The text when it ended.
     AsTheyWere,
     /// The newest.
@@ -229,7 +229,7 @@ pub(super) enum Positions {
 
 /// A connection that comes in.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct JoiningMember {
     /// The connection.
     pub id: MemberId,
     /// The person, under the name this connection gave.
@@ -238,7 +238,7 @@ pub struct Member {
 
 /// Updates from one connection.
 #[derive(Debug)]
-pub struct Push {
+pub struct PushRequest {
     /// The connection.
     pub member: MemberId,
     /// The person.
@@ -251,18 +251,18 @@ pub struct Push {
 
 /// An old text that is to be the text again.
 #[derive(Clone, Debug)]
-pub struct Restore {
+pub struct TextRestore {
     /// The version it was of.
     pub version: Version,
     /// The version that `edits` change, which must still be the newest.
     pub base: Version,
     /// What makes it that text, in order and apart from each other.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<TextEdit>,
 }
 
 /// Whether somebody looks at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Focus {
+pub enum ViewerChange {
     /// Looking; repeated every few seconds.
     On,
     /// No longer.
@@ -271,7 +271,7 @@ pub enum Focus {
 
 /// What to undo.
 #[derive(Clone, Debug)]
-pub struct Undo {
+pub struct UndoChange {
     /// The request that was accepted.
     pub request: RequestId,
     /// Only these hunks; `None`: everything that was accepted.
@@ -284,7 +284,7 @@ pub struct Undo {
 
 /// What a call did to a file, to be taken back.
 #[derive(Clone, Debug)]
-pub struct Undoing {
+pub struct UndoFileChange {
     /// The request of the call.
     pub request: RequestId,
     /// How the file stands now.
@@ -293,7 +293,7 @@ pub struct Undoing {
 
 /// What to propose again.
 #[derive(Clone, Debug)]
-pub struct Reopen {
+pub struct ProposeAgain {
     /// The request that was not accepted, or not all of it.
     pub request: RequestId,
     /// Only these hunks; `None`: everything that was refused, ran out of time or lost its words.
@@ -302,7 +302,7 @@ pub struct Reopen {
 
 /// New settings; what is `None` stays.
 #[derive(Clone, Debug, Default)]
-pub struct Configure {
+pub struct SettingsChange {
     /// Policies, approvals and timeout; its `frozen` is ignored.
     pub own: OwnSettings,
     /// All frozen ranges, in positions of a version.
@@ -311,7 +311,7 @@ pub struct Configure {
 
 /// A change a tool wants.
 #[derive(Clone, Debug)]
-pub struct NewRequest {
+pub struct NewApprovalRequest {
     /// Its name, made before it is sent, so that a restart can find it again.
     pub id: RequestId,
     /// The tool.
@@ -345,7 +345,7 @@ pub struct NewRequest {
     /// The door it came through.
     pub source: String,
     /// Whether a person must decide, or a permission mode already has.
-    pub gate: Gate,
+    pub gate: ApprovalMode,
     /// When an outside caller gives up, in milliseconds since 1970; `None`: whoever waits has time.
     pub deadline_ms: Option<u64>,
     /// Whether an earlier process may have proposed it: then the store is asked first.
@@ -357,18 +357,18 @@ pub struct NewRequest {
 /// What is kept and told before a request, in the same transaction: the answer of the model that makes the call. It is kept
 /// and told also if nothing comes of the request; if it is not kept, nothing is.
 #[derive(Debug)]
-pub struct Preface {
+pub struct CommitPrefix {
     /// What is kept.
-    pub batch: Batch,
+    pub batch: WriteBatch,
     /// What everyone in the document is told then.
-    pub said: Vec<Said>,
+    pub said: Vec<RunEvent>,
     /// Answered once both are done.
-    pub kept: Reply<()>,
+    pub kept: ReplySender<()>,
 }
 
 /// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct StreamingPreview {
     /// The name its request will have.
     pub id: RequestId,
     /// The tool.
@@ -395,7 +395,7 @@ pub struct Sketch {
 
 /// Which sketches are meant.
 #[derive(Clone, Debug)]
-pub enum Sketches {
+pub enum StreamingPreviewScope {
     /// The one of this request.
     One(RequestId),
     /// All of a run.
@@ -404,7 +404,7 @@ pub enum Sketches {
 
 /// Whether a person must decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub enum ApprovalMode {
     /// As the document's settings say.
     Ask,
     /// Always, whatever the settings say (a rule counts as a person).
@@ -415,11 +415,11 @@ pub enum Gate {
 
 /// What became of a proposal at once.
 #[derive(Debug)]
-pub enum Proposed {
-    /// People have to decide; the resolution comes by [`Command::Await`].
-    Waiting(Arc<Request>),
+pub enum ProposalOutcome {
+    /// People have to decide; the resolution comes by [`RoomCommand::Await`].
+    Waiting(Arc<ApprovalRequest>),
     /// Nobody had to decide, or people decided before a restart.
-    Resolved(Box<Settled>),
+    Resolved(Box<ResolvedRequest>),
     /// The words it wanted to change were changed meanwhile; nothing was proposed. The text says how they read now.
     Conflicted(String),
     /// It would change words that no tool may touch; nothing was proposed. The text says which.
@@ -434,9 +434,9 @@ pub enum Proposed {
 #[derive(Clone, Debug)]
 pub struct NewRule {
     /// The name it will have, the files it is about, and the most it allows.
-    pub remember: Remember,
+    pub remember: RememberWish,
     /// What it does.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// Where it does not allow: only changes of more than this many UTF-16 units.
     pub over: Option<usize>,
     /// The tool it is about, or [`EVERY_TOOL`](crate::review::EVERY_TOOL).
@@ -447,20 +447,20 @@ pub struct NewRule {
 
 /// How a request ended, and the document at that moment.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct ResolvedRequest {
     /// How it ended, and what the model is told.
-    pub resolution: Resolution,
+    pub resolution: RequestResolution,
     /// The document when the room told of it.
-    pub reading: Reading,
+    pub reading: DocumentSnapshot,
     /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
     pub scope: Option<(usize, usize)>,
     /// The request as it ended.
-    pub request: Arc<Request>,
+    pub request: Arc<ApprovalRequest>,
 }
 
 /// The document as it is.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct DocumentSnapshot {
     /// The title.
     pub title: String,
     /// The version.
@@ -470,12 +470,12 @@ pub struct Reading {
     /// The settings in force.
     pub settings: DocumentSettings,
     /// How the document stands with the file that it is, if it is one.
-    pub file: Option<FileNews>,
+    pub file: Option<FileState>,
 }
 
 /// Whether the requests that updates came of are told with them; they may have to be read from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Causes {
+pub enum OriginRequests {
     /// They are.
     Named,
     /// Nobody wants them.
@@ -484,35 +484,35 @@ pub enum Causes {
 
 /// The document as it is, and how it came to be so.
 #[derive(Clone, Debug)]
-pub struct CaughtUp {
+pub struct SnapshotWithUpdates {
     /// The document as it is.
-    pub now: Reading,
+    pub now: DocumentSnapshot,
     /// Every update since the version that was asked about, oldest first.
     pub missed: Vec<Arc<Update>>,
     /// The requests that these came of, newest first, if they were wanted; of very many the newest.
-    pub causes: Vec<Arc<Request>>,
+    pub causes: Vec<Arc<ApprovalRequest>>,
 }
 
 /// What somebody who comes in is told.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedDocument {
     /// The whole document, or what is new.
-    pub content: Content,
+    pub content: OpenedContent,
     /// A name for a new editor instance.
     pub client: ClientId,
     /// The requests people can still decide.
-    pub requests: Vec<Arc<Request>>,
+    pub requests: Vec<Arc<ApprovalRequest>>,
     /// What the model is writing, and what is known of its changes, in positions of the newest version.
-    pub sketches: Vec<(Arc<Sketch>, Vec<Hunk>)>,
+    pub sketches: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
     /// Who is here.
-    pub peers: Vec<Peer>,
+    pub peers: Vec<PeerInfo>,
 }
 
 /// The document, or what is new since a version.
 #[derive(Debug)]
-pub enum Content {
+pub enum OpenedContent {
     /// Everything.
-    Whole(Box<Reading>),
+    Whole(Box<DocumentSnapshot>),
     /// The updates after `from`, up to the newest version.
     Since {
         /// The version the client had.
@@ -520,17 +520,17 @@ pub enum Content {
         /// In order, without a gap.
         updates: Vec<Arc<Update>>,
         /// The document they lead to: title and settings may have changed too.
-        reading: Box<Reading>,
+        reading: Box<DocumentSnapshot>,
     },
 }
 
 /// Where an answer goes. Called by the room itself, after what the command caused was told, so that an
 /// acknowledgement never overtakes the broadcast it belongs to. Dropped unanswered, it answers [`RoomError::Closed`].
-pub struct Reply<T>(Option<Answer<T>>);
+pub struct ReplySender<T>(Option<Answer<T>>);
 
 type Answer<T> = Box<dyn FnOnce(Result<T, RoomError>) + Send>;
 
-impl<T: Send + 'static> Reply<T> {
+impl<T: Send + 'static> ReplySender<T> {
     /// An answer given by calling `answer`, which must not block.
     pub fn new(answer: impl FnOnce(Result<T, RoomError>) + Send + 'static) -> Self {
         Self(Some(Box::new(answer)))
@@ -543,7 +543,7 @@ impl<T: Send + 'static> Reply<T> {
     }
 }
 
-impl<T> Reply<T> {
+impl<T> ReplySender<T> {
     /// Answer.
     pub fn send(mut self, answer: Result<T, RoomError>) {
         if let Some(give) = self.0.take() {
@@ -552,7 +552,7 @@ impl<T> Reply<T> {
     }
 }
 
-impl<T> Drop for Reply<T> {
+impl<T> Drop for ReplySender<T> {
     fn drop(&mut self) {
         if let Some(give) = self.0.take() {
             give(Err(RoomError::Closed));
@@ -560,7 +560,7 @@ impl<T> Drop for Reply<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Reply<T> {
+impl<T> std::fmt::Debug for ReplySender<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Reply")
     }

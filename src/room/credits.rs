@@ -7,11 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cpu_pool;
-use crate::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
-use crate::document::{ChangeError, ChangeSet, Limits, Text};
+use crate::document::provenance::{
+    Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
+};
+use crate::document::{ChangeError, ChangeLimits, ChangeSet, Text};
 use crate::ids::{DocumentId, RequestId, RuleId, UserId, Version};
-use crate::review::{AiCredit, Author, Credit, Person, Rule};
-use crate::store::{Op, Store, StoreError, UpdateRecord};
+use crate::review::{AiCredit, ApprovalRule, AuthorSpan, Person, SpanAuthor};
+use crate::store::{Store, StoreError, StoreOp, UpdateRecord};
 
 use super::loading::PIECE;
 use super::long_work::is_long_log;
@@ -29,7 +31,7 @@ pub async fn credits(
     document: &DocumentId,
     version: Version,
     range: Range<usize>,
-) -> Result<Vec<Credit>, RoomError> {
+) -> Result<Vec<AuthorSpan>, RoomError> {
     let provenance = provenance(store, document, version).await?;
     let creator = store.creator(document).await.map_err(RoomError::store)?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
@@ -41,35 +43,35 @@ pub async fn credits(
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
         Person { user, name }
     };
-    let credit = |Span { from, to, source }: Span| match source {
-        Source::Beginning => {
-            let author = Author::Beginning(person(creator.clone()));
-            Credit { from, to, author, at_ms: created_ms }
+    let credit = |SourceSpan { from, to, source }: SourceSpan| match source {
+        SpanSource::Beginning => {
+            let author = SpanAuthor::Beginning(person(creator.clone()));
+            AuthorSpan { from, to, author, at_ms: created_ms }
         }
-        Source::Person { user, at_ms } => {
-            Credit { from, to, author: Author::Person(person(user)), at_ms }
+        SpanSource::Person { user, at_ms } => {
+            AuthorSpan { from, to, author: SpanAuthor::Person(person(user)), at_ms }
         }
-        Source::Request { request, hunk, edited, requester, approver, rule, at_ms } => {
+        SpanSource::Request { request, hunk, edited, requester, approver, rule, at_ms } => {
             let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, person);
             let approver = approver.map(person);
             let rule = rule.and_then(|id| rules.get(&id).cloned());
             let author = AiCredit { requester, request, hunk, approver, rule, edited };
-            Credit { from, to, author: Author::Ai(author), at_ms }
+            AuthorSpan { from, to, author: SpanAuthor::Ai(author), at_ms }
         }
     };
     Ok(spans.into_iter().map(credit).collect())
 }
 
 /// Everybody who is named beside these spans.
-fn people(spans: &[Span], creator: &UserId) -> Vec<UserId> {
+fn people(spans: &[SourceSpan], creator: &UserId) -> Vec<UserId> {
     let mut people = BTreeSet::from([creator]);
     for span in spans {
         match &span.source {
-            Source::Beginning => {}
-            Source::Person { user, .. } => {
+            SpanSource::Beginning => {}
+            SpanSource::Person { user, .. } => {
                 people.insert(user);
             }
-            Source::Request { requester, approver, .. } => {
+            SpanSource::Request { requester, approver, .. } => {
                 people.extend(requester.iter().chain(approver));
             }
         }
@@ -82,10 +84,10 @@ async fn rules(
     store: &Store,
     provenance: &Provenance,
     range: Range<usize>,
-) -> Result<BTreeMap<RuleId, Arc<Rule>>, RoomError> {
+) -> Result<BTreeMap<RuleId, Arc<ApprovalRule>>, RoomError> {
     let mut rules = BTreeMap::new();
     for span in provenance.spans(range) {
-        let Source::Request { rule: Some(id), .. } = span.source else { continue };
+        let SpanSource::Request { rule: Some(id), .. } = span.source else { continue };
         if rules.contains_key(&id) {
             continue;
         }
@@ -104,7 +106,7 @@ async fn provenance(
 ) -> Result<Provenance, RoomError> {
     let (start, kept, placements) = start(store, document, version).await?;
     let placements = Arc::new(placements);
-    let mut replay = Replay::new(kept, start, placements.values());
+    let mut replay = ProvenanceReplay::new(kept, start, placements.values());
     while replay.version() < version {
         let piece = store.piece(document, replay.version(), version, PIECE).await;
         let piece = piece.map_err(RoomError::store)?;
@@ -120,7 +122,7 @@ async fn provenance(
     let provenance = replay.provenance();
     if version.0 - start.0 >= WORTH_KEEPING {
         let (document, body) = (document.clone(), provenance.to_json());
-        let keeping = store.commit(Op::PutProvenance { document, version, body }).await;
+        let keeping = store.commit(StoreOp::PutProvenance { document, version, body }).await;
         if let Err(error) = keeping {
             tracing::debug!(%error, "who wrote what could not be kept; it will be worked out again");
         }
@@ -130,15 +132,15 @@ async fn provenance(
 
 /// Follows the next updates.
 fn follow(
-    replay: &mut Replay,
+    replay: &mut ProvenanceReplay,
     updates: &[UpdateRecord],
-    placements: &BTreeMap<Version, Placements>,
+    placements: &BTreeMap<Version, UpdatePlacements>,
 ) -> Result<(), ChangeError> {
     for update in updates {
         let at = replay.version().next();
         let origin = update.origin.as_deref().map(RequestId::from);
-        replay.follow(&Entry {
-            change: &ChangeSet::parse(&update.changes, &Limits::NONE)?,
+        replay.follow(&ReplayEntry {
+            change: &ChangeSet::parse(&update.changes, &ChangeLimits::NONE)?,
             author: &update.author,
             at_ms: update.at_ms,
             origin: origin.as_ref(),
@@ -153,7 +155,7 @@ async fn start(
     store: &Store,
     document: &DocumentId,
     version: Version,
-) -> Result<(Version, Provenance, BTreeMap<Version, Placements>), RoomError> {
+) -> Result<(Version, Provenance, BTreeMap<Version, UpdatePlacements>), RoomError> {
     let mut up_to = version;
     loop {
         let kept = store.provenance(document, up_to).await.map_err(RoomError::store)?;
@@ -165,7 +167,7 @@ async fn start(
         };
         let placements = placements(store, document, at, version).await?;
         // Words may come back that stood before what is kept.
-        match Replay::reaches_back_to(placements.values()) {
+        match ProvenanceReplay::reaches_back_to(placements.values()) {
             Some(oldest) if oldest < at => up_to = oldest,
             _ => return Ok((at, provenance, placements)),
         }
@@ -186,7 +188,7 @@ pub async fn placements(
     document: &DocumentId,
     from: Version,
     to: Version,
-) -> Result<BTreeMap<Version, Placements>, RoomError> {
+) -> Result<BTreeMap<Version, UpdatePlacements>, RoomError> {
     let rows = store.placements(document, from, to).await.map_err(RoomError::store)?;
     let read = |(version, body): (Version, String)| {
         let placements =

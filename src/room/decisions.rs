@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::provenance::Act;
+use crate::document::provenance::ServerAct;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
-use crate::review::{Decision, DecisionError, Outcome, Person, Request, Rule};
-use crate::store::{DecisionRecord, Op};
+use crate::review::{
+    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, Person,
+};
+use crate::store::{DecisionRecord, StoreOp};
 use crate::who::{Action, Principal};
 
 use super::requests::{
     move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
 };
 use super::settings::frozen_by;
-use super::state::{Now, RoomState};
-use super::step::Step;
-use super::writing::{Author, HunkChanges, check_length};
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
+use super::writing::{ChangeAuthor, HunkChanges, check_length};
 use super::{RoomError, frozen, rules, sketches};
 
 /// Takes a decision: all of it, or nothing and the reason why.
@@ -26,11 +28,11 @@ pub(super) fn decide(
     id: &RequestId,
     decision: &Decision,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
-    let mut request = Request::clone(known);
+    let mut request = ApprovalRequest::clone(known);
     let held = frozen::hold_back(state, &mut request, decision);
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings);
@@ -43,7 +45,7 @@ pub(super) fn decide(
 }
 
 /// What the request itself cannot know: how long the text may be, and what is frozen.
-pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
+pub(super) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
     let Some(changes) = &outcome.changes else { return Ok(()) };
     if changes.new_len() > changes.len() {
         check_length(changes.new_len())?;
@@ -63,21 +65,21 @@ const FROZEN: &str =
 /// Carries out a decision that was checked: `request` is as decided, and nothing has happened yet.
 pub(super) fn carry_out(
     state: &mut RoomState,
-    mut request: Request,
-    outcome: &Outcome,
+    mut request: ApprovalRequest,
+    outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let id = request.id().clone();
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
             let rule = decision.rule.clone();
-            let placements = Some(placements(&request, Act::Accepted, outcome, rule));
+            let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
             let author =
-                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
+                ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }
@@ -85,7 +87,7 @@ pub(super) fn carry_out(
     }
     keep_decision(state, &request, outcome, decision, by, now, step);
     for rule in request.granted(outcome) {
-        rules::remember(state, &Rule { at_ms: now.ms, ..rule }, now, step);
+        rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, step);
     }
     let request = Arc::new(request);
     step.keep(record(state, &request));
@@ -97,12 +99,12 @@ pub(super) fn carry_out(
 
 fn keep_decision(
     state: &RoomState,
-    request: &Request,
-    outcome: &Outcome,
+    request: &ApprovalRequest,
+    outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) {
     let body = serde_json::to_value(decision).unwrap_or_default();
     let detail = json!({
@@ -110,7 +112,7 @@ fn keep_decision(
         "decided": outcome.decided,
         "status": request.status.as_str(),
     });
-    step.keep(Op::AppendDecision(DecisionRecord {
+    step.keep(StoreOp::AppendDecision(DecisionRecord {
         request: request.id().clone(),
         hunk: None,
         user: by.user.clone(),
@@ -126,9 +128,9 @@ pub(super) fn withdraw(
     state: &mut RoomState,
     id: &RequestId,
     by: Option<&Principal>,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
     let document = Some(state.id());
@@ -140,7 +142,12 @@ pub(super) fn withdraw(
 }
 
 /// Every open request ends, because the document does.
-pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &mut Step) {
+pub(super) fn end_all(
+    state: &mut RoomState,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
     for event in sketches::forget(state) {
         step.tell(event);
     }
@@ -154,13 +161,13 @@ pub(super) fn end_all(state: &mut RoomState, by: &Principal, now: &Now, step: &m
 /// A request ends without having been decided.
 pub(super) fn end(
     state: &mut RoomState,
-    request: Request,
+    request: ApprovalRequest,
     dropped: Vec<HunkId>,
     action: &str,
     by: Option<&Principal>,
-    now: &Now,
-    step: &mut Step,
-) -> Arc<Request> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     let actor = by.map_or("server", |by| by.user.as_str());
     let detail = json!({ "status": request.status.as_str(), "hunks": dropped });

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
-use crate::review::{Fresh, Report, Request};
-use crate::store::{DocumentRecord, Op};
+use crate::review::{ApprovalRequest, ToolReport, UpdatedPreview};
+use crate::store::{DocumentRecord, StoreOp};
 
 use super::RoomError;
-use super::event::{Event, News};
+use super::event::{RequestNews, RoomEvent};
 use super::requests::{open_request, place, record, tell_news};
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 
 /// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
 /// no list and nobody can open it.
@@ -54,23 +54,23 @@ impl RoomState {
     pub(super) fn listeners<'m>(
         &self,
         members: &'m [MemberId],
-        event: &Event,
+        event: &RoomEvent,
     ) -> Cow<'m, [MemberId]> {
         if !self.is_desk() {
             return Cow::Borrowed(members);
         }
         let request = match event {
-            Event::Requested(request) | Event::Resolved(request) => request,
-            Event::RequestUpdated(update) => &update.request,
-            Event::Said(_) => return Cow::Borrowed(members),
-            Event::Updates { .. }
-            | Event::Changed(_)
-            | Event::Peers(_)
-            | Event::Caret(..)
-            | Event::Rules(_)
-            | Event::Sketched(_)
-            | Event::Unsketched(_)
-            | Event::File(_) => return Cow::Borrowed(&[]),
+            RoomEvent::Requested(request) | RoomEvent::Resolved(request) => request,
+            RoomEvent::RequestUpdated(update) => &update.request,
+            RoomEvent::Said(_) => return Cow::Borrowed(members),
+            RoomEvent::Updates { .. }
+            | RoomEvent::Changed(_)
+            | RoomEvent::Peers(_)
+            | RoomEvent::Caret(..)
+            | RoomEvent::Rules(_)
+            | RoomEvent::Sketched(_)
+            | RoomEvent::Unsketched(_)
+            | RoomEvent::File(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
             self.principal_of(member).is_some_and(|person| request.concerns(&person))
@@ -83,25 +83,25 @@ impl RoomState {
 pub(super) fn look_again(
     state: &mut RoomState,
     id: &RequestId,
-    fresh: Fresh,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    fresh: UpdatedPreview,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
     if !request.look_again(fresh, &state.requirements(&state.in_force(now))) {
         return Ok(Arc::new(request));
     }
-    Ok(changed(state, request, "request.refresh", News::Preview, now, step))
+    Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, step))
 }
 
 /// An approved call begins: from here on it is never begun again.
 pub(super) fn begin(
     state: &mut RoomState,
     id: &RequestId,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
-    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     request.begin(now.ms)?;
     let request = Arc::new(request);
     step.keep(audit(state, &request, "request.begin", now));
@@ -114,25 +114,25 @@ pub(super) fn begin(
 pub(super) fn done(
     state: &mut RoomState,
     id: &RequestId,
-    report: Report,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
-    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    report: ToolReport,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     if !request.done(report, now.ms) {
         return Ok(Arc::new(request));
     }
-    Ok(changed(state, request, "request.done", News::Result, now, step))
+    Ok(changed(state, request, "request.done", RequestNews::Result, now, step))
 }
 
 fn changed(
     state: &mut RoomState,
-    request: Request,
+    request: ApprovalRequest,
     action: &str,
-    news: News,
-    now: &Now,
-    step: &mut Step,
-) -> Arc<Request> {
+    news: RequestNews,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
     step.keep(audit(state, &request, action, now));
     retell(state, request, news, step)
 }
@@ -140,10 +140,10 @@ fn changed(
 /// Keeps and tells a request that has ended, and of which something new is to be known.
 pub(super) fn retell(
     state: &mut RoomState,
-    request: Request,
-    news: News,
-    step: &mut Step,
-) -> Arc<Request> {
+    request: ApprovalRequest,
+    news: RequestNews,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));
@@ -151,7 +151,7 @@ pub(super) fn retell(
     request
 }
 
-fn audit(state: &RoomState, request: &Request, action: &str, now: &Now) -> Op {
+fn audit(state: &RoomState, request: &ApprovalRequest, action: &str, now: &AppliedAt) -> StoreOp {
     let detail = json!({ "tool": request.proposal.tool, "status": request.status.as_str() });
     state.audit(action, "server", Some(request.id()), detail, now)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, Version};
-use crate::review::Request;
+use crate::review::ApprovalRequest;
 use crate::store::Store;
 
 use super::{RoomError, RoomHandle, loading};
@@ -14,7 +14,7 @@ const ATTEMPTS: usize = 20;
 
 /// A document as it is, with the requests people can still decide.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ExportSnapshot {
     /// The title.
     pub title: String,
     /// The version of text and requests.
@@ -22,10 +22,10 @@ pub struct Draft {
     /// The text.
     pub text: Text,
     /// Oldest first.
-    pub requests: Vec<Arc<Request>>,
+    pub requests: Vec<Arc<ApprovalRequest>>,
 }
 
-impl Draft {
+impl ExportSnapshot {
     /// Reads a document from the disk, beside a server that may be running.
     ///
     /// # Errors
@@ -53,14 +53,14 @@ impl Draft {
 
 impl RoomHandle {
     /// The document and what is open on it.
-    pub async fn draft(&self) -> Result<Draft, RoomError> {
+    pub async fn draft(&self) -> Result<ExportSnapshot, RoomError> {
         for _ in 0..ATTEMPTS {
             // Asked one after the other, they are nearly always answered in one turn of the room. An open request follows
             // every update, so its version says whether they were.
             let requests = self.requests().await?;
             let reading = self.read().await?;
             let (title, version, text) = (reading.title, reading.version, reading.text);
-            let draft = Draft { title, version, text, requests };
+            let draft = ExportSnapshot { title, version, text, requests };
             if draft.is_of_one_version() {
                 return Ok(draft);
             }

@@ -13,15 +13,15 @@ use tokio::sync::{mpsc, watch};
 use crate::cpu_pool;
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
-use crate::review::Consent;
+use crate::review::ApprovalRequirement;
 use crate::store::StoreError;
 
-use super::command::{Command, Positions, Reply, Settled};
-use super::event::Event;
-use super::pulse::Pulse;
-use super::rooms::Shared;
-use super::state::{Now, RoomState};
-use super::step::{Output, Step};
+use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
+use super::event::RoomEvent;
+use super::pulse::RoomStatus;
+use super::rooms::RoomDeps;
+use super::state::{AppliedAt, RoomState};
+use super::step::{TurnEffect, TurnEffects};
 use super::{RoomError, RoomHandle, loading, proposals, requests, time, writing};
 
 /// Commands that may wait; a sender waits when it is full.
@@ -34,9 +34,9 @@ const IDLE: Duration = Duration::from_mins(1);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The sole owner of a document's state.
-pub(super) struct Driver {
-    pub(super) shared: Arc<Shared>,
-    inbox: mpsc::Receiver<Command>,
+pub(super) struct RoomActor {
+    pub(super) shared: Arc<RoomDeps>,
+    inbox: mpsc::Receiver<RoomCommand>,
     pub(super) state: RoomState,
     /// The version up to which people were told everything.
     pub(super) told: Version,
@@ -44,16 +44,16 @@ pub(super) struct Driver {
     pub(super) broken: Option<Arc<StoreError>>,
     /// Who is told: changes only in the order in which outputs are carried out.
     pub(super) audience: Vec<MemberId>,
-    pub(super) waiters: HashMap<RequestId, Vec<Reply<Settled>>>,
+    pub(super) waiters: HashMap<RequestId, Vec<ReplySender<ResolvedRequest>>>,
     /// Who is told of a request besides, though they are not here.
     pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
     /// What is seen from outside.
-    pub(super) pulse: watch::Sender<Pulse>,
+    pub(super) pulse: watch::Sender<RoomStatus>,
 }
 
 /// Why the room does something.
-enum Wake {
-    Command(Command),
+enum WakeReason {
+    Command(RoomCommand),
     /// A request may have expired.
     Deadline,
     /// Nobody uses the room, or the server stops.
@@ -61,30 +61,30 @@ enum Wake {
 }
 
 /// What a command depends on and only the store knows.
-enum Need {
+enum StoreQuery {
     Nothing,
     /// Whose these clients are.
     Owners(Vec<ClientId>),
     /// The request, if it ended long ago.
-    Request(RequestId, Positions),
+    Request(RequestId, PositionsOf),
     /// That there are people enough to decide.
-    People(Vec<Consent>),
+    People(Vec<ApprovalRequirement>),
     /// That what is over is not listed among the rules.
     Rules,
     /// That a rule is in force.
     Rule(RuleId),
 }
 
-impl Driver {
+impl RoomActor {
     /// Loads a document's room.
     pub(super) async fn load(
-        shared: &Arc<Shared>,
+        shared: &Arc<RoomDeps>,
         document: &DocumentId,
     ) -> Result<(Self, RoomHandle), RoomError> {
         let state = loading::load(&shared.store, document).await?;
         let (sender, inbox) = mpsc::channel(INBOX);
         let unlisted_owner = state.unlisted_owner().cloned();
-        let (shown, pulse) = watch::channel(Pulse { version: state.version(), people: 0 });
+        let (shown, pulse) = watch::channel(RoomStatus { version: state.version(), people: 0 });
         let handle =
             RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, pulse };
         let driver = Self {
@@ -105,9 +105,9 @@ impl Driver {
     pub(super) async fn run(mut self) {
         loop {
             match self.wake().await {
-                Wake::Command(command) => self.turn(Some(command)).await,
-                Wake::Deadline => self.turn(None).await,
-                Wake::Close => {
+                WakeReason::Command(command) => self.turn(Some(command)).await,
+                WakeReason::Deadline => self.turn(None).await,
+                WakeReason::Close => {
                     if self.close().await {
                         return;
                     }
@@ -116,18 +116,18 @@ impl Driver {
         }
     }
 
-    async fn wake(&mut self) -> Wake {
+    async fn wake(&mut self) -> WakeReason {
         let deadline = self.next_deadline();
         let is_unused = self.audience.is_empty() && self.waiters.is_empty() && deadline.is_none();
         let is_idle = self.state.is_deleted() || is_unused;
         tokio::select! {
             biased;
-            () = self.shared.stopping.cancelled() => Wake::Close,
-            command = self.inbox.recv() => command.map_or(Wake::Close, Wake::Command),
+            () = self.shared.stopping.cancelled() => WakeReason::Close,
+            command = self.inbox.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
             () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
-                Wake::Deadline
+                WakeReason::Deadline
             }
-            () = tokio::time::sleep(IDLE), if is_idle => Wake::Close,
+            () = tokio::time::sleep(IDLE), if is_idle => WakeReason::Close,
         }
     }
 
@@ -140,8 +140,8 @@ impl Driver {
     }
 
     /// Applies what is waiting, keeps it, then tells and answers.
-    async fn turn(&mut self, first: Option<Command>) {
-        let mut step = Step::default();
+    async fn turn(&mut self, first: Option<RoomCommand>) {
+        let mut step = TurnEffects::default();
         if self.broken.is_some() {
             self.reload().await;
         }
@@ -162,7 +162,7 @@ impl Driver {
     }
 
     /// Applies a command, or refuses it.
-    async fn take(&mut self, command: Command, step: &mut Step) {
+    async fn take(&mut self, command: RoomCommand, step: &mut TurnEffects) {
         if let Some(error) = self.broken.clone() {
             return self.refuse(command, error);
         }
@@ -178,24 +178,24 @@ impl Driver {
     }
 
     /// While the store is gone, people can still leave, and runs say so.
-    fn refuse(&mut self, command: Command, error: Arc<StoreError>) {
+    fn refuse(&mut self, command: RoomCommand, error: Arc<StoreError>) {
         match command {
-            Command::Leave(member) => {
+            RoomCommand::Leave(member) => {
                 self.state.presence.leave(&member);
                 self.audience.retain(|other| *other != member);
             }
-            Command::Say(said) => self.say(said),
+            RoomCommand::Say(said) => self.say(said),
             command => command.refuse(RoomError::Store(error)),
         }
     }
 
     /// What the state does not know and a command depends on.
-    fn need(&self, command: &Command) -> Need {
+    fn need(&self, command: &RoomCommand) -> StoreQuery {
         if let Some(request) = command.request() {
-            return Need::Request(request.clone(), command.needs_positions());
+            return StoreQuery::Request(request.clone(), command.needs_positions());
         }
         match command {
-            Command::Push(push, _) => {
+            RoomCommand::Push(push, _) => {
                 let clients = push.updates.iter().map(|(client, _)| client);
                 let unknown = clients.filter(|it| !self.state.knows_client(it)).cloned();
                 let mut unknown: Vec<_> = unknown.collect();
@@ -203,42 +203,42 @@ impl Driver {
                 unknown.dedup();
                 // With more the push is refused.
                 unknown.truncate(writing::MOST_CLIENTS + 1);
-                Need::Owners(unknown)
+                StoreQuery::Owners(unknown)
             }
-            Command::Configure(configure, ..) => {
+            RoomCommand::Configure(configure, ..) => {
                 match self.state.own.more_people_by(&configure.own) {
-                    consents if consents.is_empty() => Need::Nothing,
-                    consents => Need::People(consents),
+                    consents if consents.is_empty() => StoreQuery::Nothing,
+                    consents => StoreQuery::People(consents),
                 }
             }
-            Command::Rules(_) => Need::Rules,
-            Command::Revoke(rule, ..) => Need::Rule(rule.clone()),
-            _ => Need::Nothing,
+            RoomCommand::Rules(_) => StoreQuery::Rules,
+            RoomCommand::Revoke(rule, ..) => StoreQuery::Rule(rule.clone()),
+            _ => StoreQuery::Nothing,
         }
     }
 
     /// Fetches it from the store.
-    async fn fetch(&mut self, need: Need, step: &mut Step) -> Result<(), RoomError> {
+    async fn fetch(&mut self, need: StoreQuery, step: &mut TurnEffects) -> Result<(), RoomError> {
         match need {
-            Need::Nothing => Ok(()),
-            Need::Owners(clients) => self.recognise(clients).await,
-            Need::Request(id, positions) => self.recall(&id, positions, step).await,
-            Need::People(consents) => {
+            StoreQuery::Nothing => Ok(()),
+            StoreQuery::Owners(clients) => self.recognise(clients).await,
+            StoreQuery::Request(id, positions) => self.recall(&id, positions, step).await,
+            StoreQuery::People(consents) => {
                 let now_ms = self.shared.clock.now_ms();
                 let (store, id) = (&self.shared.store, self.state.id());
                 loading::check_people(store, id, &consents, now_ms).await
             }
-            Need::Rules => self.end_rules_of_old_sessions(step).await,
-            Need::Rule(id) => self.check_in_force(&id, step).await,
+            StoreQuery::Rules => self.end_rules_of_old_sessions(step).await,
+            StoreQuery::Rule(id) => self.check_in_force(&id, step).await,
         }
     }
 
     /// Lets the state decide.
-    async fn apply(&mut self, command: Command, step: &mut Step) {
+    async fn apply(&mut self, command: RoomCommand, step: &mut TurnEffects) {
         match command {
-            Command::Await(request, reply) => self.register(request, reply, step).await,
-            Command::Witness(request, members) => self.witness(request, members, step),
-            Command::Open(member, since, reply) => {
+            RoomCommand::Await(request, reply) => self.register(request, reply, step).await,
+            RoomCommand::Witness(request, members) => self.witness(request, members, step),
+            RoomCommand::Open(member, since, reply) => {
                 let older = match since {
                     Some(since) => self.older(since, step).await,
                     None => Ok(None),
@@ -251,28 +251,28 @@ impl Driver {
                 };
                 self.state.open(member, since, older, reply, &self.now(), step);
             }
-            Command::Propose(new, None, reply) => {
+            RoomCommand::Propose(new, None, reply) => {
                 let result = self.propose(*new, step).await;
                 step.answer(reply, result);
             }
-            Command::Propose(new, Some(preface), reply) => {
+            RoomCommand::Propose(new, Some(preface), reply) => {
                 self.propose_after(*preface, *new, reply, step).await;
             }
-            Command::Configure(configure, by, reply) => {
+            RoomCommand::Configure(configure, by, reply) => {
                 let result = self.configure(*configure, &by, step).await;
                 step.answer(reply, result);
             }
-            Command::Sketch(sketch, reply) => {
+            RoomCommand::Sketch(sketch, reply) => {
                 let result = self.sketch(*sketch, step).await;
                 step.answer(reply, result);
             }
-            Command::CatchUp(since, causes, reply) => {
+            RoomCommand::CatchUp(since, causes, reply) => {
                 let older = self.older(since, step).await;
                 let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
                 let caught = self.catch_up(missed, causes).await;
                 step.answer(reply, self.state.exists().and(caught));
             }
-            Command::Push(push, reply) => {
+            RoomCommand::Push(push, reply) => {
                 let result = self.push(push, step).await;
                 step.answer(reply, result);
             }
@@ -284,18 +284,18 @@ impl Driver {
     async fn recall(
         &mut self,
         id: &RequestId,
-        positions: Positions,
-        step: &mut Step,
+        positions: PositionsOf,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if self.state.open.contains_key(id) {
             return Ok(());
         }
         let known = self.state.request(id).cloned();
-        if known.is_some() && positions == Positions::AsTheyWere {
+        if known.is_some() && positions == PositionsOf::AsTheyWere {
             return Ok(());
         }
         // What follows reads the log, so all of it must be there.
-        if positions == Positions::OfToday {
+        if positions == PositionsOf::OfToday {
             self.flush(step).await?;
         }
         let found = match known {
@@ -308,7 +308,7 @@ impl Driver {
             Err(RoomError::NoRequest) => return Ok(()),
             Err(error) => return Err(error),
         };
-        if positions == Positions::OfToday {
+        if positions == PositionsOf::OfToday {
             found = loading::caught_up(&self.shared.store, &self.state, found).await?;
         }
         self.state.remember(Arc::new(found));
@@ -319,8 +319,8 @@ impl Driver {
     pub(super) async fn register(
         &mut self,
         request: RequestId,
-        reply: Reply<Settled>,
-        step: &mut Step,
+        reply: ReplySender<ResolvedRequest>,
+        step: &mut TurnEffects,
     ) {
         if self.state.open.contains_key(&request) {
             self.waiters.entry(request).or_default().push(reply);
@@ -337,12 +337,12 @@ impl Driver {
     }
 
     /// Keeps what was decided so far in this turn, and tells it.
-    pub(super) async fn flush(&mut self, step: &mut Step) -> Result<(), RoomError> {
+    pub(super) async fn flush(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
         if step.is_empty() { Ok(()) } else { self.keep(std::mem::take(step)).await }
     }
 
     /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.
-    async fn keep(&mut self, mut step: Step) -> Result<(), RoomError> {
+    async fn keep(&mut self, mut step: TurnEffects) -> Result<(), RoomError> {
         if self.broken.is_none() {
             self.snapshot(false, &mut step).await;
         }
@@ -363,12 +363,12 @@ impl Driver {
         failpoint::pass("room.kept");
         for output in outputs {
             match output {
-                Output::LongAnswer(answer) => {
+                TurnEffect::LongAnswer(answer) => {
                     let room = self.state.id().to_string();
                     // A lost answer says so itself.
                     cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
                 }
-                Output::TellOne(one, event) => self.tell_one(one, event).await,
+                TurnEffect::TellOne(one, event) => self.tell_one(one, event).await,
                 output => self.carry_out(output),
             }
         }
@@ -381,26 +381,26 @@ impl Driver {
         Ok(())
     }
 
-    pub(super) fn carry_out(&mut self, output: Output) {
+    pub(super) fn carry_out(&mut self, output: TurnEffect) {
         match output {
-            Output::Answer(answer) | Output::LongAnswer(answer) => answer(Ok(())),
-            Output::Leave(member) => self.audience.retain(|other| *other != member),
-            Output::Say(said) => self.say(said),
-            Output::Resolved(settled) => {
+            TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
+            TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
+            TurnEffect::Say(said) => self.say(said),
+            TurnEffect::Resolved(settled) => {
                 let waiting = self.waiters.remove(&settled.resolution.request);
                 for reply in waiting.into_iter().flatten() {
-                    reply.send(Ok(Settled::clone(&settled)));
+                    reply.send(Ok(ResolvedRequest::clone(&settled)));
                 }
             }
-            Output::Tell(event, ready) => {
-                if let Event::Requested(request) = &event {
+            TurnEffect::Tell(event, ready) => {
+                if let RoomEvent::Requested(request) = &event {
                     let document = request.proposal.document.as_ref();
                     self.shared.whereabouts().note(request.id(), document);
                 }
                 self.tell_ready(&self.audience, &event, &ready);
                 self.tell_witnesses(&event, &ready);
             }
-            Output::TellOthers(one, event) => {
+            TurnEffect::TellOthers(one, event) => {
                 // The order of the audience means nothing, so the one can stand at its end.
                 let at = self.audience.iter().position(|member| *member == one);
                 let others = at.map_or(self.audience.len(), |at| {
@@ -410,8 +410,8 @@ impl Driver {
                 });
                 self.tell(&self.audience[..others], &event);
             }
-            Output::TellOne(one, event) => self.tell(&[one], &event),
-            Output::Join(member) => {
+            TurnEffect::TellOne(one, event) => self.tell(&[one], &event),
+            TurnEffect::Join(member) => {
                 if !self.audience.contains(&member) {
                     self.audience.push(member);
                 }
@@ -449,7 +449,7 @@ impl Driver {
         if self.broken.is_some() {
             return;
         }
-        let (mut step, now) = (Step::default(), self.now());
+        let (mut step, now) = (TurnEffects::default(), self.now());
         time::stop_looking(&mut self.state, &now, &mut step);
         self.snapshot(true, &mut step).await;
         if let Err(error) = self.shared.store.commit(step.into_parts().0).await {
@@ -457,7 +457,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn now(&self) -> Now {
-        Now { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
+    pub(super) fn now(&self) -> AppliedAt {
+        AppliedAt { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
     }
 }

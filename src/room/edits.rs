@@ -1,11 +1,11 @@
 //! A person's own change without an editor: a text as it is to be, made on a version, applied by what is different.
 
-use crate::document::{ChangeSet, Edit, Text};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{ClientId, MemberId, Version};
 use crate::store::Store;
 use crate::who::Principal;
 
-use super::command::{Command, Push};
+use super::command::{PushRequest, RoomCommand};
 use super::past::{difference_in_one_update, text_at};
 use super::writing::check_length;
 use super::{RoomError, RoomHandle};
@@ -35,14 +35,14 @@ pub(super) async fn edit(
     if parts.is_empty() {
         return Ok(now.version);
     }
-    let edits: Vec<_> = parts.into_iter().map(Edit::from).collect();
+    let edits: Vec<_> = parts.into_iter().map(TextEdit::from).collect();
     let changes = ChangeSet::of(old.len(), &edits)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-    let push = Push {
+    let push = PushRequest {
         member: MemberId::generate(),
         principal: by.clone(),
         base,
         updates: vec![(ClientId::generate(), changes.to_json().into())],
     };
-    room.ask(|reply| Command::Push(push, reply)).await
+    room.ask(|reply| RoomCommand::Push(push, reply)).await
 }

@@ -1,14 +1,14 @@
 //! Requests that have ended, read page by page from what is kept: newest first.
 
 use crate::ids::RequestId;
-use crate::review::{Request, RequestStatus};
-use crate::store::{Scope, Store};
+use crate::review::{ApprovalRequest, RequestStatus};
+use crate::store::{QueryScope, Store};
 
 use super::{RoomError, restore};
 
 /// Which of them are wanted.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ResolvedFilter {
     /// How they ended; empty: however.
     pub statuses: Vec<RequestStatus>,
     /// Only those made before this one; `None`: from the newest.
@@ -19,17 +19,21 @@ pub struct Wanted {
 
 /// Some of them.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct ResolvedPage {
     /// Newest first, each at the version it ended at.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ApprovalRequest>,
     /// Whether there are older ones.
     pub more: bool,
 }
 
-impl Page {
+impl ResolvedPage {
     /// Reads a page of a document's requests, of the desk's, or of those of every listed document and the desk. What has ended
     /// and was told is kept, so it is there.
-    pub async fn read(store: &Store, scope: Scope<'_>, wanted: &Wanted) -> Result<Self, RoomError> {
+    pub async fn read(
+        store: &Store,
+        scope: QueryScope<'_>,
+        wanted: &ResolvedFilter,
+    ) -> Result<Self, RoomError> {
         let statuses: Vec<_> = wanted.statuses.iter().map(|status| status.as_str()).collect();
         // One more, to know whether there are more.
         let limit = wanted.limit.saturating_add(1);

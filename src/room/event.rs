@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::document::Update;
 use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, Version};
-use crate::review::{Hunk, HunkStatus, Request, Rule};
+use crate::review::{ApprovalRequest, ApprovalRule, Hunk, HunkStatus};
 use crate::who::Principal;
 
-use super::command::Sketch;
-use super::file::FileNews;
+use super::command::StreamingPreview;
+use super::file::FileState;
 use super::settings::{DocumentSettings, ServerSettings};
 
 /// Everything that can be told.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum RoomEvent {
     /// Text and hunk changes that belong together; `updates` are consecutive and start after `from`.
     Updates {
         /// The version before the first update.
@@ -28,37 +28,39 @@ pub enum Event {
         put: Vec<(RequestId, Hunk)>,
     },
     /// The title or the settings changed, or the document is gone.
-    Changed(Change),
+    Changed(DocumentChange),
     /// Who is here.
-    Peers(Vec<Peer>),
+    Peers(Vec<PeerInfo>),
     /// Somebody's caret moved.
-    Caret(MemberId, Caret),
+    Caret(MemberId, CaretPosition),
     /// A request is pending, and durable.
-    Requested(Arc<Request>),
+    Requested(Arc<ApprovalRequest>),
     /// A pending request changed.
     RequestUpdated(RequestUpdate),
     /// A request was resolved.
-    Resolved(Arc<Request>),
+    Resolved(Arc<ApprovalRequest>),
     /// The rules in force are others now; all of them.
-    Rules(Vec<Arc<Rule>>),
+    Rules(Vec<Arc<ApprovalRule>>),
     /// The model has written more of a change it may propose.
-    Sketched(Arc<Sketch>),
+    Sketched(Arc<StreamingPreview>),
     /// Nothing comes of it.
-    Unsketched(Arc<Sketch>),
+    Unsketched(Arc<StreamingPreview>),
     /// How the document stands with the file that it is.
-    File(FileNews),
+    File(FileState),
     /// A run says something.
-    Said(Arc<Said>),
+    Said(Arc<RunEvent>),
 }
 
-impl Event {
+impl RoomEvent {
     /// Whether somebody may want to hear of it who is not in the document: whoever asked, of what their run says; whoever keeps
     /// a list or a copy of documents, that one reads differently, has another title or is gone.
     pub fn concerns_others(&self) -> bool {
         match self {
-            Self::Said(_) | Self::Changed(Change::Title(_) | Change::Deleted) => true,
+            Self::Said(_) | Self::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
+                true
+            }
             Self::Updates { updates, .. } => !updates.is_empty(),
-            Self::Changed(Change::Settings(..))
+            Self::Changed(DocumentChange::Settings(..))
             | Self::Peers(_)
             | Self::Caret(..)
             | Self::Requested(_)
@@ -72,9 +74,9 @@ impl Event {
     }
 }
 
-/// What [`Event::Changed`] tells.
+/// What [`RoomEvent::Changed`] tells.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum DocumentChange {
     /// A new title.
     Title(String),
     /// The settings now in force, and the version their ranges are of.
@@ -85,7 +87,7 @@ pub enum Change {
 
 /// A connection in a document.
 #[derive(Clone, Debug)]
-pub struct Peer {
+pub struct PeerInfo {
     /// The connection.
     pub member: MemberId,
     /// The person, under the name this connection gave.
@@ -95,12 +97,12 @@ pub struct Peer {
     /// The editor instances of this connection.
     pub clients: Vec<ClientId>,
     /// Where the caret is.
-    pub caret: Option<Caret>,
+    pub caret: Option<CaretPosition>,
 }
 
 /// A caret, in positions of `version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caret {
+pub struct CaretPosition {
     /// The version the positions are of.
     pub version: Version,
     /// Where the selection began, in UTF-16 code units.
@@ -113,7 +115,7 @@ pub struct Caret {
 #[derive(Clone, Debug)]
 pub struct RequestUpdate {
     /// The request, as it is now.
-    pub request: Arc<Request>,
+    pub request: Arc<ApprovalRequest>,
     /// The hunks whose state changed, by whatever cause.
     pub changed: Vec<(HunkId, HunkStatus)>,
     /// Who caused the change.
@@ -121,12 +123,12 @@ pub struct RequestUpdate {
     /// Who has the request open; the countdown stands still meanwhile.
     pub focused: Vec<Principal>,
     /// What is new besides.
-    pub news: News,
+    pub news: RequestNews,
 }
 
 /// What is new about a request besides its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum RequestNews {
     /// Nothing.
     Nothing,
     /// The call would do something else than people were shown.
@@ -139,7 +141,7 @@ pub enum News {
 
 /// News for everybody who is connected.
 #[derive(Clone, Debug)]
-pub enum Announcement {
+pub enum ServerEvent {
     /// There is a new document; for those who may read it.
     Created {
         /// Which one.
@@ -155,7 +157,7 @@ pub enum Announcement {
 
 /// Something a run says to everyone in the document.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct RunEvent {
     /// The session that asked.
     pub session: SessionId,
     /// The run.
@@ -165,12 +167,12 @@ pub struct Said {
     /// Milliseconds since 1970.
     pub at_ms: u64,
     /// What it says.
-    pub saying: Saying,
+    pub saying: RunEventKind,
 }
 
 /// What a run says.
 #[derive(Clone, Debug)]
-pub enum Saying {
+pub enum RunEventKind {
     /// The model begins to answer.
     StreamStart,
     /// More of its text.
@@ -180,14 +182,14 @@ pub enum Saying {
     /// One of seed 1's objects: type, subtype, content.
     Agent(&'static str, &'static str, Value),
     /// The answer to `askClaudeCode`, exactly once for each.
-    Response(Response),
+    Response(RunResponse),
     /// The run is over, and everything about it has been said. Nobody is told; it says who has heard the end.
     Over,
 }
 
 /// The answer to `askClaudeCode`.
 #[derive(Clone, Debug)]
-pub struct Response {
+pub struct RunResponse {
     /// What the model said.
     pub message: String,
     /// What became of the text.

@@ -5,16 +5,16 @@
 
 use serde_json::json;
 
-use crate::document::{ChangeSet, Edit, Text};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::review::{Arrival, Hunk, HunkDraft, Returned};
-use crate::store::{FileRecord, Op};
+use crate::review::{ArrivedHunks, Hunk, HunkDraft, ReturnedHunk};
+use crate::store::{FileRecord, StoreOp};
 
 use super::RoomError;
-use super::event::Event;
-use super::state::{Now, RoomState};
-use super::step::Step;
-use super::writing::{Author, HunkChanges, check_length};
+use super::event::RoomEvent;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
+use super::writing::{ChangeAuthor, HunkChanges, check_length};
 
 /// The author of changes that were found in a file: nobody knows who made them.
 pub const DISK: &str = "disk";
@@ -23,7 +23,7 @@ const CLIENT: &str = "ai:disk";
 
 /// What a file reads now, and what it read when both agreed. All positions are of `base`.
 #[derive(Clone, Debug)]
-pub struct Merge {
+pub struct FileMerge {
     /// The version that `ours` leads to.
     pub read: Version,
     /// What the file read when both agreed.
@@ -40,13 +40,13 @@ pub struct Merge {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct MergeOutcome {
     /// As it is kept.
     pub record: FileRecord,
     /// The document afterwards.
     pub text: Text,
     /// Changes of the file that people had changed otherwise: their words stay.
-    pub kept: Vec<Returned>,
+    pub kept: Vec<ReturnedHunk>,
     /// Whether the text changed.
     pub is_changed: bool,
 }
@@ -64,7 +64,7 @@ pub enum FileStatus {
 
 /// What is told of a document's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileNews {
+pub struct FileState {
     /// From the workspace's top.
     pub path: String,
     /// How it stands.
@@ -72,25 +72,25 @@ pub struct FileNews {
     /// The newest version that the file has.
     pub version: Version,
     /// What came in from the file just now; `None`: nothing.
-    pub merged: Option<FileMerged>,
+    pub merged: Option<MergedChanges>,
 }
 
 /// What came in from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileMerged {
+pub struct MergedChanges {
     /// Changes that did not, because people had changed the same words.
-    pub kept: Vec<Returned>,
+    pub kept: Vec<ReturnedHunk>,
 }
 
 /// Takes in what was changed in the file, except where people changed the same words.
 pub(super) fn merge(
     state: &mut RoomState,
-    merge: Merge,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Merged, RoomError> {
+    merge: FileMerge,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<MergeOutcome, RoomError> {
     state.exists()?;
-    let Merge { read, base, ours, theirs, disk, mut record } = merge;
+    let FileMerge { read, base, ours, theirs, disk, mut record } = merge;
     let bad = |source| RoomError::BadUpdate { index: 0, source };
     let updates = state.document.since(read).ok_or(RoomError::Resync)?;
     let updates: Result<Vec<_>, _> = updates.map(|update| update.change_set()).collect();
@@ -98,7 +98,7 @@ pub(super) fn merge(
     check_length(woven.change.new_len())?;
     let is_changed = !woven.change.is_empty();
     if is_changed {
-        let author = Author {
+        let author = ChangeAuthor {
             client: ClientId::from(CLIENT),
             user: &UserId::from(DISK),
             origin: None,
@@ -114,29 +114,29 @@ pub(super) fn merge(
     }
     record.version = state.version();
     record.disk = (disk != *state.document.text()).then(|| disk.to_string());
-    step.keep(Op::PutFile(record.clone()));
+    step.keep(StoreOp::PutFile(record.clone()));
     let text = state.document.text().clone();
-    Ok(Merged { record, text, kept: woven.kept, is_changed })
+    Ok(MergeOutcome { record, text, kept: woven.kept, is_changed })
 }
 
 /// Tells everyone how the document stands with its file; whoever comes later is told when they come.
-pub(super) fn tell(state: &mut RoomState, news: FileNews, step: &mut Step) {
-    let standing = Some(FileNews { merged: None, ..news.clone() });
+pub(super) fn tell(state: &mut RoomState, news: FileState, step: &mut TurnEffects) {
+    let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {
         state.file = standing;
-        step.tell(Event::File(news));
+        step.tell(RoomEvent::File(news));
     }
 }
 
-fn told(Returned { base, proposed, now }: &Returned) -> serde_json::Value {
+fn told(ReturnedHunk { base, proposed, now }: &ReturnedHunk) -> serde_json::Value {
     json!({ "base": base, "disk": proposed, "kept": now })
 }
 
 /// Both sides' changes of one text, as one change of what people have made of it.
 #[derive(Debug)]
-struct Woven {
+struct WovenChange {
     change: ChangeSet,
-    kept: Vec<Returned>,
+    kept: Vec<ReturnedHunk>,
 }
 
 /// Maps what was changed in the file (`theirs`) over what people changed meanwhile: `ours`, and then `updates`. Where both
@@ -146,37 +146,37 @@ fn weave(
     ours: &[HunkDraft],
     mut theirs: Vec<HunkDraft>,
     updates: &[ChangeSet],
-) -> Result<Woven, crate::document::ChangeError> {
+) -> Result<WovenChange, crate::document::ChangeError> {
     for hunk in &mut theirs {
         hunk.parts.retain(|part| !ours.iter().any(|it| it.parts.contains(part)));
     }
     theirs.retain(|hunk| !hunk.parts.is_empty());
     let parts = ours.iter().flat_map(|hunk| &hunk.parts).cloned();
-    let edits: Vec<_> = parts.map(Edit::from).collect();
+    let edits: Vec<_> = parts.map(TextEdit::from).collect();
     let ours = ChangeSet::of(base.len(), &edits)?;
     let over = || std::iter::once(&ours).chain(updates);
     let mut text = base.clone();
     over().try_for_each(|change| change.apply(&mut text))?;
-    let Arrival { hunks, returned: mut kept } =
-        Arrival::map(&RequestId::from(DISK), theirs, base, over())?;
+    let ArrivedHunks { hunks, returned: mut kept } =
+        ArrivedHunks::map(&RequestId::from(DISK), theirs, base, over())?;
     let (mut edits, mut done) = (Vec::new(), 0);
     for hunk in hunks {
         // Words that were deleted and typed again can leave two places the other way round.
         if is_after(&hunk, done) {
             done = hunk.parts.last().map_or(done, |part| part.to);
-            edits.extend(hunk.parts.into_iter().map(|part| Edit {
+            edits.extend(hunk.parts.into_iter().map(|part| TextEdit {
                 from: part.from,
                 to: part.to,
                 insert: part.insert,
             }));
         } else {
             let now = text.slice(hunk.range()).unwrap_or_default();
-            kept.push(Returned { base: hunk.base(), proposed: hunk.proposed(), now });
+            kept.push(ReturnedHunk { base: hunk.base(), proposed: hunk.proposed(), now });
         }
     }
     // What reads as the file wants it already is no conflict.
     kept.retain(|it| it.now != it.proposed);
-    Ok(Woven { change: ChangeSet::of(text.len(), &edits)?, kept })
+    Ok(WovenChange { change: ChangeSet::of(text.len(), &edits)?, kept })
 }
 
 fn is_after(hunk: &Hunk, mut done: usize) -> bool {
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn what_came_after_the_texts_were_compared_counts_too() {
         let base = "One two three.";
-        let typed = ChangeSet::of(14, &[Edit { from: 4, to: 7, insert: "2".into() }]).unwrap();
+        let typed = ChangeSet::of(14, &[TextEdit { from: 4, to: 7, insert: "2".into() }]).unwrap();
         let theirs = changes(base, "One zwei drei.");
         let woven = weave(&Text::new(base), &[], theirs, &[typed]).unwrap();
         let mut text = Text::new("One 2 three.");

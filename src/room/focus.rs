@@ -9,9 +9,9 @@ const LAPSE_MS: u64 = 15_000;
 
 /// When each connection last said that it looks at a request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Focuses(HashMap<RequestId, HashMap<MemberId, u64>>);
+pub(super) struct RequestViewers(HashMap<RequestId, HashMap<MemberId, u64>>);
 
-impl Focuses {
+impl RequestViewers {
     /// A connection looks; whether it did not before.
     pub(super) fn look(&mut self, request: &RequestId, member: &MemberId, now_ms: u64) -> bool {
         let lookers = self.0.entry(request.clone()).or_default();
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn nobody_looks_once_the_last_one_looks_away() {
-        let mut focuses = Focuses::default();
+        let mut focuses = RequestViewers::default();
         let request = RequestId::from("r");
         assert!(focuses.look(&request, &"ana".into(), 0));
         assert!(!focuses.look(&request, &"ana".into(), 1));
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_look_that_is_not_repeated_lapses() {
-        let mut focuses = Focuses::default();
+        let mut focuses = RequestViewers::default();
         let request = RequestId::from("r");
         focuses.look(&request, &"ana".into(), 1_000);
         assert_eq!(focuses.next_lapse_ms(), Some(16_000));

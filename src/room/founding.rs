@@ -3,20 +3,20 @@
 
 use serde_json::json;
 
-use crate::document::provenance::{Act, Origin, Placement, Placements};
-use crate::document::{ChangeSet, Edit, Text};
+use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{DocumentId, RequestId, RuleId, Version};
 use crate::review::Person;
-use crate::store::{AuditEntry, Batch, DocumentRecord, Op, StoreError, UpdateRecord};
+use crate::store::{AuditEntry, DocumentRecord, StoreError, StoreOp, UpdateRecord, WriteBatch};
 
-use super::event::Announcement;
+use super::event::ServerEvent;
 use super::requests::writer;
 use super::writing::check_length;
-use super::{RoomError, Rooms};
+use super::{RoomError, RoomRegistry};
 
 /// A document that an approved request makes.
 #[derive(Clone, Debug)]
-pub struct Founding {
+pub struct NewDocumentFromRequest {
     /// Its name, which follows from the request's: so it is made once.
     pub id: DocumentId,
     /// Its title, as it is kept.
@@ -35,16 +35,16 @@ pub struct Founding {
     pub edited: bool,
 }
 
-impl Rooms {
+impl RoomRegistry {
     /// Makes the document, in one transaction; one that was made before stays as it is.
     ///
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be kept.
-    pub async fn found(&self, founding: Founding) -> Result<(), RoomError> {
+    pub async fn found(&self, founding: NewDocumentFromRequest) -> Result<(), RoomError> {
         let now_ms = self.now_ms();
         let text = Text::new(&founding.text);
         check_length(text.len())?;
-        let Founding { id, title, request, requester, approver, .. } = &founding;
+        let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &founding;
         let record = DocumentRecord {
             id: id.clone(),
             title: title.clone(),
@@ -55,24 +55,24 @@ impl Rooms {
             unlisted_owner: None,
             deleted: false,
         };
-        let mut batch = Batch::new().with(Op::CreateDocument { record, text: String::new() }).with(
-            Op::Audit(AuditEntry {
+        let mut batch = WriteBatch::new()
+            .with(StoreOp::CreateDocument { record, text: String::new() })
+            .with(StoreOp::Audit(AuditEntry {
                 at_ms: now_ms,
                 actor: requester.user.to_string(),
                 action: "document.create".to_owned(),
                 document: Some(id.clone()),
                 request: Some(request.clone()),
                 detail: json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) }),
-            }),
-        );
+            }));
         if !text.is_empty() {
             batch.extend(first_update(&founding, &text, now_ms)?);
         }
         let version = Version(u64::from(!text.is_empty()));
         match self.store().commit(batch).await {
             Ok(()) => {
-                let Founding { id, title, .. } = founding;
-                self.announce(&Announcement::Created { id, title, version });
+                let NewDocumentFromRequest { id, title, .. } = founding;
+                self.announce(&ServerEvent::Created { id, title, version });
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),
@@ -82,18 +82,31 @@ impl Rooms {
 }
 
 /// The update that puts the text in, and who wrote it.
-fn first_update(founding: &Founding, text: &Text, at_ms: u64) -> Result<[Op; 2], RoomError> {
-    let Founding { id, title: _, text: _, request, requester, approver, rule, edited } = founding;
-    let edit = Edit { from: 0, to: 0, insert: text.to_string() };
+fn first_update(
+    founding: &NewDocumentFromRequest,
+    text: &Text,
+    at_ms: u64,
+) -> Result<[StoreOp; 2], RoomError> {
+    let NewDocumentFromRequest {
+        id,
+        title: _,
+        text: _,
+        request,
+        requester,
+        approver,
+        rule,
+        edited,
+    } = founding;
+    let edit = TextEdit { from: 0, to: 0, insert: text.to_string() };
     let change =
         ChangeSet::of(0, &[edit]).map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-    let origin = if *edited { Origin::Edited } else { Origin::Proposed };
-    let placements = Placements {
-        act: Act::Accepted,
+    let origin = if *edited { PlacementOrigin::Edited } else { PlacementOrigin::Proposed };
+    let placements = UpdatePlacements {
+        act: ServerAct::Accepted,
         requester: Some(requester.user.clone()),
         unasked: approver.is_none(),
         rule: rule.clone(),
-        placed: vec![Placement { from: 0, to: text.len(), hunk: None, origin }],
+        placed: vec![WordPlacement { from: 0, to: text.len(), hunk: None, origin }],
     };
     let update = UpdateRecord {
         client: writer(request),
@@ -103,8 +116,8 @@ fn first_update(founding: &Founding, text: &Text, at_ms: u64) -> Result<[Op; 2],
         origin: Some(request.as_str().into()),
     };
     let append =
-        Op::AppendUpdates { document: id.clone(), from: Version(0), updates: vec![update] };
-    let placed = Op::PutPlacements {
+        StoreOp::AppendUpdates { document: id.clone(), from: Version(0), updates: vec![update] };
+    let placed = StoreOp::PutPlacements {
         document: id.clone(),
         version: Version(1),
         // Names and numbers: nothing that cannot be written.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::ids::HunkId;
-use crate::review::{Decision, Hunk, HunkStatus, Outcome, Request};
+use crate::review::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkStatus};
 
 use super::requests::{place, put, record, tell_hunks};
 use super::settings::frozen_by;
 use super::state::RoomState;
-use super::step::Step;
+use super::step::TurnEffects;
 use super::writing::HunkChanges;
 
 /// Why such a change cannot be accepted, for people.
@@ -24,7 +24,7 @@ fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
 /// these. Returns them for [`let_go`]; none if nothing else would be left to accept, which is then refused as it was asked for.
 pub(super) fn hold_back(
     state: &RoomState,
-    request: &mut Request,
+    request: &mut ApprovalRequest,
     decision: &Decision,
 ) -> Vec<HunkId> {
     if !decision.accepts_the_rest() {
@@ -44,7 +44,11 @@ pub(super) fn hold_back(
 }
 
 /// What was held back is pending again, and says why it still is.
-pub(super) fn let_go(request: &mut Request, held: &[HunkId], outcome: &mut Outcome) {
+pub(super) fn let_go(
+    request: &mut ApprovalRequest,
+    held: &[HunkId],
+    outcome: &mut DecisionOutcome,
+) {
     for hunk in request.hunks.iter_mut().filter(|hunk| held.contains(&hunk.id)) {
         if hunk.status.is_open() && !hunk.parts.iter().any(|part| part.conflict) {
             hunk.status = HunkStatus::Pending;
@@ -58,8 +62,8 @@ pub(super) fn let_go(request: &mut Request, held: &[HunkId], outcome: &mut Outco
 
 /// The changes that frozen words keep from being accepted say so, the others no longer do: other words are frozen than before,
 /// or a change is back, or no longer in conflict.
-pub(super) fn say_why(state: &mut RoomState, step: &mut Step) {
-    let open: Vec<Arc<Request>> = state.open.values().cloned().collect();
+pub(super) fn say_why(state: &mut RoomState, step: &mut TurnEffects) {
+    let open: Vec<Arc<ApprovalRequest>> = state.open.values().cloned().collect();
     for mut request in open {
         let news = |hunk: &&Hunk| {
             let says = hunk.reason.as_deref() == Some(WHY);

@@ -6,29 +6,30 @@ use std::sync::Arc;
 use crate::auth;
 use crate::document::Update;
 use crate::ids::{ClientId, RequestId, RuleId, Version};
-use crate::review::{Request, Rule};
+use crate::review::{ApprovalRequest, ApprovalRule};
 use crate::who::Principal;
 
 use super::command::{
-    CaughtUp, Causes, Command, Configure, NewRequest, Preface, Proposed, Reply, Sketch,
+    CommitPrefix, NewApprovalRequest, OriginRequests, ProposalOutcome, ReplySender, RoomCommand,
+    SettingsChange, SnapshotWithUpdates, StreamingPreview,
 };
-use super::driver::Driver;
+use super::driver::RoomActor;
 use super::long_work::is_long_arrival;
 use super::settings::DocumentSettings;
 use super::state::RoomState;
-use super::step::Step;
+use super::step::TurnEffects;
 use super::{RoomError, loading, proposals, restore, rules, sketches, voters};
 
 /// Requests that are named as the causes of what was missed.
 const MOST_CAUSES: usize = 64;
 
-impl Driver {
+impl RoomActor {
     /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
     pub(super) async fn propose(
         &mut self,
-        new: NewRequest,
-        step: &mut Step,
-    ) -> Result<Proposed, RoomError> {
+        new: NewApprovalRequest,
+        step: &mut TurnEffects,
+    ) -> Result<ProposalOutcome, RoomError> {
         let older = self.older(new.base_version, step).await?;
         let people = if self.state.rules.is_empty() {
             Vec::new()
@@ -43,7 +44,7 @@ impl Driver {
             return proposals::propose(&mut self.state, new, older, &people, &now, step);
         }
         let person = new.requester.user.to_string();
-        let work = move |state: &mut RoomState, step: &mut Step| {
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
             proposals::propose(state, new, older, &people, &now, step)
         };
         self.away(&person, step, work).await?
@@ -52,8 +53,8 @@ impl Driver {
     /// Shows what the model has written so far.
     pub(super) async fn sketch(
         &mut self,
-        sketch: Sketch,
-        step: &mut Step,
+        sketch: StreamingPreview,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         let older = self.older(sketch.base_version, step).await?;
         let behind = self.state.version().0.saturating_sub(sketch.base_version.0);
@@ -61,7 +62,7 @@ impl Driver {
             return sketches::show(&mut self.state, sketch, older, step);
         }
         let room = self.state.id().to_string();
-        let work = move |state: &mut RoomState, step: &mut Step| {
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
             sketches::show(state, sketch, older, step)
         };
         self.away(&room, step, work).await?
@@ -71,10 +72,10 @@ impl Driver {
     /// the same transaction.
     pub(super) async fn propose_after(
         &mut self,
-        preface: Preface,
-        new: NewRequest,
-        reply: Reply<Proposed>,
-        step: &mut Step,
+        preface: CommitPrefix,
+        new: NewApprovalRequest,
+        reply: ReplySender<ProposalOutcome>,
+        step: &mut TurnEffects,
     ) {
         if let Err(error) = self.flush(step).await {
             return reply.send(Err(error));
@@ -101,17 +102,17 @@ impl Driver {
     }
 
     /// Whether votes that were cast earlier matter to a command.
-    pub(super) fn counts_votes(&self, command: &Command) -> bool {
+    pub(super) fn counts_votes(&self, command: &RoomCommand) -> bool {
         match command {
-            Command::Decide(id, ..) => voters::any_vote(&self.state, id),
-            Command::Recount => self.has_votes(),
+            RoomCommand::Decide(id, ..) => voters::any_vote(&self.state, id),
+            RoomCommand::Recount => self.has_votes(),
             _ => false,
         }
     }
 
     /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
     /// and when somebody's token ends.
-    pub(super) async fn recount(&mut self, step: &mut Step) -> Result<(), RoomError> {
+    pub(super) async fn recount(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
         voters::recount(&mut self.state, &people, &now, step);
@@ -125,9 +126,9 @@ impl Driver {
     /// Other settings; with them, votes of people whom a policy leaves out are gone.
     pub(super) async fn configure(
         &mut self,
-        configure: Configure,
+        configure: SettingsChange,
         by: &Principal,
-        step: &mut Step,
+        step: &mut TurnEffects,
     ) -> Result<DocumentSettings, RoomError> {
         let settings = self.state.configure(configure, by, &self.now(), step)?;
         if self.has_votes() {
@@ -141,7 +142,7 @@ impl Driver {
     pub(super) async fn older(
         &mut self,
         since: Version,
-        step: &mut Step,
+        step: &mut TurnEffects,
     ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
         if since < self.state.document.tail_start() {
             self.flush(step).await?;
@@ -153,11 +154,11 @@ impl Driver {
     pub(super) async fn catch_up(
         &mut self,
         missed: Result<Vec<Arc<Update>>, RoomError>,
-        wanted: Causes,
-    ) -> Result<CaughtUp, RoomError> {
+        wanted: OriginRequests,
+    ) -> Result<SnapshotWithUpdates, RoomError> {
         let missed = missed?;
-        let mut causes: Vec<Arc<Request>> = Vec::new();
-        let asked_about = missed.iter().rev().filter(|_| wanted == Causes::Named);
+        let mut causes: Vec<Arc<ApprovalRequest>> = Vec::new();
+        let asked_about = missed.iter().rev().filter(|_| wanted == OriginRequests::Named);
         for origin in asked_about.filter_map(|update| update.origin.as_deref()) {
             let id = RequestId::from(origin);
             if causes.len() == MOST_CAUSES || causes.iter().any(|known| *known.id() == id) {
@@ -174,13 +175,13 @@ impl Driver {
                 Err(error) => return Err(error),
             }
         }
-        Ok(CaughtUp { now: self.state.reading(&self.now()), missed, causes })
+        Ok(SnapshotWithUpdates { now: self.state.reading(&self.now()), missed, causes })
     }
 
     /// Ends the rules whose session nobody can go on with.
     pub(super) async fn end_rules_of_old_sessions(
         &mut self,
-        step: &mut Step,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         let now = self.now();
         let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
@@ -196,7 +197,7 @@ impl Driver {
     pub(super) async fn check_in_force(
         &mut self,
         id: &RuleId,
-        step: &mut Step,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if self.state.rules.contains_key(id) {
             return Ok(());
@@ -205,7 +206,7 @@ impl Driver {
         self.flush(step).await?;
         let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
         let record = record.filter(|record| record.document == self.state.about());
-        let Rule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
+        let ApprovalRule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
         Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))
     }
 }

@@ -7,12 +7,12 @@ use crate::cpu_pool;
 use crate::document::Update;
 use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
-use crate::review::{Consent, Request};
-use crate::store::{Piece, Scope, StartingText, Store};
+use crate::review::{ApprovalRequest, ApprovalRequirement};
+use crate::store::{LogPiece, QueryScope, StartingText, Store};
 use crate::who::Action;
 
 use super::long_work::{is_long_answer, is_long_log};
-use super::restore::{self, Restoring};
+use super::restore::{self, RestoringState};
 use super::state::RoomState;
 use super::{RoomError, desk, past};
 
@@ -24,9 +24,9 @@ const REACH_BYTES: u64 = 32 * 1024 * 1024;
 const LONG_REACH: u64 = 200_000;
 
 /// How much of a log is read at a time: some milliseconds of work.
-pub(super) const PIECE: Piece = Piece { updates: 1_000, bytes: 4 * 1024 * 1024 };
+pub(super) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 1024 };
 /// How many updates are at hand after a room was loaded again, because a turn could not be kept.
-const RECENT: Piece = Piece { updates: 512, bytes: 8 * 1024 * 1024 };
+const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
 /// Loads a document, its open requests, its rules and its frozen ranges.
 pub(super) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, RoomError> {
@@ -51,7 +51,7 @@ async fn load_from(
 ) -> Result<RoomState, RoomError> {
     let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
     let mut start = start.ok_or(RoomError::NoDocument)?;
-    let scope = if *id == desk::id() { Scope::Desk } else { Scope::Document(id) };
+    let scope = if *id == desk::id() { QueryScope::Desk } else { QueryScope::Document(id) };
     let open = store.open_requests(scope).await.map_err(RoomError::store)?;
     let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&start.record.settings, &open, at_hand)?;
@@ -75,12 +75,12 @@ async fn replay(
     store: &Store,
     id: &DocumentId,
     start: StartingText,
-    open: Vec<Request>,
+    open: Vec<ApprovalRequest>,
 ) -> Result<RoomState, RoomError> {
     let newest = start.record.version;
     let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
     let long = is_long_answer(start.text.len(), hunks);
-    let begin = move || Restoring::new(start, open);
+    let begin = move || RestoringState::new(start, open);
     let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
     while restoring.version() < newest {
         let piece = store.piece(id, restoring.version(), newest, PIECE).await;
@@ -108,7 +108,7 @@ pub(super) async fn older(
         return Ok(None);
     }
     let in_memory = state.document.log_size_bytes() as u64;
-    let reach = Piece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
+    let reach = LogPiece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
     if store.reachable(state.id(), start, reach).await.map_err(RoomError::store)? > since {
         return Ok(None);
     }
@@ -128,7 +128,7 @@ pub(super) async fn request(
     store: &Store,
     state: &RoomState,
     id: &RequestId,
-) -> Result<Request, RoomError> {
+) -> Result<ApprovalRequest, RoomError> {
     let record = store.request(id).await.map_err(RoomError::store)?;
     let record = record.filter(|record| record.document == state.about());
     restore::request(&record.ok_or(RoomError::NoRequest)?)
@@ -138,8 +138,8 @@ pub(super) async fn request(
 pub(super) async fn caught_up(
     store: &Store,
     state: &RoomState,
-    mut ended: Request,
-) -> Result<Request, RoomError> {
+    mut ended: ApprovalRequest,
+) -> Result<ApprovalRequest, RoomError> {
     let (then, newest) = (ended.version, state.version());
     if then == newest {
         return Ok(ended);
@@ -175,7 +175,7 @@ pub(super) async fn caught_up(
 pub(super) async fn check_people(
     store: &Store,
     document: &DocumentId,
-    consents: &[Consent],
+    consents: &[ApprovalRequirement],
     now_ms: u64,
 ) -> Result<(), RoomError> {
     for consent in consents {
@@ -187,7 +187,7 @@ pub(super) async fn check_people(
     Ok(())
 }
 
-fn too_few(consent: Consent) -> String {
+fn too_few(consent: ApprovalRequirement) -> String {
     let names = consent.policies().into_iter().map(|policy| format!("`{}`", policy.as_str()));
     let names: Vec<_> = names.collect();
     let (policies, need) = match names.as_slice() {

@@ -11,14 +11,14 @@ use crate::document::{Document, RebaseBudget, Text};
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::StoreError;
 
-use super::command::{Command, Push};
-use super::driver::Driver;
-use super::event::Event;
+use super::command::{PushRequest, RoomCommand};
+use super::driver::RoomActor;
+use super::event::RoomEvent;
 use super::settings::OwnSettings;
-use super::state::{RoomState, Unsnapshotted};
-use super::step::{Output, Step};
+use super::state::{RoomState, SinceSnapshot};
+use super::step::{TurnEffect, TurnEffects};
 use super::writing::REBASING;
-use super::{Outlet, RoomError};
+use super::{EventSink, RoomError};
 
 /// What being behind may cost a push where everybody waits for it: some 0.5 ms.
 const SHORT_REBASING: RebaseBudget = RebaseBudget { steps: 50_000 };
@@ -53,14 +53,16 @@ pub(super) fn is_long_arrival(hunks: usize, missed: u64) -> bool {
 }
 
 /// Whether an event takes long to encode.
-fn is_long_event(event: &Event) -> bool {
+fn is_long_event(event: &RoomEvent) -> bool {
     match event {
-        Event::Updates { updates, drop, put, .. } => {
+        RoomEvent::Updates { updates, drop, put, .. } => {
             let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
             bytes > SHORT_BYTES || drop.len() + put.len() > SHORT_HUNKS
         }
-        Event::Requested(request) | Event::Resolved(request) => request.hunks.len() > SHORT_HUNKS,
-        Event::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
+        RoomEvent::Requested(request) | RoomEvent::Resolved(request) => {
+            request.hunks.len() > SHORT_HUNKS
+        }
+        RoomEvent::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
         _ => false,
     }
 }
@@ -78,7 +80,7 @@ impl RoomState {
     }
 
     /// Whether a push takes long even if it is not behind.
-    fn is_long_push(&self, push: &Push) -> bool {
+    fn is_long_push(&self, push: &PushRequest) -> bool {
         let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
         if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
             return true;
@@ -90,19 +92,19 @@ impl RoomState {
     }
 
     /// Whether a command takes long.
-    fn is_long(&self, command: &Command) -> bool {
+    fn is_long(&self, command: &RoomCommand) -> bool {
         let about = command.request().and_then(|id| self.request(id));
         let hunks = about.map_or(0, |request| request.hunks.len());
         match command {
-            Command::Merge(..) | Command::Replace(..) | Command::Restore(..) => {
+            RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
                 self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
             }
-            Command::Decide(..)
-            | Command::Withdraw(..)
-            | Command::Undo(..)
-            | Command::Reopen(..)
-            | Command::LookAgain(..)
-            | Command::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
+            RoomCommand::Decide(..)
+            | RoomCommand::Withdraw(..)
+            | RoomCommand::Undo(..)
+            | RoomCommand::Reopen(..)
+            | RoomCommand::LookAgain(..)
+            | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
             _ => false,
         }
     }
@@ -112,7 +114,7 @@ impl RoomState {
         let (own, open) = (OwnSettings::default(), BTreeMap::new());
         let document = Document::new(Text::default(), self.version());
         let mut stand_in =
-            Self::new(self.record.clone(), own, document, open, Unsnapshotted::default());
+            Self::new(self.record.clone(), own, document, open, SinceSnapshot::default());
         // If the work is lost, these people are still here.
         stand_in.presence = self.presence.clone();
         stand_in.focuses = self.focuses.clone();
@@ -121,9 +123,13 @@ impl RoomState {
     }
 }
 
-impl Driver {
+impl RoomActor {
     /// Commits updates of a client, away if that takes long.
-    pub(super) async fn push(&mut self, push: Push, step: &mut Step) -> Result<Version, RoomError> {
+    pub(super) async fn push(
+        &mut self,
+        push: PushRequest,
+        step: &mut TurnEffects,
+    ) -> Result<Version, RoomError> {
         let now = self.now();
         if !self.state.is_long_push(&push) {
             match self.state.push_and_tell(&push, SHORT_REBASING, &now, step) {
@@ -133,20 +139,21 @@ impl Driver {
             }
         }
         let person = push.principal.user.to_string();
-        let work = move |state: &mut RoomState, step: &mut Step| {
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
             state.push_and_tell(&push, REBASING, &now, step)
         };
         self.away(&person, step, work).await?
     }
 
     /// Lets the state carry out a command that needs nothing more from the store, away if that takes long.
-    pub(super) async fn carry_out_command(&mut self, command: Command, step: &mut Step) {
+    pub(super) async fn carry_out_command(&mut self, command: RoomCommand, step: &mut TurnEffects) {
         let now = self.now();
         if !self.state.is_long(&command) {
             return self.state.apply(command, &now, step);
         }
         let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
-        let work = move |state: &mut RoomState, step: &mut Step| state.apply(command, &now, step);
+        let work =
+            move |state: &mut RoomState, step: &mut TurnEffects| state.apply(command, &now, step);
         // If it is lost, so is the command, which answers that by itself.
         self.away(&person, step, work).await.ok();
     }
@@ -155,8 +162,8 @@ impl Driver {
     pub(super) async fn away<T: Send + 'static>(
         &mut self,
         person: &str,
-        step: &mut Step,
-        work: impl FnOnce(&mut RoomState, &mut Step) -> T + Send + 'static,
+        step: &mut TurnEffects,
+        work: impl FnOnce(&mut RoomState, &mut TurnEffects) -> T + Send + 'static,
     ) -> Result<T, RoomError> {
         let stand_in = self.state.stand_in();
         let mut state = std::mem::replace(&mut self.state, stand_in);
@@ -184,7 +191,7 @@ impl Driver {
     }
 
     /// Keeps a snapshot of the text in this step, if it is time for one or `now`.
-    pub(super) async fn snapshot(&mut self, now: bool, step: &mut Step) {
+    pub(super) async fn snapshot(&mut self, now: bool, step: &mut TurnEffects) {
         if !now && !self.state.snapshot_is_due() {
             return;
         }
@@ -197,7 +204,7 @@ impl Driver {
     }
 
     /// Tells one member; a long event is encoded away.
-    pub(super) async fn tell_one(&mut self, one: MemberId, event: Event) {
+    pub(super) async fn tell_one(&mut self, one: MemberId, event: RoomEvent) {
         if !is_long_event(&event) {
             return self.tell(&[one], &event);
         }
@@ -215,8 +222,8 @@ impl Driver {
     /// Lets the outlet encode what will be told; long ones away.
     pub(super) fn make_ready(
         &self,
-        outputs: Vec<Output>,
-    ) -> impl Future<Output = Result<Vec<Output>, JobLost>> + Send + use<> {
+        outputs: Vec<TurnEffect>,
+    ) -> impl Future<Output = Result<Vec<TurnEffect>, JobLost>> + Send + use<> {
         let (outlet, document) = (Arc::clone(&self.shared.outlet), self.state.id().clone());
         async move { encode(outlet, document, outputs).await }
     }
@@ -224,21 +231,22 @@ impl Driver {
 
 /// Has the outlet encode every event for everybody.
 async fn encode(
-    outlet: Arc<dyn Outlet>,
+    outlet: Arc<dyn EventSink>,
     document: DocumentId,
-    outputs: Vec<Output>,
-) -> Result<Vec<Output>, JobLost> {
+    outputs: Vec<TurnEffect>,
+) -> Result<Vec<TurnEffect>, JobLost> {
     if outputs.is_empty() {
         return Ok(outputs);
     }
     // The store's writer comes first.
     tokio::task::yield_now().await;
-    let long = |output: &Output| matches!(output, Output::Tell(event, _) if is_long_event(event));
+    let long =
+        |output: &TurnEffect| matches!(output, TurnEffect::Tell(event, _) if is_long_event(event));
     let (long, room) = (outputs.iter().any(long), document.to_string());
     let encode = move || {
         let mut outputs = outputs;
         for output in &mut outputs {
-            if let Output::Tell(event, ready) = output {
+            if let TurnEffect::Tell(event, ready) = output {
                 *ready = outlet.ready(&document, event);
             }
         }

@@ -3,7 +3,7 @@
 //! [`driver`] waits: it takes commands, lets the [`state`] apply them, has the store keep what changed, and only then
 //! tells people. All decisions are pure: [`writing`] about the text, [`proposals`], [`decisions`], [`time`] and [`undo`]
 //! about [`requests`], [`rules`] about what is approved in advance, [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
-//! a browser exists: events leave through an [`Outlet`].
+//! a browser exists: events leave through an [`EventSink`].
 
 pub mod clock;
 pub mod command;
@@ -57,26 +57,31 @@ use tokio::sync::{mpsc, watch};
 use crate::cpu_pool::JobLost;
 use crate::document::ChangeError;
 use crate::ids::{DocumentId, MemberId, RequestId, RuleId, SessionId, Version};
-use crate::review::{Decision, DecisionError, Ended, Fresh, Report, Request, Reversed, Rule};
+use crate::review::{
+    ApprovalRequest, ApprovalRule, Decision, DecisionError, FileUndoOutcome, RuleEnd, ToolReport,
+    UpdatedPreview,
+};
 use crate::store::{Store, StoreError};
 use crate::who::Principal;
 
 use command::{
-    CaughtUp, Causes, Command, Configure, Focus, Member, NewRequest, NewRule, Opened, Preface,
-    Proposed, Push, Reading, Reopen, Reply, Settled, Sketch, Sketches, Undo, Undoing,
+    CommitPrefix, DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument,
+    OriginRequests, ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest,
+    RoomCommand, SettingsChange, SnapshotWithUpdates, StreamingPreview, StreamingPreviewScope,
+    UndoChange, UndoFileChange, ViewerChange,
 };
-use event::{Caret, Said};
-use file::{FileNews, Merge, Merged};
+use event::{CaretPosition, RunEvent};
+use file::{FileMerge, FileState, MergeOutcome};
 use settings::DocumentSettings;
 
 pub use credits::{credits, placements};
 pub use desk::DESK;
-pub use draft::Draft;
-pub use founding::Founding;
-pub use outlet::{Outlet, Ready};
+pub use draft::ExportSnapshot;
+pub use founding::NewDocumentFromRequest;
+pub use outlet::{EncodedEvent, EventSink};
 pub use past::{compare, text_at};
-pub use pulse::{Pulse, WeakRoom};
-pub use rooms::{LONGEST_TITLE, NewDocument, Readers, Rooms};
+pub use pulse::{RoomStatus, WeakRoomHandle};
+pub use rooms::{DocumentReaders, LONGEST_TITLE, NewDocument, RoomRegistry};
 
 /// Why a room refused.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +97,7 @@ pub enum RoomError {
     NoRule,
     /// The rule is no longer in force.
     #[error("this rule {}", ended(.0))]
-    RuleEnded(Ended),
+    RuleEnded(RuleEnd),
     /// The person may not do that.
     #[error("you may not do that")]
     NotAllowed,
@@ -166,7 +171,7 @@ impl RoomError {
     }
 }
 
-fn ended(how: &Ended) -> String {
+fn ended(how: &RuleEnd) -> String {
     match &how.by {
         Some(by) => format!("was already revoked, by {}", by.name),
         None => "ended with its session".to_owned(),
@@ -178,8 +183,8 @@ fn ended(how: &Ended) -> String {
 pub struct RoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
-    inbox: mpsc::Sender<Command>,
-    pulse: watch::Receiver<Pulse>,
+    inbox: mpsc::Sender<RoomCommand>,
+    pulse: watch::Receiver<RoomStatus>,
 }
 
 impl RoomHandle {
@@ -198,60 +203,64 @@ impl RoomHandle {
         !self.inbox.is_closed()
     }
 
-    /// Ask without waiting for the answer, which goes to the command's own [`Reply`]. Waits while the inbox is full.
-    pub async fn send(&self, command: Command) {
+    /// Ask without waiting for the answer, which goes to the command's own [`ReplySender`]. Waits while the inbox is full.
+    pub async fn send(&self, command: RoomCommand) {
         // A closed inbox drops the command, and with it the reply, which answers `Closed`.
         drop(self.inbox.send(command).await);
     }
 
     /// Come in, or come back with what is new `since` a version.
-    pub async fn open(&self, member: Member, since: Option<Version>) -> Result<Opened, RoomError> {
-        self.ask(|reply| Command::Open(member, since, reply)).await
+    pub async fn open(
+        &self,
+        member: JoiningMember,
+        since: Option<Version>,
+    ) -> Result<OpenedDocument, RoomError> {
+        self.ask(|reply| RoomCommand::Open(member, since, reply)).await
     }
 
     /// Go out.
     pub async fn leave(&self, member: MemberId) {
-        self.send(Command::Leave(member)).await;
+        self.send(RoomCommand::Leave(member)).await;
     }
 
     /// Commit updates; the answer is the version after them.
-    pub async fn push(&self, push: Push) -> Result<Version, RoomError> {
-        self.ask(|reply| Command::Push(push, reply)).await
+    pub async fn push(&self, push: PushRequest) -> Result<Version, RoomError> {
+        self.ask(|reply| RoomCommand::Push(push, reply)).await
     }
 
     /// Move a caret.
-    pub async fn caret(&self, member: MemberId, caret: Caret) {
-        self.send(Command::Move(member, caret)).await;
+    pub async fn caret(&self, member: MemberId, caret: CaretPosition) {
+        self.send(RoomCommand::Move(member, caret)).await;
     }
 
     /// Hold a change for people to decide.
-    pub async fn propose(&self, request: NewRequest) -> Result<Proposed, RoomError> {
+    pub async fn propose(&self, request: NewApprovalRequest) -> Result<ProposalOutcome, RoomError> {
         self.propose_after(None, request).await
     }
 
     /// The same, with what is kept and told before it.
     pub async fn propose_after(
         &self,
-        preface: Option<Preface>,
-        request: NewRequest,
-    ) -> Result<Proposed, RoomError> {
+        preface: Option<CommitPrefix>,
+        request: NewApprovalRequest,
+    ) -> Result<ProposalOutcome, RoomError> {
         let preface = preface.map(Box::new);
-        self.ask(|reply| Command::Propose(Box::new(request), preface, reply)).await
+        self.ask(|reply| RoomCommand::Propose(Box::new(request), preface, reply)).await
     }
 
     /// Show what the model has written so far of a change it may propose; answers once people have been told.
-    pub async fn sketch(&self, sketch: Sketch) -> Result<(), RoomError> {
-        self.ask(|reply| Command::Sketch(Box::new(sketch), reply)).await
+    pub async fn sketch(&self, sketch: StreamingPreview) -> Result<(), RoomError> {
+        self.ask(|reply| RoomCommand::Sketch(Box::new(sketch), reply)).await
     }
 
     /// Nothing comes of what was shown. What has become a request is none any more.
-    pub async fn unsketch(&self, sketches: Sketches) {
-        self.send(Command::Unsketch(sketches)).await;
+    pub async fn unsketch(&self, sketches: StreamingPreviewScope) {
+        self.send(RoomCommand::Unsketch(sketches)).await;
     }
 
     /// Wait until a request is resolved; answers at once if it is already. Works across restarts.
-    pub async fn resolution(&self, request: RequestId) -> Result<Settled, RoomError> {
-        self.ask(|reply| Command::Await(request, reply)).await
+    pub async fn resolution(&self, request: RequestId) -> Result<ResolvedRequest, RoomError> {
+        self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
 
     /// Decide a request.
@@ -260,8 +269,8 @@ impl RoomHandle {
         request: RequestId,
         decision: Decision,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Decide(request, Box::new(decision), by, reply)).await
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Decide(request, Box::new(decision), by, reply)).await
     }
 
     /// Somebody looks at a request, or no longer does.
@@ -269,9 +278,9 @@ impl RoomHandle {
         &self,
         request: RequestId,
         member: MemberId,
-        focus: Focus,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Focus(request, member, focus, reply)).await
+        focus: ViewerChange,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Focus(request, member, focus, reply)).await
     }
 
     /// Give people more time.
@@ -279,8 +288,8 @@ impl RoomHandle {
         &self,
         request: RequestId,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Extend(request, by, reply)).await
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Extend(request, by, reply)).await
     }
 
     /// Take a request back; `None`: its run was cancelled.
@@ -288,74 +297,86 @@ impl RoomHandle {
         &self,
         request: RequestId,
         by: Option<Principal>,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Withdraw(request, by, reply)).await
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Withdraw(request, by, reply)).await
     }
 
     /// Undo what was accepted.
-    pub async fn undo(&self, undo: Undo, by: Principal) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Undo(undo, by, reply)).await
+    pub async fn undo(
+        &self,
+        undo: UndoChange,
+        by: Principal,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Undo(undo, by, reply)).await
     }
 
     /// Propose again, on today's text, what was rejected or expired.
-    pub async fn reopen(&self, reopen: Reopen, by: Principal) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Reopen(reopen, by, reply)).await
+    pub async fn reopen(
+        &self,
+        reopen: ProposeAgain,
+        by: Principal,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Reopen(reopen, by, reply)).await
     }
 
     /// The rules in force, oldest first.
-    pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, RoomError> {
-        self.ask(Command::Rules).await
+    pub async fn rules(&self) -> Result<Vec<Arc<ApprovalRule>>, RoomError> {
+        self.ask(RoomCommand::Rules).await
     }
 
     /// Make a rule that denies, asks or allows; one that says the same and is there already is the answer then.
-    pub async fn add_rule(&self, new: NewRule, by: Principal) -> Result<Arc<Rule>, RoomError> {
-        self.ask(|reply| Command::AddRule(Box::new(new), by, reply)).await
+    pub async fn add_rule(
+        &self,
+        new: NewRule,
+        by: Principal,
+    ) -> Result<Arc<ApprovalRule>, RoomError> {
+        self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
     }
 
     /// End a rule.
     pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
-        self.ask(|reply| Command::Revoke(rule, by, reply)).await
+        self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
     }
 
     /// What an open request would do was looked at again. If that is something else than people were shown, they are told.
     pub async fn look_again(
         &self,
         request: RequestId,
-        fresh: Fresh,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::LookAgain(request, Box::new(fresh), reply)).await
+        fresh: UpdatedPreview,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::LookAgain(request, Box::new(fresh), reply)).await
     }
 
     /// An approved call begins. Granted once; durable when this returns.
-    pub async fn begin(&self, request: RequestId) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Begin(request, reply)).await
+    pub async fn begin(&self, request: RequestId) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Begin(request, reply)).await
     }
 
     /// An approved call is over.
     pub async fn done(
         &self,
         request: RequestId,
-        report: Report,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Done(request, report, reply)).await
+        report: ToolReport,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Done(request, report, reply)).await
     }
 
     /// What a call did to a file begins to be taken back. Granted once; durable when this returns.
     pub async fn begin_undo(
         &self,
-        undoing: Undoing,
+        undoing: UndoFileChange,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::BeginUndo(Box::new(undoing), by, reply)).await
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::BeginUndo(Box::new(undoing), by, reply)).await
     }
 
     /// That is over.
     pub async fn end_undo(
         &self,
         request: RequestId,
-        reversed: Reversed,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::EndUndo(request, reversed, reply)).await
+        reversed: FileUndoOutcome,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::EndUndo(request, reversed, reply)).await
     }
 
     /// A person has proposed a request again, with another one.
@@ -364,52 +385,60 @@ impl RoomHandle {
         request: RequestId,
         again: RequestId,
         by: Principal,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.ask(|reply| Command::Repeated(request, again, by, reply)).await
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.ask(|reply| RoomCommand::Repeated(request, again, by, reply)).await
     }
 
     /// Change the title.
     pub async fn rename(&self, title: String, by: Principal) -> Result<(), RoomError> {
-        self.ask(|reply| Command::Rename(title, by, reply)).await
+        self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
     }
 
     /// Change the settings.
     pub async fn configure(
         &self,
-        configure: Configure,
+        configure: SettingsChange,
         by: Principal,
     ) -> Result<DocumentSettings, RoomError> {
-        self.ask(|reply| Command::Configure(Box::new(configure), by, reply)).await
+        self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
     }
 
     /// Tell everyone the settings in force, because the server's have changed.
     pub(super) async fn tell_settings(&self) -> Result<(), RoomError> {
-        self.ask(Command::TellSettings).await
+        self.ask(RoomCommand::TellSettings).await
     }
 
     /// Delete the document.
     pub async fn delete(&self, by: Principal) -> Result<(), RoomError> {
-        self.ask(|reply| Command::Delete(by, reply)).await
+        self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
     /// Read the document as it is.
-    pub async fn read(&self) -> Result<Reading, RoomError> {
-        self.ask(Command::Read).await
+    pub async fn read(&self) -> Result<DocumentSnapshot, RoomError> {
+        self.ask(RoomCommand::Read).await
     }
 
     /// Read the document, and what happened to it since a version; [`RoomError::Resync`]: too long ago.
-    pub async fn catch_up(&self, since: Version, causes: Causes) -> Result<CaughtUp, RoomError> {
-        self.ask(|reply| Command::CatchUp(since, causes, reply)).await
+    pub async fn catch_up(
+        &self,
+        since: Version,
+        causes: OriginRequests,
+    ) -> Result<SnapshotWithUpdates, RoomError> {
+        self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
     }
 
     /// The requests people can still decide.
-    pub async fn requests(&self) -> Result<Vec<Arc<Request>>, RoomError> {
-        self.ask(Command::Requests).await
+    pub async fn requests(&self) -> Result<Vec<Arc<ApprovalRequest>>, RoomError> {
+        self.ask(RoomCommand::Requests).await
     }
 
     /// Bring a private document to this text, by diff.
-    pub async fn replace(&self, text: String, by: Principal) -> Result<Reading, RoomError> {
-        self.ask(|reply| Command::Replace(text, by, reply)).await
+    pub async fn replace(
+        &self,
+        text: String,
+        by: Principal,
+    ) -> Result<DocumentSnapshot, RoomError> {
+        self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
     }
 
     /// Make the text again what it was at `version`, by one update of the person's; the answer is the version after that.
@@ -431,13 +460,13 @@ impl RoomHandle {
     ///
     /// # Errors
     /// [`RoomError::Resync`] when the version that was compared with is no longer at hand.
-    pub async fn merge(&self, merge: Merge) -> Result<Merged, RoomError> {
-        self.ask(|reply| Command::Merge(Box::new(merge), reply)).await
+    pub async fn merge(&self, merge: FileMerge) -> Result<MergeOutcome, RoomError> {
+        self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
     }
 
     /// Tell everyone how the document stands with its file.
-    pub async fn tell_file(&self, news: FileNews) {
-        self.send(Command::TellFile(Box::new(news))).await;
+    pub async fn tell_file(&self, news: FileState) {
+        self.send(RoomCommand::TellFile(Box::new(news))).await;
     }
 
     /// Bring the text of `base` to `text`, by one update of the person's, and leave alone what others wrote since; the answer
@@ -456,15 +485,15 @@ impl RoomHandle {
     }
 
     /// Tell everyone what a run says.
-    pub async fn say(&self, said: Said) {
-        self.send(Command::Say(said)).await;
+    pub async fn say(&self, said: RunEvent) {
+        self.send(RoomCommand::Say(said)).await;
     }
 
     async fn ask<T: Send + 'static>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
+        command: impl FnOnce(ReplySender<T>) -> RoomCommand,
     ) -> Result<T, RoomError> {
-        let (reply, answer) = Reply::channel();
+        let (reply, answer) = ReplySender::channel();
         self.send(command(reply)).await;
         answer.await.unwrap_or(Err(RoomError::Closed))
     }

@@ -4,29 +4,35 @@ use std::any::Any;
 
 use crate::ids::{DocumentId, MemberId};
 
-use super::event::{Announcement, Event};
+use super::event::{RoomEvent, ServerEvent};
 
 /// Called in order from the room's task; must not block.
-pub trait Outlet: Send + Sync {
+pub trait EventSink: Send + Sync {
     /// The event is being kept, and will be told once it is: time to make something of it, its encoded form say.
-    /// [`Outlet::tell`] is given that.
-    fn ready(&self, _document: &DocumentId, _event: &Event) -> Ready {
-        Ready::default()
+    /// [`EventSink::tell`] is given that.
+    fn ready(&self, _document: &DocumentId, _event: &RoomEvent) -> EncodedEvent {
+        EncodedEvent::default()
     }
 
-    /// Tell these members, or none, if it concerns others too ([`Event::concerns_others`]). A member that cannot keep up
+    /// Tell these members, or none, if it concerns others too ([`RoomEvent::concerns_others`]). A member that cannot keep up
     /// must be cut off rather than miss one event.
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event, ready: &Ready);
+    fn tell(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        ready: &EncodedEvent,
+    );
 
     /// Tell everybody who is connected and may know it; nobody where there are no connections.
-    fn announce(&self, _news: &Announcement) {}
+    fn announce(&self, _news: &ServerEvent) {}
 }
 
 /// What an outlet has made of an event ahead, if anything.
 #[derive(Default)]
-pub struct Ready(Option<Box<dyn Any + Send + Sync>>);
+pub struct EncodedEvent(Option<Box<dyn Any + Send + Sync>>);
 
-impl Ready {
+impl EncodedEvent {
     /// This.
     pub fn with<T: Any + Send + Sync>(made: T) -> Self {
         Self(Some(Box::new(made)))

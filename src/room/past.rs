@@ -6,22 +6,24 @@ use serde_json::json;
 
 use crate::cpu_pool;
 use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
-use crate::document::provenance::{Act, Origin, Placement, Placements, Stood};
-use crate::document::{ChangeSet, Edit, Text, utf16_len};
+use crate::document::provenance::{
+    FormerPlace, PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement,
+};
+use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
 use crate::ids::{ClientId, DocumentId, Version};
-use crate::store::{Op, PERMANENT_BYTES, PERMANENT_UPDATES, Piece, StartingText, Store};
+use crate::store::{LogPiece, PERMANENT_BYTES, PERMANENT_UPDATES, StartingText, Store, StoreOp};
 use crate::who::Principal;
 
-use super::command::{Command, Restore};
+use super::command::{RoomCommand, TextRestore};
 use super::loading::PIECE;
 use super::long_work::{is_long_answer, is_long_log};
-use super::state::{Now, RoomState};
-use super::step::Step;
-use super::writing::{Author, HunkChanges, PUSH_LIMITS};
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
+use super::writing::{ChangeAuthor, HunkChanges, PUSH_LIMITS};
 use super::{RoomError, RoomHandle};
 
 /// What there may be between two snapshots of a room.
-const BETWEEN: Piece = Piece { updates: 4_000, bytes: 64 * 1024 * 1024 };
+const BETWEEN: LogPiece = LogPiece { updates: 4_000, bytes: 64 * 1024 * 1024 };
 /// How long a comparison looks for small differences.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// How often to try again when somebody wrote while the texts were compared.
@@ -42,7 +44,7 @@ pub async fn text_at(
     let StartingText { record, snapshot, text } = start.ok_or(RoomError::NoDocument)?;
     let long = is_long_answer(text.len(), 0);
     let mut text = cpu_pool::run_if(long, person, move || Text::new(&text)).await?;
-    let (mut at, mut since) = (snapshot, Replayed::default());
+    let (mut at, mut since) = (snapshot, ReplayedText::default());
     while at < record.version {
         let piece = store.piece(document, at, record.version, PIECE).await;
         let piece = piece.map_err(RoomError::store)?;
@@ -54,7 +56,7 @@ pub async fn text_at(
         text = cpu_pool::run_if(is_long_log(since.updates, bytes), person, follow).await??;
         if since.is_far(&text) {
             keep(store, document, at, &text, since.bytes, person).await?;
-            since = Replayed::default();
+            since = ReplayedText::default();
         }
     }
     Ok(text)
@@ -62,12 +64,12 @@ pub async fn text_at(
 
 /// What was replayed since a text that is kept.
 #[derive(Clone, Copy, Default)]
-struct Replayed {
+struct ReplayedText {
     updates: usize,
     bytes: usize,
 }
 
-impl Replayed {
+impl ReplayedText {
     fn and(self, updates: usize, bytes: usize) -> Self {
         Self { updates: self.updates + updates, bytes: self.bytes + bytes }
     }
@@ -91,7 +93,8 @@ async fn keep(
     let copied = text.clone();
     let text = cpu_pool::run(person, move || copied.to_string()).await?;
     let (document, replayed_bytes) = (document.clone(), bytes as u64);
-    let snapshot = Op::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
+    let snapshot =
+        StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
     if let Err(error) = store.commit(snapshot).await {
         tracing::debug!(%error, "an older text could not be kept; it will be worked out again");
     }
@@ -198,9 +201,9 @@ pub(super) async fn bring_back(
         let person = by.user.as_str();
         let old = text_at(store, room.document(), version, person).await?;
         let parts = difference_in_one_update(&now.text, &old, person).await?;
-        let edits = parts.into_iter().map(Edit::from).collect();
-        let wanted = Box::new(Restore { version, base: now.version, edits });
-        last = room.ask(|reply| Command::Restore(wanted, by.clone(), reply)).await;
+        let edits = parts.into_iter().map(TextEdit::from).collect();
+        let wanted = Box::new(TextRestore { version, base: now.version, edits });
+        last = room.ask(|reply| RoomCommand::Restore(wanted, by.clone(), reply)).await;
         if !matches!(last, Err(RoomError::Resync)) {
             break;
         }
@@ -211,13 +214,13 @@ pub(super) async fn bring_back(
 /// Makes the text again what it was, by one update; its words go back to whoever wrote them.
 pub(super) fn restore(
     state: &mut RoomState,
-    wanted: &Restore,
+    wanted: &TextRestore,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) -> Result<Version, RoomError> {
     state.exists()?;
-    let Restore { version, base, edits } = wanted;
+    let TextRestore { version, base, edits } = wanted;
     if *base != state.version() {
         return Err(RoomError::Resync);
     }
@@ -226,7 +229,7 @@ pub(super) fn restore(
     }
     let changes = ChangeSet::of(state.document.text().len(), edits)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-    let author = Author {
+    let author = ChangeAuthor {
         client: ClientId::from("ai:restore"),
         user: &by.user,
         origin: None,
@@ -239,18 +242,24 @@ pub(super) fn restore(
 }
 
 /// The text after the edits is that of `version`, so what they insert stands where it stood then.
-fn placements(version: Version, edits: &[Edit]) -> Placements {
+fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
     let (mut grown, mut shrunk) = (0, 0);
     let mut placed = Vec::new();
-    for Edit { from, to, insert } in edits {
+    for TextEdit { from, to, insert } in edits {
         let (start, len) = (from + grown - shrunk, utf16_len(insert));
         (grown, shrunk) = (grown + len, shrunk + to - from);
         if len > 0 {
-            let origin = Origin::Stood(Stood { version, at: start });
-            placed.push(Placement { from: start, to: start + len, hunk: None, origin });
+            let origin = PlacementOrigin::Stood(FormerPlace { version, at: start });
+            placed.push(WordPlacement { from: start, to: start + len, hunk: None, origin });
         }
     }
-    Placements { act: Act::Restored(version), requester: None, unasked: false, rule: None, placed }
+    UpdatePlacements {
+        act: ServerAct::Restored(version),
+        requester: None,
+        unasked: false,
+        rule: None,
+        placed,
+    }
 }
 
 #[cfg(test)]
@@ -273,7 +282,7 @@ mod tests {
             let merged = merge_closest(parts.clone(), &text, most).unwrap();
             assert_eq!(merged.len(), most);
             assert!(merged.iter().all(|it| text.slice(it.from..it.to).unwrap() == it.base));
-            let edits: Vec<_> = merged.into_iter().map(Edit::from).collect();
+            let edits: Vec<_> = merged.into_iter().map(TextEdit::from).collect();
             let mut text = text;
             ChangeSet::of(text.len(), &edits).unwrap().apply(&mut text).unwrap();
             assert_eq!(text.to_string(), new, "{most}");

@@ -1,10 +1,10 @@
 //! Who is here and where their carets are. Pure.
 
-use crate::document::{Assoc, ChangeSet, Text};
+use crate::document::{ChangeSet, InsertSide, Text};
 use crate::ids::{ClientId, MemberId, Version};
 
-use super::command::Member;
-use super::event::{Caret, Peer};
+use super::command::JoiningMember;
+use super::event::{CaretPosition, PeerInfo};
 
 /// Caret colours that the editor has.
 const COLORS: u8 = 4;
@@ -13,21 +13,27 @@ const MOST_CLIENTS: usize = 8;
 
 /// The connections in a document, in the order they came.
 #[derive(Clone, Debug, Default)]
-pub struct Presence {
-    peers: Vec<Peer>,
+pub struct RoomPresence {
+    peers: Vec<PeerInfo>,
 }
 
-impl Presence {
+impl RoomPresence {
     /// Lets a connection in; one that is here already is only renamed. Whether that is news.
-    pub fn enter(&mut self, member: Member) -> bool {
+    pub fn enter(&mut self, member: JoiningMember) -> bool {
         if let Some(peer) = self.peer(&member.id) {
             let is_news = peer.principal != member.principal;
             peer.principal = member.principal;
             return is_news;
         }
         let color = self.color_for(&member);
-        let Member { id, principal } = member;
-        self.peers.push(Peer { member: id, principal, color, clients: Vec::new(), caret: None });
+        let JoiningMember { id, principal } = member;
+        self.peers.push(PeerInfo {
+            member: id,
+            principal,
+            color,
+            clients: Vec::new(),
+            caret: None,
+        });
         true
     }
 
@@ -54,7 +60,13 @@ impl Presence {
 
     /// Moves a caret. One that is not of the newest version, or not a place in the text, is ignored: it will be sent
     /// again as soon as its client has caught up.
-    pub fn place(&mut self, member: &MemberId, caret: Caret, now: Version, text: &Text) -> bool {
+    pub fn place(
+        &mut self,
+        member: &MemberId,
+        caret: CaretPosition,
+        now: Version,
+        text: &Text,
+    ) -> bool {
         let fits =
             caret.version == now && text.is_boundary(caret.anchor) && text.is_boundary(caret.head);
         match self.peer(member) {
@@ -70,10 +82,10 @@ impl Presence {
     pub fn map(&mut self, change: &ChangeSet) {
         let change = change.index();
         for caret in self.peers.iter_mut().filter_map(|peer| peer.caret.as_mut()) {
-            let head = change.map_pos(caret.head, Assoc::Before);
+            let head = change.map_pos(caret.head, InsertSide::Before);
             let is_empty = caret.anchor == caret.head;
             caret.anchor =
-                if is_empty { head } else { change.map_pos(caret.anchor, Assoc::Before) };
+                if is_empty { head } else { change.map_pos(caret.anchor, InsertSide::Before) };
             caret.head = head;
             caret.version = caret.version.next();
         }
@@ -97,16 +109,16 @@ impl Presence {
     }
 
     /// Everyone who is here.
-    pub fn peers(&self) -> &[Peer] {
+    pub fn peers(&self) -> &[PeerInfo] {
         &self.peers
     }
 
-    fn peer(&mut self, member: &MemberId) -> Option<&mut Peer> {
+    fn peer(&mut self, member: &MemberId) -> Option<&mut PeerInfo> {
         self.peers.iter_mut().find(|peer| peer.member == *member)
     }
 
     /// A person keeps one colour over all connections; others get the one that is used least.
-    fn color_for(&self, member: &Member) -> u8 {
+    fn color_for(&self, member: &JoiningMember) -> u8 {
         let same = self.peers.iter().find(|peer| peer.principal.user == member.principal.user);
         same.map_or_else(
             || {
@@ -121,22 +133,22 @@ impl Presence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Edit;
+    use crate::document::TextEdit;
     use crate::who::{Principal, Role};
 
-    fn member(id: &str, user: &str) -> Member {
+    fn member(id: &str, user: &str) -> JoiningMember {
         let principal =
             Principal { user: user.into(), name: user.into(), role: Role::Editor, document: None };
-        Member { id: id.into(), principal }
+        JoiningMember { id: id.into(), principal }
     }
 
-    fn caret(version: u64, head: usize) -> Caret {
-        Caret { version: Version(version), anchor: head, head }
+    fn caret(version: u64, head: usize) -> CaretPosition {
+        CaretPosition { version: Version(version), anchor: head, head }
     }
 
     #[test]
     fn two_people_have_two_colours_and_one_person_has_one() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         for (id, user) in [("m1", "ana"), ("m2", "bo"), ("m3", "ana")] {
             presence.enter(member(id, user));
         }
@@ -146,17 +158,17 @@ mod tests {
 
     #[test]
     fn a_caret_moves_with_the_text() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         assert!(presence.place(&"m1".into(), caret(0, 5), Version(0), &Text::new("hello")));
-        let edit = Edit { from: 0, to: 0, insert: "oh, ".into() };
+        let edit = TextEdit { from: 0, to: 0, insert: "oh, ".into() };
         presence.map(&ChangeSet::of(5, &[edit]).unwrap());
         assert_eq!(presence.peers()[0].caret, Some(caret(1, 9)));
     }
 
     #[test]
     fn a_caret_that_is_no_place_in_the_text_is_ignored() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         let text = Text::new("a😀b");
         for wrong in [caret(0, 2), caret(0, 5), caret(7, 1)] {
@@ -167,7 +179,7 @@ mod tests {
 
     #[test]
     fn coming_in_again_is_news_only_under_another_name() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         assert!(presence.enter(member("m1", "ana")));
         assert!(!presence.enter(member("m1", "ana")));
         assert!(presence.enter(member("m1", "bo")));
@@ -175,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_known_by_its_newest_editor_instances() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         let client = |number: usize| ClientId::from(format!("c{number}"));
         assert!((0..100).all(|number| presence.writes_as(&"m1".into(), &client(number))));
@@ -186,7 +198,7 @@ mod tests {
 
     #[test]
     fn leaving_twice_is_no_news() {
-        let mut presence = Presence::default();
+        let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         assert!(presence.leave(&"m1".into()));
         assert!(!presence.leave(&"m1".into()));

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use crate::document::{ChangeSet, Update};
 use crate::ids::Version;
 use crate::review::{
-    Arrival, Asked, Clock, Consent, Decision, Hunk, Outcome, Person, PreviewKind, Proposal,
-    Request, Requirements, Unasked, Verdict,
+    ApprovalRequest, ApprovalRequirement, ArrivedHunks, Decision, DecisionOutcome,
+    DecisionRequirements, Hunk, PeopleAsked, Person, PreviewKind, ProposedCall, RequestTimes,
+    RequestVerdict, UnaskedReason,
 };
 use crate::who::{Action, Principal, Role};
 
-use super::command::{Gate, NewRequest, Proposed};
-use super::rules::Ruled;
-use super::settings::{Approvals, DocumentSettings, frozen_by, frozen_words};
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
+use super::rules::OwnerRuling;
+use super::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 use super::{RoomError, decisions, requests, rules};
 
 /// Requests a document may have open.
@@ -26,12 +27,12 @@ pub(super) const MOST_OPEN_EACH: usize = 64;
 /// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
 pub(super) fn propose(
     state: &mut RoomState,
-    new: NewRequest,
+    new: NewApprovalRequest,
     older: Option<Vec<Arc<Update>>>,
     people: &[Principal],
-    now: &Now,
-    step: &mut Step,
-) -> Result<Proposed, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.id) {
         // Proposed before a crash and asked again after it; people may have decided meanwhile.
@@ -47,27 +48,29 @@ pub(super) fn propose(
         && !new.requester.may(Action::Command, state.about().as_ref());
     // What somebody proposes again is decided by people, whatever else would decide it.
     let is_again = new.again_of.is_some();
-    let gate = if is_again { Gate::People } else { new.gate };
+    let gate = if is_again { ApprovalMode::People } else { new.gate };
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
-        Arrived::Conflicted(told) => return Ok(Proposed::Conflicted(told)),
-        Arrived::Request(request) => *request,
+        ArrivalOutcome::Conflicted(told) => return Ok(ProposalOutcome::Conflicted(told)),
+        ArrivalOutcome::Request(request) => *request,
     };
     if has_hunks && request.hunks.is_empty() {
-        return Ok(Proposed::Unchanged);
+        return Ok(ProposalOutcome::Unchanged);
     }
     if let Some(told) = frozen(state, &request.hunks) {
-        return Ok(Proposed::Frozen(told));
+        return Ok(ProposalOutcome::Frozen(told));
     }
     let ruled = rules::judge(state, &request, now, step);
-    if let Ruled::Deny(told) = ruled {
-        return Ok(Proposed::Denied(told));
+    if let OwnerRuling::Deny(told) = ruled {
+        return Ok(ProposalOutcome::Denied(told));
     }
-    let waits = waits || matches!(ruled, Ruled::Ask);
+    let waits = waits || matches!(ruled, OwnerRuling::Ask);
     let unasked = match gate {
-        Gate::Ask => (settings.approvals == Approvals::Off).then_some(Unasked::ApprovalsOff),
-        Gate::People => None,
-        Gate::Bypass => Some(Unasked::Bypass),
+        ApprovalMode::Ask => {
+            (settings.approvals == ApprovalSwitch::Off).then_some(UnaskedReason::ApprovalsOff)
+        }
+        ApprovalMode::People => None,
+        ApprovalMode::Bypass => Some(UnaskedReason::Bypass),
     };
     if let Some(why) = unasked.filter(|_| !waits) {
         return apply_at_once(state, request, why, now, step);
@@ -75,8 +78,8 @@ pub(super) fn propose(
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
     let request = match (ruled, gate) {
-        (Ruled::Ask, _) | (_, Gate::People) => request,
-        (Ruled::Open | Ruled::Deny(_), Gate::Ask | Gate::Bypass) => {
+        (OwnerRuling::Ask, _) | (_, ApprovalMode::People) => request,
+        (OwnerRuling::Open | OwnerRuling::Deny(_), ApprovalMode::Ask | ApprovalMode::Bypass) => {
             rules::decide(state, request, people, now, step)
         }
     };
@@ -85,7 +88,7 @@ pub(super) fn propose(
 
 /// Whether there is room for one more request, and for one more of this person.
 fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
-    let of = |request: &&Arc<Request>| request.proposal.requester.user == requester.user;
+    let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
     if state.open.values().filter(of).count() >= MOST_OPEN_EACH {
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN_EACH });
     }
@@ -96,10 +99,10 @@ fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError>
 }
 
 /// What became of a request at once.
-fn proposed(state: &RoomState, request: Arc<Request>, now: &Now) -> Proposed {
+fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -> ProposalOutcome {
     match requests::settled(state, &request, now) {
-        Some(settled) => Proposed::Resolved(Box::new(settled)),
-        None => Proposed::Waiting(request),
+        Some(settled) => ProposalOutcome::Resolved(Box::new(settled)),
+        None => ProposalOutcome::Waiting(request),
     }
 }
 
@@ -119,20 +122,20 @@ pub(super) fn missed(
     if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
 }
 
-enum Arrived {
-    Request(Box<Request>),
+enum ArrivalOutcome {
+    Request(Box<ApprovalRequest>),
     /// People had changed all of it before it arrived; what the model is told.
     Conflicted(String),
 }
 
 fn arrive(
     state: &RoomState,
-    new: NewRequest,
+    new: NewApprovalRequest,
     missed: &[ChangeSet],
     settings: &DocumentSettings,
-    now: &Now,
-) -> Result<Arrived, RoomError> {
-    let NewRequest {
+    now: &AppliedAt,
+) -> Result<ArrivalOutcome, RoomError> {
+    let NewApprovalRequest {
         id,
         tool,
         input,
@@ -154,12 +157,12 @@ fn arrive(
         taken_up: _,
         again_of,
     } = new;
-    let arrival = Arrival::map(&id, hunks, &base, missed)
+    let arrival = ArrivedHunks::map(&id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     if let Some(refusal) = arrival.refusal() {
-        return Ok(Arrived::Conflicted(refusal.text));
+        return Ok(ArrivalOutcome::Conflicted(refusal.text));
     }
-    let proposal = Proposal {
+    let proposal = ProposedCall {
         id,
         tool,
         input,
@@ -178,13 +181,13 @@ fn arrive(
         policy: settings.policy.into(),
         again_of,
     };
-    let clock = Clock { deadline_ms, ..Clock::start(now.ms, settings.timeout_ms) };
-    let mut request = Request::open(proposal, arrival, state.version(), clock);
+    let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, settings.timeout_ms) };
+    let mut request = ApprovalRequest::open(proposal, arrival, state.version(), clock);
     request.set_policy(&settings.requirements(std::iter::empty()));
     for change in missed {
         requests::move_scope(&mut request, change);
     }
-    Ok(Arrived::Request(Box::new(request)))
+    Ok(ArrivalOutcome::Request(Box::new(request)))
 }
 
 /// What the model is told if its change would touch words that no tool may touch.
@@ -207,15 +210,15 @@ fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
 /// the same. What cannot be applied waits for people.
 fn apply_at_once(
     state: &mut RoomState,
-    request: Request,
-    why: Unasked,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Proposed, RoomError> {
+    request: ApprovalRequest,
+    why: UnaskedReason,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<ProposalOutcome, RoomError> {
     let by = requester(&request);
-    let decision = Decision::plain(Verdict::Approve);
+    let decision = Decision::plain(RequestVerdict::Approve);
     let mut approved = request.clone();
-    approved.proposal.policy = Consent::default();
+    approved.proposal.policy = ApprovalRequirement::default();
     let checked = check_at_once(state, &mut approved, &decision, &by, now);
     let request = Arc::new(request);
     requests::announce(state, &request, now, step);
@@ -223,7 +226,7 @@ fn apply_at_once(
         Ok(outcome) => outcome,
         Err(error) => {
             tracing::warn!(%error, request.id = %request.id(), "cannot be applied at once");
-            return Ok(Proposed::Waiting(request));
+            return Ok(ProposalOutcome::Waiting(request));
         }
     };
     if let Some(closed) = &mut approved.closed {
@@ -235,19 +238,19 @@ fn apply_at_once(
 
 fn check_at_once(
     state: &RoomState,
-    request: &mut Request,
+    request: &mut ApprovalRequest,
     decision: &Decision,
     by: &Principal,
-    now: &Now,
-) -> Result<Outcome, RoomError> {
-    let nothing = Requirements::default();
+    now: &AppliedAt,
+) -> Result<DecisionOutcome, RoomError> {
+    let nothing = DecisionRequirements::default();
     let outcome = request.decide(decision, by, state.document.text(), now.ms, &nothing)?;
     decisions::check(state, &outcome)?;
-    Ok(Outcome { asked: Asked::Nobody, ..outcome })
+    Ok(DecisionOutcome { asked: PeopleAsked::Nobody, ..outcome })
 }
 
 /// The person who asked, with the right to have it applied that the settings or the run gave.
-fn requester(request: &Request) -> Principal {
+fn requester(request: &ApprovalRequest) -> Principal {
     let Person { user, name } = request.proposal.requester.clone();
     Principal { user, name, role: Role::Owner, document: None }
 }

@@ -5,12 +5,12 @@ use tokio::sync::{mpsc, watch};
 use crate::ids::{DocumentId, SessionId, Version};
 
 use super::RoomHandle;
-use super::command::Command;
-use super::driver::Driver;
+use super::command::RoomCommand;
+use super::driver::RoomActor;
 
 /// A room at a glance, after everything was kept and told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pulse {
+pub struct RoomStatus {
     /// The newest durable version.
     pub version: Version,
     /// Connections that are told what happens.
@@ -19,17 +19,17 @@ pub struct Pulse {
 
 /// A room that may close while somebody watches it.
 #[derive(Clone, Debug)]
-pub struct WeakRoom {
+pub struct WeakRoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
-    inbox: mpsc::WeakSender<Command>,
-    pulse: watch::Receiver<Pulse>,
+    inbox: mpsc::WeakSender<RoomCommand>,
+    pulse: watch::Receiver<RoomStatus>,
 }
 
 impl RoomHandle {
     /// A way to watch the room that does not keep it open.
-    pub fn downgrade(&self) -> WeakRoom {
-        WeakRoom {
+    pub fn downgrade(&self) -> WeakRoomHandle {
+        WeakRoomHandle {
             document: self.document.clone(),
             unlisted_owner: self.unlisted_owner.clone(),
             inbox: self.inbox.downgrade(),
@@ -38,12 +38,12 @@ impl RoomHandle {
     }
 
     /// The room at a glance.
-    pub fn pulse(&self) -> Pulse {
+    pub fn pulse(&self) -> RoomStatus {
         *self.pulse.borrow()
     }
 }
 
-impl WeakRoom {
+impl WeakRoomHandle {
     /// The document.
     pub fn document(&self) -> &DocumentId {
         &self.document
@@ -60,15 +60,15 @@ impl WeakRoom {
     }
 
     /// The room at a glance, now and whenever that changes; ends with the room.
-    pub fn pulse(&self) -> watch::Receiver<Pulse> {
+    pub fn pulse(&self) -> watch::Receiver<RoomStatus> {
         self.pulse.clone()
     }
 }
 
-impl Driver {
+impl RoomActor {
     /// Shows those who watch what is durable now.
     pub(super) fn beat(&self) {
-        let now = Pulse { version: self.told, people: self.audience.len() };
+        let now = RoomStatus { version: self.told, people: self.audience.len() };
         self.pulse.send_if_modified(|pulse| std::mem::replace(pulse, now) != now);
     }
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use crate::ids::MemberId;
 use crate::store::StoreError;
 
-use super::driver::Driver;
-use super::event::{Change, Event, Said};
-use super::step::{Output, Step};
-use super::{Ready, RoomError, loading, proposals, sketches, time};
+use super::driver::RoomActor;
+use super::event::{DocumentChange, RoomEvent, RunEvent};
+use super::step::{TurnEffect, TurnEffects};
+use super::{EncodedEvent, RoomError, loading, proposals, sketches, time};
 
-impl Driver {
+impl RoomActor {
     /// Nothing was kept: goes back to what is durable, then answers.
     pub(super) async fn take_back(
         &mut self,
-        outputs: Vec<Output>,
+        outputs: Vec<TurnEffect>,
         error: Arc<StoreError>,
     ) -> RoomError {
         let room = self.state.id();
@@ -27,14 +27,14 @@ impl Driver {
         let mut answers = Vec::new();
         for output in outputs {
             match output {
-                Output::Answer(answer) | Output::LongAnswer(answer) => answers.push(answer),
-                Output::Leave(member) => self.audience.retain(|other| *other != member),
-                Output::Say(said) => self.say(said),
-                Output::Tell(..)
-                | Output::TellOthers(..)
-                | Output::TellOne(..)
-                | Output::Join(_)
-                | Output::Resolved(_) => {}
+                TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answers.push(answer),
+                TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
+                TurnEffect::Say(said) => self.say(said),
+                TurnEffect::Tell(..)
+                | TurnEffect::TellOthers(..)
+                | TurnEffect::TellOne(..)
+                | TurnEffect::Join(_)
+                | TurnEffect::Resolved(_) => {}
             }
         }
         self.broken = Some(Arc::clone(&error));
@@ -67,7 +67,7 @@ impl Driver {
                 self.state.record.deleted = true;
                 self.state.open.clear();
                 self.broken = None;
-                self.tell(&self.audience, &Event::Changed(Change::Deleted));
+                self.tell(&self.audience, &RoomEvent::Changed(DocumentChange::Deleted));
                 for reply in self.waiters.drain().flat_map(|(_, replies)| replies) {
                     reply.send(Err(RoomError::NoDocument));
                 }
@@ -86,27 +86,27 @@ impl Driver {
             let missed = missed.and_then(|older| proposals::missed(&self.state, from, older));
             // Where they cannot be told, the next update shows people a gap, and they load the document again.
             let updates = missed.unwrap_or_default();
-            let event = Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
+            let event = RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
             self.tell(&self.audience, &event);
             for request in self.state.open.values() {
-                self.tell(&self.audience, &Event::Requested(Arc::clone(request)));
+                self.tell(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
             }
         }
         self.told = newest;
-        self.tell(&self.audience, &Event::Peers(self.state.presence.peers().to_vec()));
+        self.tell(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
     }
 
     /// Tells everyone what a run says.
-    pub(super) fn say(&self, said: Said) {
-        self.tell(&self.audience, &Event::Said(Arc::new(said)));
+    pub(super) fn say(&self, said: RunEvent) {
+        self.tell(&self.audience, &RoomEvent::Said(Arc::new(said)));
     }
 
     /// Tells those of `members` whom it concerns.
-    pub(super) fn tell(&self, members: &[MemberId], event: &Event) {
-        self.tell_ready(members, event, &Ready::default());
+    pub(super) fn tell(&self, members: &[MemberId], event: &RoomEvent) {
+        self.tell_ready(members, event, &EncodedEvent::default());
     }
 
-    pub(super) fn tell_ready(&self, members: &[MemberId], event: &Event, ready: &Ready) {
+    pub(super) fn tell_ready(&self, members: &[MemberId], event: &RoomEvent, ready: &EncodedEvent) {
         let members = self.state.listeners(members, event);
         if !members.is_empty() || event.concerns_others() {
             self.shared.outlet.tell(self.state.id(), &members, event, ready);
@@ -118,7 +118,7 @@ impl Driver {
         let open = &self.state.open;
         let gone: Vec<_> =
             self.waiters.extract_if(|request, _| !open.contains_key(request)).collect();
-        let mut step = Step::default();
+        let mut step = TurnEffects::default();
         for (request, replies) in gone {
             for reply in replies {
                 self.register(request.clone(), reply, &mut step).await;

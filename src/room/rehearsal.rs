@@ -5,48 +5,50 @@ use std::sync::Arc;
 
 use crate::document::{Text, Update};
 use crate::ids::{MemberId, RequestId, RuleId, Version};
-use crate::review::{Request, Rule, ToolPolicy};
-use crate::store::{Batch, LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord};
+use crate::review::{ApprovalRequest, ApprovalRule, ToolPolicy};
+use crate::store::{
+    LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord, WriteBatch,
+};
 use crate::who::Principal;
 
-use super::command::{Command, Settled};
-use super::event::Event;
+use super::command::{ResolvedRequest, RoomCommand};
+use super::event::RoomEvent;
 use super::settings::ServerSettings;
-use super::state::{Now, RoomState};
-use super::step::{Output, Step};
+use super::state::{AppliedAt, RoomState};
+use super::step::{TurnEffect, TurnEffects};
 use super::{RoomError, proposals, restore, time};
 
 /// The state of a room, and what the turn under way has led to so far.
-pub struct Rehearsal {
+pub struct SimulatedRoom {
     state: RoomState,
-    step: Step,
+    step: TurnEffects,
 }
 
 /// What a turn led to: nothing of it is kept or told yet.
-pub struct Turn {
+pub struct SimulatedTurn {
     /// What the store is to keep, all or nothing.
-    pub batch: Batch,
-    outputs: Vec<Output>,
+    pub batch: WriteBatch,
+    outputs: Vec<TurnEffect>,
 }
 
 /// Something that leaves the room.
 #[derive(Debug)]
-pub enum Told {
+pub enum SimulatedOutput {
     /// For everyone in the document.
-    All(Event),
+    All(RoomEvent),
     /// For everyone but one.
-    Others(MemberId, Event),
+    Others(MemberId, RoomEvent),
     /// For one.
-    One(MemberId, Event),
+    One(MemberId, RoomEvent),
     /// From here on this connection is told.
     Joined(MemberId),
     /// From here on it is not.
     Left(MemberId),
     /// For whoever waits for the request.
-    Ended(Box<Settled>),
+    Ended(Box<ResolvedRequest>),
 }
 
-impl Rehearsal {
+impl SimulatedRoom {
     /// The room as a restart finds it: the document from the [`Self::floor`] on, its open requests, and its rules in force.
     pub fn load(
         kept: LoadedDocument,
@@ -59,7 +61,7 @@ impl Rehearsal {
             let rule = rule?;
             state.rules.insert(rule.id().clone(), Arc::new(rule));
         }
-        Ok(Self { state, step: Step::default() })
+        Ok(Self { state, step: TurnEffects::default() })
     }
 
     /// The oldest version that anything kept has its positions in; `newest` if nothing is older.
@@ -75,7 +77,7 @@ impl Rehearsal {
     /// The same people in a room that was loaded again, because a turn could not be kept.
     pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
         self.state.replace_with(fresh.state);
-        self.step = Step::default();
+        self.step = TurnEffects::default();
         time::agree_with_focus(&mut self.state, &now(now_ms, server));
     }
 
@@ -83,7 +85,7 @@ impl Rehearsal {
     /// hold a good token.
     pub fn take(
         &mut self,
-        command: Command,
+        command: RoomCommand,
         older: Vec<Arc<Update>>,
         people: &[Principal],
         now_ms: u64,
@@ -92,10 +94,10 @@ impl Rehearsal {
         let Self { state, step } = self;
         let now = now(now_ms, server);
         match command {
-            Command::Open(member, since, reply) => {
+            RoomCommand::Open(member, since, reply) => {
                 state.open(member, since, Some(older), reply, &now, step);
             }
-            Command::Propose(new, preface, reply) => {
+            RoomCommand::Propose(new, preface, reply) => {
                 if let Some(preface) = preface {
                     step.begin_with(*preface);
                 }
@@ -130,15 +132,20 @@ impl Rehearsal {
     }
 
     /// How a request ended, as whoever waits for it after a restart is told.
-    pub fn settled(&self, id: &RequestId, now_ms: u64, server: &ServerSettings) -> Option<Settled> {
+    pub fn settled(
+        &self,
+        id: &RequestId,
+        now_ms: u64,
+        server: &ServerSettings,
+    ) -> Option<ResolvedRequest> {
         let request = self.state.request(id)?;
         super::requests::settled(&self.state, request, &now(now_ms, server))
     }
 
     /// What the turn led to; the next one begins.
-    pub fn turn(&mut self) -> Turn {
+    pub fn turn(&mut self) -> SimulatedTurn {
         let (batch, outputs) = std::mem::take(&mut self.step).into_parts();
-        Turn { batch, outputs }
+        SimulatedTurn { batch, outputs }
     }
 
     /// The text, which may run ahead of what is kept.
@@ -162,27 +169,27 @@ impl Rehearsal {
     }
 
     /// A request that is open or still remembered.
-    pub fn request(&self, id: &RequestId) -> Option<&Arc<Request>> {
+    pub fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.state.request(id)
     }
 
     /// The open requests.
-    pub fn open(&self) -> &BTreeMap<RequestId, Arc<Request>> {
+    pub fn open(&self) -> &BTreeMap<RequestId, Arc<ApprovalRequest>> {
         &self.state.open
     }
 
     /// The open requests, for a rehearsal of wrong rules.
-    pub fn open_mut(&mut self) -> &mut BTreeMap<RequestId, Arc<Request>> {
+    pub fn open_mut(&mut self) -> &mut BTreeMap<RequestId, Arc<ApprovalRequest>> {
         &mut self.state.open
     }
 
     /// The rules in force.
-    pub fn rules(&self) -> &BTreeMap<RuleId, Arc<Rule>> {
+    pub fn rules(&self) -> &BTreeMap<RuleId, Arc<ApprovalRule>> {
         &self.state.rules
     }
 
     /// The rules in force, for a rehearsal of wrong rules.
-    pub fn rules_mut(&mut self) -> &mut BTreeMap<RuleId, Arc<Rule>> {
+    pub fn rules_mut(&mut self) -> &mut BTreeMap<RuleId, Arc<ApprovalRule>> {
         &mut self.state.rules
     }
 
@@ -207,19 +214,21 @@ impl Rehearsal {
     }
 }
 
-impl Turn {
+impl SimulatedTurn {
     /// The batch is kept: people are told and commands answered, in order.
-    pub fn kept(self, mut tell: impl FnMut(Told)) {
+    pub fn kept(self, mut tell: impl FnMut(SimulatedOutput)) {
         for output in self.outputs {
             match output {
-                Output::Answer(answer) | Output::LongAnswer(answer) => answer(Ok(())),
-                Output::Tell(event, _) => tell(Told::All(event)),
-                Output::Say(said) => tell(Told::All(Event::Said(Arc::new(said)))),
-                Output::TellOthers(one, event) => tell(Told::Others(one, event)),
-                Output::TellOne(one, event) => tell(Told::One(one, event)),
-                Output::Join(member) => tell(Told::Joined(member)),
-                Output::Leave(member) => tell(Told::Left(member)),
-                Output::Resolved(settled) => tell(Told::Ended(settled)),
+                TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
+                TurnEffect::Tell(event, _) => tell(SimulatedOutput::All(event)),
+                TurnEffect::Say(said) => {
+                    tell(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))))
+                }
+                TurnEffect::TellOthers(one, event) => tell(SimulatedOutput::Others(one, event)),
+                TurnEffect::TellOne(one, event) => tell(SimulatedOutput::One(one, event)),
+                TurnEffect::Join(member) => tell(SimulatedOutput::Joined(member)),
+                TurnEffect::Leave(member) => tell(SimulatedOutput::Left(member)),
+                TurnEffect::Resolved(settled) => tell(SimulatedOutput::Ended(settled)),
             }
         }
     }
@@ -228,13 +237,13 @@ impl Turn {
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {
-            if let Output::Answer(answer) | Output::LongAnswer(answer) = output {
+            if let TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) = output {
                 answer(Err(Arc::clone(&error)));
             }
         }
     }
 }
 
-fn now(ms: u64, server: &ServerSettings) -> Now {
-    Now { ms, server: server.clone() }
+fn now(ms: u64, server: &ServerSettings) -> AppliedAt {
+    AppliedAt { ms, server: server.clone() }
 }

@@ -4,69 +4,74 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::provenance::{Act, Placements};
-use crate::document::{Assoc, ChangeSet, Text};
+use crate::document::provenance::{ServerAct, UpdatePlacements};
+use crate::document::{ChangeSet, InsertSide, Text};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId, RuleId};
-use crate::review::{Asked, DecisionError, Hunk, Outcome, Request};
-use crate::store::{Op, RequestRecord};
+use crate::review::{ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked};
+use crate::store::{RequestRecord, StoreOp};
 use crate::who::Principal;
 
-use super::command::{Command, Settled};
-use super::event::{Event, News, RequestUpdate};
-use super::state::{Now, RoomState};
-use super::step::{Output, Step};
+use super::command::{ResolvedRequest, RoomCommand};
+use super::event::{RequestNews, RequestUpdate, RoomEvent};
+use super::state::{AppliedAt, RoomState};
+use super::step::{TurnEffect, TurnEffects};
 use super::writing::HunkChanges;
 use super::{RoomError, decisions, desk, reversals, sketches, time, undo};
 
 /// Applies a command about a request there is.
-pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &mut Step) {
+pub(super) fn apply(
+    state: &mut RoomState,
+    command: RoomCommand,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
     match command {
-        Command::Decide(id, decision, by, reply) => {
+        RoomCommand::Decide(id, decision, by, reply) => {
             let result = decisions::decide(state, &id, &decision, &by, now, step);
             step.answer(reply, result);
         }
-        Command::Withdraw(id, by, reply) => {
+        RoomCommand::Withdraw(id, by, reply) => {
             let result = decisions::withdraw(state, &id, by.as_ref(), now, step);
             step.answer(reply, result);
         }
-        Command::Focus(id, member, focus, reply) => {
+        RoomCommand::Focus(id, member, focus, reply) => {
             let result = time::look(state, &id, &member, focus, now, step);
             step.answer(reply, result);
         }
-        Command::Extend(id, by, reply) => {
+        RoomCommand::Extend(id, by, reply) => {
             let result = time::extend(state, &id, &by, now, step);
             step.answer(reply, result);
         }
-        Command::Undo(wish, by, reply) => {
+        RoomCommand::Undo(wish, by, reply) => {
             let result = undo::undo(state, &wish, &by, now, step);
             step.answer(reply, result);
         }
-        Command::Reopen(wish, by, reply) => {
+        RoomCommand::Reopen(wish, by, reply) => {
             let result = undo::reopen(state, &wish, &by, now, step);
             step.answer(reply, result);
         }
-        Command::LookAgain(id, fresh, reply) => {
+        RoomCommand::LookAgain(id, fresh, reply) => {
             let result = desk::look_again(state, &id, *fresh, now, step);
             step.answer(reply, result);
         }
-        Command::Begin(id, reply) => {
+        RoomCommand::Begin(id, reply) => {
             let result = desk::begin(state, &id, now, step);
             step.answer(reply, result);
         }
-        Command::Done(id, report, reply) => {
+        RoomCommand::Done(id, report, reply) => {
             let result = desk::done(state, &id, report, now, step);
             step.answer(reply, result);
         }
-        Command::BeginUndo(undoing, by, reply) => {
+        RoomCommand::BeginUndo(undoing, by, reply) => {
             let result = reversals::begin(state, *undoing, &by, now, step);
             step.answer(reply, result);
         }
-        Command::EndUndo(id, reversed, reply) => {
+        RoomCommand::EndUndo(id, reversed, reply) => {
             let result = reversals::end(state, &id, &reversed, now, step);
             step.answer(reply, result);
         }
-        Command::Repeated(id, again, by, reply) => {
+        RoomCommand::Repeated(id, again, by, reply) => {
             let result = reversals::repeated(state, &id, again, &by, now, step);
             step.answer(reply, result);
         }
@@ -75,22 +80,27 @@ pub(super) fn apply(state: &mut RoomState, command: Command, now: &Now, step: &m
 }
 
 /// A new request: kept, and told to everyone, once, completely.
-pub(super) fn announce(state: &mut RoomState, request: &Arc<Request>, now: &Now, step: &mut Step) {
+pub(super) fn announce(
+    state: &mut RoomState,
+    request: &Arc<ApprovalRequest>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
     let proposal = &request.proposal;
     let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
     let actor = proposal.requester.user.as_str();
     step.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
     step.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
-    step.tell(Event::Requested(Arc::clone(request)));
+    step.tell(RoomEvent::Requested(Arc::clone(request)));
     sketches::become_request(state, request.id(), step);
     failpoint::pass("room.proposed");
 }
 
 /// A request as it is kept.
-pub(super) fn record(state: &RoomState, request: &Request) -> Op {
+pub(super) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
-    Op::PutRequest(RequestRecord {
+    StoreOp::PutRequest(RequestRecord {
         id: proposal.id.clone(),
         document: state.about(),
         session: proposal.session.clone(),
@@ -105,7 +115,7 @@ pub(super) fn record(state: &RoomState, request: &Request) -> Op {
 }
 
 /// Puts a request where it belongs: among the open ones, or the ended.
-pub(super) fn place(state: &mut RoomState, request: Arc<Request>) {
+pub(super) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
         state.open.insert(request.id().clone(), request);
@@ -118,7 +128,7 @@ pub(super) fn place(state: &mut RoomState, request: Arc<Request>) {
 
 /// Moves a request over one update that led to the text `after`; returns the hunks that have another status now.
 pub(super) fn advance(
-    request: &mut Request,
+    request: &mut ApprovalRequest,
     change: &ChangeSet,
     after: &Text,
     now_ms: u64,
@@ -129,10 +139,10 @@ pub(super) fn advance(
 }
 
 /// Moves the range a request was asked to change. Outward: what is typed at its edges belongs to it.
-pub(super) fn move_scope(request: &mut Request, change: &ChangeSet) {
+pub(super) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
     if let Some((from, to)) = &mut request.proposal.scope {
-        *from = change.map_pos(*from, Assoc::Before);
-        *to = change.map_pos(*to, Assoc::After);
+        *from = change.map_pos(*from, InsertSide::Before);
+        *to = change.map_pos(*to, InsertSide::After);
     }
 }
 
@@ -143,61 +153,66 @@ pub(super) fn writer(request: &RequestId) -> ClientId {
 
 /// What an update of the request puts into the text, as it is kept beside the update; `rule` accepted it, if one did.
 pub(super) fn placements(
-    request: &Request,
-    act: Act,
-    outcome: &Outcome,
+    request: &ApprovalRequest,
+    act: ServerAct,
+    outcome: &DecisionOutcome,
     rule: Option<RuleId>,
-) -> Placements {
+) -> UpdatePlacements {
     let requester = Some(request.proposal.requester.user.clone());
-    let unasked = outcome.asked == Asked::Nobody;
-    Placements { act, requester, unasked, rule, placed: outcome.placed.clone() }
+    let unasked = outcome.asked == PeopleAsked::Nobody;
+    UpdatePlacements { act, requester, unasked, rule, placed: outcome.placed.clone() }
 }
 
 /// Hunks as they are told.
-pub(super) fn put(request: &Request, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
+pub(super) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
     let hunks = request.hunks_named(ids).into_iter();
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
 /// Hunks change and the text does not.
-pub(super) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut Step) {
+pub(super) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut TurnEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
         return;
     }
     let from = state.version();
-    step.tell(Event::Updates { from, updates: Vec::new(), drop, put });
+    step.tell(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
 }
 
 /// Tells what became of a request: it ended, or it changed.
 pub(super) fn tell(
     state: &RoomState,
-    request: &Arc<Request>,
+    request: &Arc<ApprovalRequest>,
     changed: &[HunkId],
     by: Option<&Principal>,
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) {
     if let Some(settled) = settled(state, request, now) {
-        step.tell(Event::Resolved(Arc::clone(request)));
-        step.then(Output::Resolved(Box::new(settled)));
+        step.tell(RoomEvent::Resolved(Arc::clone(request)));
+        step.then(TurnEffect::Resolved(Box::new(settled)));
         return;
     }
     let changed = request.hunks_named(changed).into_iter();
     let looking = state.focuses.on(request.id());
-    step.tell(Event::RequestUpdated(RequestUpdate {
+    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
         by: by.cloned(),
         focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
-        news: News::Nothing,
+        news: RequestNews::Nothing,
     }));
 }
 
 /// Tells what is new about a request besides its state.
-pub(super) fn tell_news(state: &RoomState, request: &Arc<Request>, news: News, step: &mut Step) {
+pub(super) fn tell_news(
+    state: &RoomState,
+    request: &Arc<ApprovalRequest>,
+    news: RequestNews,
+    step: &mut TurnEffects,
+) {
     let looking = state.focuses.on(request.id());
-    step.tell(Event::RequestUpdated(RequestUpdate {
+    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: Vec::new(),
         by: None,
@@ -207,18 +222,25 @@ pub(super) fn tell_news(state: &RoomState, request: &Arc<Request>, news: News, s
 }
 
 /// How a request ended, and the document as it is; nothing while it is open.
-pub(super) fn settled(state: &RoomState, request: &Arc<Request>, now: &Now) -> Option<Settled> {
+pub(super) fn settled(
+    state: &RoomState,
+    request: &Arc<ApprovalRequest>,
+    now: &AppliedAt,
+) -> Option<ResolvedRequest> {
     let resolution = request.resolution()?;
     let is_current = resolution.version == state.version();
     let scope = request.proposal.scope.filter(|_| is_current);
     let request = Arc::clone(request);
-    Some(Settled { resolution, reading: state.reading(now), scope, request })
+    Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
 }
 
 /// A copy of a request that is open.
-pub(super) fn open_request(state: &RoomState, id: &RequestId) -> Result<Request, RoomError> {
+pub(super) fn open_request(
+    state: &RoomState,
+    id: &RequestId,
+) -> Result<ApprovalRequest, RoomError> {
     match state.open.get(id) {
-        Some(request) => Ok(Request::clone(request)),
+        Some(request) => Ok(ApprovalRequest::clone(request)),
         None => Err(why_not_open(state, id)),
     }
 }

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::document::{ChangeSet, Document, Limits, Text, Update};
+use crate::document::{ChangeLimits, ChangeSet, Document, Text, Update};
 use crate::ids::{DocumentId, Version};
-use crate::review::{Request, Rule};
+use crate::review::{ApprovalRequest, ApprovalRule};
 use crate::store::{
     DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, UpdateRecord,
 };
 
 use super::settings::OwnSettings;
-use super::state::{RoomState, Unsnapshotted};
+use super::state::{RoomState, SinceSnapshot};
 use super::{RoomError, requests};
 
 /// A document's settings as they are kept: the ranges are of `version`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct KeptSettings {
+struct StoredSettings {
     own: OwnSettings,
     version: Version,
 }
@@ -27,7 +27,7 @@ struct KeptSettings {
 /// The oldest version that anything kept has its positions in, or `at_hand` if nothing is older.
 pub(super) fn floor(
     settings: &Value,
-    requests: &[Request],
+    requests: &[ApprovalRequest],
     at_hand: Version,
 ) -> Result<Version, RoomError> {
     let kept = kept_settings(settings)?;
@@ -37,23 +37,23 @@ pub(super) fn floor(
 }
 
 /// A room that is being restored from its [`floor`] on, the log piece by piece.
-pub(super) struct Restoring {
+pub(super) struct RestoringState {
     record: DocumentRecord,
     own: OwnSettings,
     /// The version that frozen ranges are of.
     settings_of: Version,
     document: Document,
-    open: Vec<Request>,
-    unsnapshotted: Unsnapshotted,
+    open: Vec<ApprovalRequest>,
+    unsnapshotted: SinceSnapshot,
 }
 
-impl Restoring {
+impl RestoringState {
     /// Begins with a text that is kept, and the open requests.
-    pub(super) fn new(start: StartingText, open: Vec<Request>) -> Result<Self, RoomError> {
+    pub(super) fn new(start: StartingText, open: Vec<ApprovalRequest>) -> Result<Self, RoomError> {
         let StartingText { record, snapshot, text } = start;
-        let KeptSettings { own, version: settings_of } = kept_settings(&record.settings)?;
+        let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
         let document = Document::new(Text::new(&text), snapshot);
-        let unsnapshotted = Unsnapshotted::default();
+        let unsnapshotted = SinceSnapshot::default();
         Ok(Self { record, own, settings_of, document, open, unsnapshotted })
     }
 
@@ -94,17 +94,17 @@ impl Restoring {
 #[cfg(feature = "rehearsal")]
 pub(super) fn room(
     loaded: crate::store::LoadedDocument,
-    open: Vec<Request>,
+    open: Vec<ApprovalRequest>,
 ) -> Result<RoomState, RoomError> {
     let crate::store::LoadedDocument { record, snapshot, text, updates } = loaded;
-    let mut restoring = Restoring::new(StartingText { record, snapshot, text }, open)?;
+    let mut restoring = RestoringState::new(StartingText { record, snapshot, text }, open)?;
     restoring.follow(updates)?;
     Ok(restoring.finish())
 }
 
 /// A request that ended at the version of `text`, brought up to date by the `changes` since, as is the text; how it ended stays.
 pub(super) fn catch_up<'a>(
-    ended: &mut Request,
+    ended: &mut ApprovalRequest,
     text: &mut Text,
     changes: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), RoomError> {
@@ -130,12 +130,12 @@ pub(super) fn follow(
 }
 
 /// A request as it was kept.
-pub(super) fn request(record: &RequestRecord) -> Result<Request, RoomError> {
+pub(super) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
     serde_json::from_str(&record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
 /// A rule as it was kept.
-pub(super) fn rule(record: RuleRecord) -> Result<Rule, RoomError> {
+pub(super) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {
     serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
@@ -145,12 +145,12 @@ pub(super) fn update(record: UpdateRecord) -> Update {
     Update { client, changes, origin }
 }
 
-fn kept_settings(value: &Value) -> Result<KeptSettings, RoomError> {
-    KeptSettings::deserialize(value).map_err(|error| corrupt("settings", &error))
+fn kept_settings(value: &Value) -> Result<StoredSettings, RoomError> {
+    StoredSettings::deserialize(value).map_err(|error| corrupt("settings", &error))
 }
 
 fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
-    ChangeSet::parse(json, &Limits::NONE).map_err(|error| corrupt(what, &error))
+    ChangeSet::parse(json, &ChangeLimits::NONE).map_err(|error| corrupt(what, &error))
 }
 
 fn corrupt(what: &str, reason: &impl ToString) -> RoomError {

@@ -8,28 +8,28 @@ use serde_json::json;
 
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::review::{Request, Reversed};
-use crate::store::Op;
+use crate::review::{ApprovalRequest, FileUndoOutcome};
+use crate::store::StoreOp;
 use crate::who::Principal;
 
 use super::RoomError;
-use super::command::Undoing;
+use super::command::UndoFileChange;
 use super::desk::retell;
-use super::event::News;
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::event::RequestNews;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 
 /// What a call did to a file begins to be taken back, by the policy of today; everybody sees that nobody else can.
 pub(super) fn begin(
     state: &mut RoomState,
-    undoing: Undoing,
+    undoing: UndoFileChange,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
-    let Undoing { request: id, found } = undoing;
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let UndoFileChange { request: id, found } = undoing;
     state.exists()?;
-    let mut request = Request::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
+    let mut request = ApprovalRequest::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings);
     request.set_policy(&requirements);
@@ -37,8 +37,8 @@ pub(super) fn begin(
     let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
     request.begin_reversal(by, found, now.ms, &requirements)?;
     step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
-    let request = retell(state, request, News::Aftermath, step);
-    step.keep(Op::BeginUndo(id));
+    let request = retell(state, request, RequestNews::Aftermath, step);
+    step.keep(StoreOp::BeginUndo(id));
     Ok(request)
 }
 
@@ -46,27 +46,29 @@ pub(super) fn begin(
 pub(super) fn end(
     state: &mut RoomState,
     id: &RequestId,
-    reversed: &Reversed,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
-    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    reversed: &FileUndoOutcome,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let Some(reversal) = request.reversal.clone() else { return Ok(Arc::new(request)) };
     if !request.end_reversal(reversed, now.ms) {
         return Ok(Arc::new(request));
     }
     let file = &request.proposal.preview.file_path;
     let (action, actor, detail) = match reversed {
-        Reversed::Done => {
+        FileUndoOutcome::Done => {
             let detail = json!({ "file": file, "force": reversal.forced });
             ("request.undo", reversal.by.user.as_str(), detail)
         }
-        Reversed::Not(why) => ("request.undo.fail", "server", json!({ "file": file, "why": why })),
+        FileUndoOutcome::Not(why) => {
+            ("request.undo.fail", "server", json!({ "file": file, "why": why }))
+        }
     };
     step.keep(state.audit(action, actor, Some(id), detail, now));
-    step.keep(Op::EndUndo(id.clone()));
+    step.keep(StoreOp::EndUndo(id.clone()));
     failpoint::pass("room.undone");
-    Ok(retell(state, request, News::Aftermath, step))
+    Ok(retell(state, request, RequestNews::Aftermath, step))
 }
 
 /// A person has proposed a request again: whoever looks at it is led to the newer one.
@@ -75,12 +77,12 @@ pub(super) fn repeated(
     id: &RequestId,
     again: RequestId,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
-    let mut request = Request::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let detail = json!({ "again": again });
     request.repeated_as(again);
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
-    Ok(retell(state, request, News::Aftermath, step))
+    Ok(retell(state, request, RequestNews::Aftermath, step))
 }

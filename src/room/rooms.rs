@@ -11,17 +11,19 @@ use tokio_util::task::TaskTracker;
 use crate::auth;
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
-use crate::store::{AuditEntry, Batch, DocumentRecord, FileRecord, Op, Store, StoreError};
+use crate::store::{
+    AuditEntry, DocumentRecord, FileRecord, Store, StoreError, StoreOp, WriteBatch,
+};
 use crate::who::{Action, Principal};
 
-use super::clock::Clock;
-use super::command::Command;
-use super::driver::Driver;
-use super::event::Announcement;
-use super::settings::{Approvals, Chosen, PermissionMode, ServerSettings};
-use super::whereabouts::Whereabouts;
+use super::clock::WallClock;
+use super::command::RoomCommand;
+use super::driver::RoomActor;
+use super::event::ServerEvent;
+use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
+use super::whereabouts::RequestIndex;
 use super::writing::check_length;
-use super::{Outlet, RoomError, RoomHandle, WeakRoom, desk};
+use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, desk};
 
 /// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -32,13 +34,13 @@ const SETTINGS: &str = "settings";
 
 /// All rooms of this process. Cheap to clone.
 #[derive(Clone)]
-pub struct Rooms(Arc<Shared>);
+pub struct RoomRegistry(Arc<RoomDeps>);
 
 /// What every room needs.
-pub(super) struct Shared {
+pub(super) struct RoomDeps {
     pub(super) store: Store,
-    pub(super) outlet: Arc<dyn Outlet>,
-    pub(super) clock: Clock,
+    pub(super) outlet: Arc<dyn EventSink>,
+    pub(super) clock: WallClock,
     pub(super) stopping: CancellationToken,
     settings: RwLock<ServerSettings>,
     /// What the server was started with.
@@ -46,14 +48,14 @@ pub(super) struct Shared {
     tasks: TaskTracker,
     open: Mutex<HashMap<DocumentId, RoomHandle>>,
     /// Who is told of each room that opens.
-    watcher: OnceLock<mpsc::UnboundedSender<WeakRoom>>,
+    watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
     /// Two people who open the same document at once get the same room; nobody waits for another document.
-    gates: Mutex<HashMap<DocumentId, Arc<Gate>>>,
-    whereabouts: Mutex<Whereabouts>,
+    gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
+    whereabouts: Mutex<RequestIndex>,
 }
 
 /// Held while a document is loaded.
-type Gate = tokio::sync::Mutex<()>;
+type LoadingLock = tokio::sync::Mutex<()>;
 
 /// A document that is to be created.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +68,7 @@ pub struct NewDocument {
     pub unlisted_owner: Option<SessionId>,
 }
 
-impl std::fmt::Debug for Rooms {
+impl std::fmt::Debug for RoomRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rooms").field("open", &self.count()).finish()
     }
@@ -74,24 +76,24 @@ impl std::fmt::Debug for Rooms {
 
 /// Those who may read a document, as they were a moment ago.
 #[derive(Clone, Debug)]
-pub struct Readers(Vec<Principal>);
+pub struct DocumentReaders(Vec<Principal>);
 
-impl Readers {
+impl DocumentReaders {
     /// Whether all of them may read another one, too.
     pub fn may_all_read(&self, other: &DocumentId) -> bool {
         self.0.iter().all(|person| person.may(Action::Read, Some(other)))
     }
 }
 
-impl Rooms {
+impl RoomRegistry {
     /// No room is open yet. Events of all rooms leave through `outlet`.
     pub fn new(
         store: Store,
-        outlet: Arc<dyn Outlet>,
+        outlet: Arc<dyn EventSink>,
         settings: ServerSettings,
-        clock: Clock,
+        clock: WallClock,
     ) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(RoomDeps {
             store,
             outlet,
             clock,
@@ -116,7 +118,7 @@ impl Rooms {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
-        let (driver, room) = Driver::load(&self.0, document).await?;
+        let (driver, room) = RoomActor::load(&self.0, document).await?;
         let mut open = self.0.open();
         if self.0.stopping.is_cancelled() {
             return Err(RoomError::Closed);
@@ -131,7 +133,7 @@ impl Rooms {
     }
 
     /// Every room that opens from now on. There is one watcher; a second one sees nothing.
-    pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoom> {
+    pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoomHandle> {
         let (sender, opened) = mpsc::unbounded_channel();
         drop(self.0.watcher.set(sender));
         opened
@@ -160,7 +162,7 @@ impl Rooms {
             opened => return opened,
         }
         let record = desk::fresh(self.0.clock.now_ms());
-        match self.0.store.commit(Op::CreateDocument { record, text: String::new() }).await {
+        match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
             // Somebody else needed it at the same moment.
             Ok(()) | Err(StoreError::Exists { .. }) => self.open(&desk::id()).await,
             Err(error) => Err(RoomError::store(error)),
@@ -196,11 +198,11 @@ impl Rooms {
     }
 
     /// Everybody who may read a document.
-    pub async fn readers(&self, of: &DocumentId) -> Result<Readers, RoomError> {
+    pub async fn readers(&self, of: &DocumentId) -> Result<DocumentReaders, RoomError> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
         people.retain(|person| person.may(Action::Read, Some(of)));
-        Ok(Readers(people))
+        Ok(DocumentReaders(people))
     }
 
     /// How many rooms are open.
@@ -253,19 +255,19 @@ impl Rooms {
             request: None,
             detail: json!({ "title": record.title }),
         };
-        let mut batch = Batch::new()
-            .with(Op::CreateDocument { record, text: text.to_string() })
-            .with(Op::Audit(audit));
-        batch.extend(file.map(Op::PutFile));
+        let mut batch = WriteBatch::new()
+            .with(StoreOp::CreateDocument { record, text: text.to_string() })
+            .with(StoreOp::Audit(audit));
+        batch.extend(file.map(StoreOp::PutFile));
         self.0.store.commit(batch).await.map_err(RoomError::store)?;
         if is_listed {
-            self.announce(&Announcement::Created { id: id.clone(), title, version: Version(0) });
+            self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
         }
         self.open(&id).await
     }
 
     /// Tells everybody who is connected and may know it.
-    pub(super) fn announce(&self, news: &Announcement) {
+    pub(super) fn announce(&self, news: &ServerEvent) {
         self.0.outlet.announce(news);
     }
 
@@ -293,7 +295,7 @@ impl Rooms {
     ) -> Result<Option<PermissionMode>, RoomError> {
         let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
         let Some(kept) = kept else { return Ok(None) };
-        let chosen: Chosen = serde_json::from_str(&kept).map_err(|error| {
+        let chosen: ChosenSettings = serde_json::from_str(&kept).map_err(|error| {
             let (what, reason) = (SETTINGS.to_owned(), error.to_string());
             RoomError::store(StoreError::Corrupt { what, reason })
         })?;
@@ -303,7 +305,7 @@ impl Rooms {
             settings.permission_mode = PermissionMode::default();
         }
         if must_ask {
-            settings.approvals = Approvals::On;
+            settings.approvals = ApprovalSwitch::On;
         }
         self.0.put_settings(settings);
         Ok(set_aside)
@@ -316,7 +318,8 @@ impl Rooms {
         settings: ServerSettings,
         by: &Principal,
     ) -> Result<(), RoomError> {
-        let chosen = Chosen { set: settings.clone(), started_with: self.0.started_with.clone() };
+        let chosen =
+            ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
         let audit = AuditEntry {
             at_ms: self.0.clock.now_ms(),
             actor: by.user.to_string(),
@@ -325,11 +328,12 @@ impl Rooms {
             request: None,
             detail: json!(settings),
         };
-        let kept = Op::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
-        let batch = Batch::new().with(kept).with(Op::Audit(audit));
+        let kept =
+            StoreOp::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
+        let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
         self.0.store.commit(batch).await.map_err(RoomError::store)?;
         self.0.put_settings(settings.clone());
-        self.announce(&Announcement::Settings(settings));
+        self.announce(&ServerEvent::Settings(settings));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();
         for room in rooms {
             // A room that is closing has nobody to tell.
@@ -343,7 +347,7 @@ impl Rooms {
     pub async fn recount(&self) {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
-            room.send(Command::Recount).await;
+            room.send(RoomCommand::Recount).await;
         }
     }
 
@@ -359,7 +363,7 @@ impl Rooms {
     }
 }
 
-impl Shared {
+impl RoomDeps {
     /// The server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -375,7 +379,7 @@ impl Shared {
     }
 
     /// Which documents requests are about.
-    pub(super) fn whereabouts(&self) -> MutexGuard<'_, Whereabouts> {
+    pub(super) fn whereabouts(&self) -> MutexGuard<'_, RequestIndex> {
         self.whereabouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -384,7 +388,7 @@ impl Shared {
         self.open().get(document).filter(|room| room.is_open()).cloned()
     }
 
-    fn gate(&self, document: &DocumentId) -> Arc<Gate> {
+    fn gate(&self, document: &DocumentId) -> Arc<LoadingLock> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that nobody holds any more.
         gates.retain(|_, gate| Arc::strong_count(gate) > 1);

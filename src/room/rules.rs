@@ -7,24 +7,24 @@ use serde_json::json;
 
 use crate::ids::{RuleId, SessionId};
 use crate::review::{
-    self, Decision, EVERY_TOOL, Effect, Ended, Matter, Outcome, PLAN_TOOL, Person, Request, Rule,
-    Scope,
+    self, ApprovalRequest, ApprovalRule, Decision, DecisionOutcome, EVERY_TOOL, PLAN_TOOL, Person,
+    RuleEffect, RuleEnd, RuleScope, RuleSubject,
 };
-use crate::store::{Op, RuleRecord};
+use crate::store::{RuleRecord, StoreOp};
 use crate::who::{Action, Principal};
 
 use super::admin::LONGEST_TOOL;
 use super::command::NewRule;
-use super::event::Event;
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::event::RoomEvent;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 use super::{RoomError, decisions};
 
 /// Rules a document may have in force.
 pub(super) const MOST_RULES: usize = 100;
 
 /// A rule as it is kept.
-pub(super) fn record(rule: &Rule) -> RuleRecord {
+pub(super) fn record(rule: &ApprovalRule) -> RuleRecord {
     RuleRecord {
         id: rule.id().clone(),
         document: rule.document.clone(),
@@ -37,7 +37,7 @@ pub(super) fn record(rule: &Rule) -> RuleRecord {
 }
 
 /// Refuses a decision whose rule there is no room for.
-pub(super) fn check(state: &RoomState, outcome: &Outcome) -> Result<(), RoomError> {
+pub(super) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
     if outcome.rule.is_some() { check_room(state) } else { Ok(()) }
 }
 
@@ -50,7 +50,7 @@ fn check_room(state: &RoomState) -> Result<(), RoomError> {
 }
 
 /// What owners have ruled about a request that arrives.
-pub(super) enum Ruled {
+pub(super) enum OwnerRuling {
     /// Nothing.
     Open,
     /// People are to be asked.
@@ -60,22 +60,27 @@ pub(super) enum Ruled {
 }
 
 /// Whether a request may be made at all, and whether people have to be asked. What is denied is logged.
-pub(super) fn judge(state: &RoomState, request: &Request, now: &Now, step: &mut Step) -> Ruled {
+pub(super) fn judge(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> OwnerRuling {
     let extent = request.proposed_extent();
     let matter = request.matter(&extent);
     match review::ruling(state.rules.values().map(AsRef::as_ref), &matter) {
-        None => Ruled::Open,
-        Some(rule) if rule.effect == Effect::Deny => {
-            let Matter { tool, file, units, .. } = matter;
+        None => OwnerRuling::Open,
+        Some(rule) if rule.effect == RuleEffect::Deny => {
+            let RuleSubject { tool, file, units, .. } = matter;
             let run = &request.proposal.run;
             let detail = json!({
                 "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,
             });
             let actor = request.proposal.requester.user.as_str();
             step.keep(state.audit("rule.deny", actor, None, detail, now));
-            Ruled::Deny(rule.denial())
+            OwnerRuling::Deny(rule.denial())
         }
-        Some(_) => Ruled::Ask,
+        Some(_) => OwnerRuling::Ask,
     }
 }
 
@@ -84,9 +89,9 @@ pub(super) fn add(
     state: &mut RoomState,
     new: NewRule,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Rule>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRule>, RoomError> {
     state.exists()?;
     let document = state.about();
     if !by.may(Action::Manage, document.as_ref()) {
@@ -101,20 +106,24 @@ pub(super) fn add(
         return invalid("a path pattern is for work without a document");
     }
     match effect {
-        Effect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
-        Effect::Allow if tool == PLAN_TOOL => return invalid("plans are asked about every time"),
-        Effect::Allow if over.is_some() => return invalid("`over` is for rules that deny or ask"),
-        Effect::Allow if remember.max_units == Some(0) => {
+        RuleEffect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
+        RuleEffect::Allow if tool == PLAN_TOOL => {
+            return invalid("plans are asked about every time");
+        }
+        RuleEffect::Allow if over.is_some() => {
+            return invalid("`over` is for rules that deny or ask");
+        }
+        RuleEffect::Allow if remember.max_units == Some(0) => {
             return invalid("a rule that allows nothing is none");
         }
-        Effect::Deny | Effect::Ask if remember.max_units.is_some() => {
+        RuleEffect::Deny | RuleEffect::Ask if remember.max_units.is_some() => {
             return invalid("`max_units` is for rules that allow");
         }
-        Effect::Allow | Effect::Ask | Effect::Deny => {}
+        RuleEffect::Allow | RuleEffect::Ask | RuleEffect::Deny => {}
     }
-    remember.scope = if document.is_some() { Scope::Document } else { Scope::Workspace };
+    remember.scope = if document.is_some() { RuleScope::Document } else { RuleScope::Workspace };
     let (by, request) = (Person::from(by), None);
-    let rule = Rule {
+    let rule = ApprovalRule {
         remember,
         effect,
         over,
@@ -132,7 +141,7 @@ pub(super) fn add(
     check_room(state)?;
     let record = record(&rule);
     step.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
-    step.keep(Op::PutRule(record));
+    step.keep(StoreOp::PutRule(record));
     let rule = Arc::new(rule);
     state.rules.insert(rule.id().clone(), Arc::clone(&rule));
     tell(state, step);
@@ -140,14 +149,19 @@ pub(super) fn add(
 }
 
 /// Keeps the rule that a decision made, in the same transaction. What the person allows already is not kept twice.
-pub(super) fn remember(state: &mut RoomState, rule: &Rule, now: &Now, step: &mut Step) {
+pub(super) fn remember(
+    state: &mut RoomState,
+    rule: &ApprovalRule,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
     if state.rules.values().any(|known| known.repeats(rule)) {
         return;
     }
     let record = record(rule);
     let (actor, request) = (rule.by.user.as_str(), rule.request.as_ref());
     step.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
-    step.keep(Op::PutRule(record));
+    step.keep(StoreOp::PutRule(record));
     state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
     tell(state, step);
 }
@@ -156,11 +170,11 @@ pub(super) fn remember(state: &mut RoomState, rule: &Rule, now: &Now, step: &mut
 /// are all who hold a good token now. What no rule decides, or cannot be applied, waits for people.
 pub(super) fn decide(
     state: &mut RoomState,
-    mut request: Arc<Request>,
+    mut request: Arc<ApprovalRequest>,
     people: &[Principal],
-    now: &Now,
-    step: &mut Step,
-) -> Arc<Request> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
     let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
     for (rule, maker) in deciding {
         if !request.status.is_open() {
@@ -182,8 +196,8 @@ pub(super) fn revoke(
     state: &mut RoomState,
     id: &RuleId,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) -> Result<(), RoomError> {
     let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
     if !rule.may_be_revoked_by(by) {
@@ -198,10 +212,10 @@ pub(super) fn revoke(
 pub(super) fn end_with_sessions(
     state: &mut RoomState,
     over: &[SessionId],
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) {
-    let ends = |rule: &&Arc<Rule>| is_for_session(rule) && over.contains(&rule.session);
+    let ends = |rule: &&Arc<ApprovalRule>| is_for_session(rule) && over.contains(&rule.session);
     let ended: Vec<RuleId> =
         state.rules.values().filter(ends).map(|rule| rule.id().clone()).collect();
     for id in &ended {
@@ -213,24 +227,30 @@ pub(super) fn end_with_sessions(
 }
 
 /// Whether a rule lives only as long as its session.
-pub(super) fn is_for_session(rule: &Rule) -> bool {
+pub(super) fn is_for_session(rule: &ApprovalRule) -> bool {
     match rule.remember.scope {
-        Scope::Session => true,
-        Scope::Document | Scope::Workspace => false,
+        RuleScope::Session => true,
+        RuleScope::Document | RuleScope::Workspace => false,
     }
 }
 
-fn end(state: &mut RoomState, id: &RuleId, by: Option<&Principal>, now: &Now, step: &mut Step) {
+fn end(
+    state: &mut RoomState,
+    id: &RuleId,
+    by: Option<&Principal>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
     let Some(mut rule) = state.rules.remove(id) else { return };
-    Arc::make_mut(&mut rule).ended = Some(Ended { by: by.map(Person::from), at_ms: now.ms });
+    Arc::make_mut(&mut rule).ended = Some(RuleEnd { by: by.map(Person::from), at_ms: now.ms });
     let (action, actor) = match by {
         Some(by) => ("rule.revoke", by.user.as_str()),
         None => ("rule.expire", "server"),
     };
     step.keep(state.audit(action, actor, rule.request.as_ref(), json!({ "rule": id }), now));
-    step.keep(Op::PutRule(record(&rule)));
+    step.keep(StoreOp::PutRule(record(&rule)));
 }
 
-fn tell(state: &RoomState, step: &mut Step) {
-    step.tell(Event::Rules(state.rules.values().cloned().collect()));
+fn tell(state: &RoomState, step: &mut TurnEffects) {
+    step.tell(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

@@ -4,8 +4,10 @@ use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Assoc, ChangeSet};
-use crate::review::{Consent, Policy, Requirements, Rule, ToolPolicy};
+use crate::document::{ChangeSet, InsertSide};
+use crate::review::{
+    ApprovalRequirement, ApprovalRule, DecisionPolicy, DecisionRequirements, ToolPolicy,
+};
 
 /// Frozen words are quoted up to this length.
 const QUOTE_CHARS: usize = 120;
@@ -14,7 +16,7 @@ const QUOTE_CHARS: usize = 120;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSettings {
     /// Whether every change waits for a person.
-    pub approvals: Approvals,
+    pub approvals: ApprovalSwitch,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
     /// How the calls of a run are approved that says nothing about it, if its asker may have that.
@@ -24,14 +26,14 @@ pub struct ServerSettings {
 
 /// What an owner set while the server ran, to be kept over a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
+pub struct ChosenSettings {
     /// The owner's choice.
     pub set: ServerSettings,
     /// What the server had been started with at that time.
     pub started_with: ServerSettings,
 }
 
-impl Chosen {
+impl ChosenSettings {
     /// The settings of a server that is started with `now`: an option that was changed since is the newer choice.
     pub fn over(self, now: &ServerSettings) -> ServerSettings {
         let Self { set, started_with } = self;
@@ -96,14 +98,14 @@ impl fmt::Display for PermissionMode {
 /// Whether changes wait for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Approvals {
+pub enum ApprovalSwitch {
     /// Every change waits.
     On,
     /// The server applies at once; logged, shown and undoable.
     Off,
 }
 
-impl Approvals {
+impl ApprovalSwitch {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -118,11 +120,11 @@ impl Approvals {
 #[serde(default)]
 pub struct OwnSettings {
     /// Who may decide.
-    pub policy: Option<Policy>,
+    pub policy: Option<DecisionPolicy>,
     /// Stricter policies for some tools and sizes.
     pub policies: Option<Vec<ToolPolicy>>,
     /// Whether changes wait for a person.
-    pub approvals: Option<Approvals>,
+    pub approvals: Option<ApprovalSwitch>,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: Option<u64>,
     /// Ranges no tool may touch, kept in positions of the newest version.
@@ -133,11 +135,11 @@ pub struct OwnSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentSettings {
     /// Who may decide.
-    pub policy: Policy,
+    pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: Vec<ToolPolicy>,
     /// Whether changes wait for a person.
-    pub approvals: Approvals,
+    pub approvals: ApprovalSwitch,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
     /// Ranges no tool may touch, in positions of the newest version.
@@ -152,13 +154,13 @@ impl OwnSettings {
     }
 
     /// Whether `policy` is asked for, for everything or for some tool or size.
-    fn asks_for(&self, policy: Policy) -> bool {
+    fn asks_for(&self, policy: DecisionPolicy) -> bool {
         let others = self.policies.iter().flatten().map(|other| other.policy);
         self.policy.into_iter().chain(others).any(|asked| asked == policy)
     }
 
     /// What requests can take by these policies.
-    fn consents(&self) -> Vec<Consent> {
+    fn consents(&self) -> Vec<ApprovalRequirement> {
         let others = self.policies.as_deref().unwrap_or_default();
         self.policy.unwrap_or_default().at_most(others)
     }
@@ -170,10 +172,10 @@ impl OwnSettings {
     }
 
     /// What requests would take of several people by `wished`, and do not yet: there must be so many.
-    pub(super) fn more_people_by(&self, wished: &Self) -> Vec<Consent> {
+    pub(super) fn more_people_by(&self, wished: &Self) -> Vec<ApprovalRequirement> {
         let before = self.consents();
-        let is_news = |it: &Consent| {
-            wished.asks_for(Policy::Two) || !before.iter().any(|known| known.includes(*it))
+        let is_news = |it: &ApprovalRequirement| {
+            wished.asks_for(DecisionPolicy::Two) || !before.iter().any(|known| known.includes(*it))
         };
         let consents = self.with_policies_of(wished).consents().into_iter();
         consents.filter(|consent| consent.need() > 1 && is_news(consent)).collect()
@@ -193,8 +195,15 @@ impl OwnSettings {
 
 impl DocumentSettings {
     /// What changes take by these settings and by these rules.
-    pub fn requirements<'a>(&'a self, rules: impl Iterator<Item = &'a Rule>) -> Requirements<'a> {
-        Requirements { policy: self.policy, policies: &self.policies, rules: rules.collect() }
+    pub fn requirements<'a>(
+        &'a self,
+        rules: impl Iterator<Item = &'a ApprovalRule>,
+    ) -> DecisionRequirements<'a> {
+        DecisionRequirements {
+            policy: self.policy,
+            policies: &self.policies,
+            rules: rules.collect(),
+        }
     }
 }
 
@@ -205,8 +214,8 @@ pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
     }
     let change = change.index();
     ranges.retain_mut(|(from, to)| {
-        *from = change.map_pos(*from, Assoc::After);
-        *to = change.map_pos(*to, Assoc::Before);
+        *from = change.map_pos(*from, InsertSide::After);
+        *to = change.map_pos(*to, InsertSide::Before);
         from < to
     });
 }
@@ -236,7 +245,7 @@ pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Edit;
+    use crate::document::TextEdit;
 
     #[test]
     fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {
@@ -245,18 +254,23 @@ mod tests {
             timeout_ms: seconds * 1_000,
             permission_mode: PermissionMode::Sdk,
         };
-        let chosen =
-            Chosen { set: with(Approvals::Off, 7), started_with: with(Approvals::On, 300) };
-        assert_eq!(chosen.clone().over(&with(Approvals::On, 300)), with(Approvals::Off, 7));
-        assert_eq!(chosen.over(&with(Approvals::On, 60)), with(Approvals::Off, 60));
+        let chosen = ChosenSettings {
+            set: with(ApprovalSwitch::Off, 7),
+            started_with: with(ApprovalSwitch::On, 300),
+        };
+        assert_eq!(
+            chosen.clone().over(&with(ApprovalSwitch::On, 300)),
+            with(ApprovalSwitch::Off, 7)
+        );
+        assert_eq!(chosen.over(&with(ApprovalSwitch::On, 60)), with(ApprovalSwitch::Off, 60));
     }
 
     #[test]
     fn a_frozen_range_moves_with_its_words_and_goes_with_them() {
         let mut ranges = vec![(2, 5), (7, 9)];
         let edits = [
-            Edit { from: 2, to: 2, insert: "x".into() },
-            Edit { from: 7, to: 9, insert: String::new() },
+            TextEdit { from: 2, to: 2, insert: "x".into() },
+            TextEdit { from: 7, to: 9, insert: String::new() },
         ];
         follow(&mut ranges, &ChangeSet::of(10, &edits).unwrap());
         assert_eq!(ranges, [(3, 6)]);

@@ -1,6 +1,6 @@
 //! What a room knows and decides. Pure: no clock, no disk, no task.
 //!
-//! Every method either changes nothing and refuses, or changes the state and adds to the [`Step`] what to keep, whom
+//! Every method either changes nothing and refuses, or changes the state and adds to the [`TurnEffects`] what to keep, whom
 //! to tell and what to answer. The state may run ahead of the store only within one turn of the driver; if the turn
 //! cannot be kept, the driver loads again what is durable and puts the people back in ([`RoomState::replace_with`]).
 
@@ -11,26 +11,28 @@ use serde_json::Value;
 
 use crate::document::{Document, Update};
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
-use crate::review::{Request, Requirements, Rule};
-use crate::store::{AuditEntry, DocumentRecord, Op};
+use crate::review::{ApprovalRequest, ApprovalRule, DecisionRequirements};
+use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 use crate::who::Principal;
 
-use super::command::{Command, Content, Member, Opened, Reading, Reply};
-use super::event::{Caret, Event};
-use super::file::{self, FileNews};
-use super::focus::Focuses;
+use super::command::{
+    DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender, RoomCommand,
+};
+use super::event::{CaretPosition, RoomEvent};
+use super::file::{self, FileState};
+use super::focus::RequestViewers;
 use super::long_work::is_long_answer;
-use super::presence::Presence;
+use super::presence::RoomPresence;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
-use super::sketches::{self, Sketchbook};
-use super::step::{Output, Step};
+use super::sketches::{self, StreamingPreviews};
+use super::step::{TurnEffect, TurnEffects};
 use super::{RoomError, frozen, requests, rules, time};
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
 
 /// The moment at which a command is applied.
-pub(super) struct Now {
+pub(super) struct AppliedAt {
     /// Milliseconds since 1970.
     pub(super) ms: u64,
     /// The server's settings.
@@ -44,33 +46,33 @@ pub(super) struct RoomState {
     pub(super) own: OwnSettings,
     pub(super) document: Document,
     /// Open requests; each at the document's version.
-    pub(super) open: BTreeMap<RequestId, Arc<Request>>,
+    pub(super) open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
     /// Ended requests, newest last; each at the version it ended at.
-    pub(super) ended: VecDeque<Arc<Request>>,
+    pub(super) ended: VecDeque<Arc<ApprovalRequest>>,
     /// The rules in force, oldest first.
-    pub(super) rules: BTreeMap<RuleId, Arc<Rule>>,
+    pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
     /// What the model is still writing.
-    pub(super) sketches: Sketchbook,
-    pub(super) focuses: Focuses,
-    pub(super) presence: Presence,
+    pub(super) sketches: StreamingPreviews,
+    pub(super) focuses: RequestViewers,
+    pub(super) presence: RoomPresence,
     /// Whose the clients are, as far as that was looked up.
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// How it stands with the file that it is, as it was told last.
-    pub(super) file: Option<FileNews>,
+    pub(super) file: Option<FileState>,
     /// What was committed since the newest snapshot.
-    pub(super) unsnapshotted: Unsnapshotted,
+    pub(super) unsnapshotted: SinceSnapshot,
 }
 
 /// Updates that loading would replay.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Unsnapshotted {
+pub(super) struct SinceSnapshot {
     /// How many.
     pub(super) updates: usize,
     /// Their JSON.
     pub(super) bytes: usize,
 }
 
-impl Unsnapshotted {
+impl SinceSnapshot {
     /// Counts one more.
     pub(super) fn add(&mut self, update: &Update) {
         self.updates += 1;
@@ -84,8 +86,8 @@ impl RoomState {
         record: DocumentRecord,
         own: OwnSettings,
         document: Document,
-        open: BTreeMap<RequestId, Arc<Request>>,
-        unsnapshotted: Unsnapshotted,
+        open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
+        unsnapshotted: SinceSnapshot,
     ) -> Self {
         Self {
             record,
@@ -94,9 +96,9 @@ impl RoomState {
             open,
             ended: VecDeque::new(),
             rules: BTreeMap::new(),
-            sketches: Sketchbook::default(),
-            focuses: Focuses::default(),
-            presence: Presence::default(),
+            sketches: StreamingPreviews::default(),
+            focuses: RequestViewers::default(),
+            presence: RoomPresence::default(),
             clients: HashMap::new(),
             file: None,
             unsnapshotted,
@@ -136,24 +138,24 @@ impl RoomState {
     /// Lets somebody in, or brings them up to date. `older` holds the updates between `since` and the log at hand.
     pub(super) fn open(
         &mut self,
-        member: Member,
+        member: JoiningMember,
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
-        reply: Reply<Opened>,
-        now: &Now,
-        step: &mut Step,
+        reply: ReplySender<OpenedDocument>,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) {
         if let Err(error) = self.exists() {
             return step.answer(reply, Err(error));
         }
         let id = member.id.clone();
         let is_news = self.presence.enter(member);
-        step.then(Output::Join(id.clone()));
+        step.then(TurnEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
         for request in &requests {
-            step.then(Output::TellOne(id.clone(), Event::Requested(Arc::clone(request))));
+            step.then(TurnEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
         }
-        let opened = Opened {
+        let opened = OpenedDocument {
             content: self.content(since, older, now),
             client: ClientId::generate(),
             requests,
@@ -161,12 +163,12 @@ impl RoomState {
             peers: self.presence.peers().to_vec(),
         };
         if is_news {
-            step.then(Output::TellOthers(id, Event::Peers(self.presence.peers().to_vec())));
+            step.then(TurnEffect::TellOthers(id, RoomEvent::Peers(self.presence.peers().to_vec())));
         }
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
         let units = match &opened.content {
-            Content::Whole(reading) => reading.text.len(),
-            Content::Since { updates, .. } => {
+            OpenedContent::Whole(reading) => reading.text.len(),
+            OpenedContent::Since { updates, .. } => {
                 updates.iter().map(|update| update.changes.len()).sum()
             }
         };
@@ -181,39 +183,42 @@ impl RoomState {
         &self,
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
-        now: &Now,
-    ) -> Content {
-        let Some(from) = since else { return Content::Whole(Box::new(self.reading(now))) };
+        now: &AppliedAt,
+    ) -> OpenedContent {
+        let Some(from) = since else { return OpenedContent::Whole(Box::new(self.reading(now))) };
         let start = self.document.tail_start().max(from);
         match (older, self.document.since(start)) {
             (Some(mut updates), Some(newer)) => {
                 updates.extend(newer.map(Arc::new));
-                Content::Since { from, updates, reading: Box::new(self.reading(now)) }
+                OpenedContent::Since { from, updates, reading: Box::new(self.reading(now)) }
             }
-            _ => Content::Whole(Box::new(self.reading(now))),
+            _ => OpenedContent::Whole(Box::new(self.reading(now))),
         }
     }
 
     /// Somebody goes.
-    pub(super) fn leave(&mut self, member: &MemberId, now: &Now, step: &mut Step) {
-        step.then(Output::Leave(member.clone()));
+    pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, step: &mut TurnEffects) {
+        step.then(TurnEffect::Leave(member.clone()));
         if self.presence.leave(member) {
-            step.tell(Event::Peers(self.presence.peers().to_vec()));
+            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
         }
         time::look_away_from_all(self, member, now, step);
     }
 
     /// Somebody's caret moves.
-    fn place(&mut self, member: &MemberId, caret: Caret, step: &mut Step) {
+    fn place(&mut self, member: &MemberId, caret: CaretPosition, step: &mut TurnEffects) {
         let version = self.version();
         if self.presence.place(member, caret, version, self.document.text()) {
-            step.then(Output::TellOthers(member.clone(), Event::Caret(member.clone(), caret)));
+            step.then(TurnEffect::TellOthers(
+                member.clone(),
+                RoomEvent::Caret(member.clone(), caret),
+            ));
         }
     }
 
     /// The document as it is.
-    pub(super) fn reading(&self, now: &Now) -> Reading {
-        Reading {
+    pub(super) fn reading(&self, now: &AppliedAt) -> DocumentSnapshot {
+        DocumentSnapshot {
             title: self.record.title.clone(),
             version: self.version(),
             text: self.document.text().clone(),
@@ -222,12 +227,15 @@ impl RoomState {
         }
     }
 
-    pub(super) fn in_force(&self, now: &Now) -> DocumentSettings {
+    pub(super) fn in_force(&self, now: &AppliedAt) -> DocumentSettings {
         self.own.in_force(&now.server)
     }
 
     /// What changes take here, where these settings are in force.
-    pub(super) fn requirements<'a>(&'a self, settings: &'a DocumentSettings) -> Requirements<'a> {
+    pub(super) fn requirements<'a>(
+        &'a self,
+        settings: &'a DocumentSettings,
+    ) -> DecisionRequirements<'a> {
         settings.requirements(self.rules.values().map(AsRef::as_ref))
     }
 
@@ -238,9 +246,9 @@ impl RoomState {
         actor: &str,
         request: Option<&RequestId>,
         detail: Value,
-        now: &Now,
-    ) -> Op {
-        Op::Audit(AuditEntry {
+        now: &AppliedAt,
+    ) -> StoreOp {
+        StoreOp::Audit(AuditEntry {
             at_ms: now.ms,
             actor: actor.to_owned(),
             action: action.to_owned(),
@@ -251,7 +259,7 @@ impl RoomState {
     }
 
     /// Remembers a request that has ended.
-    pub(super) fn remember(&mut self, request: Arc<Request>) {
+    pub(super) fn remember(&mut self, request: Arc<ApprovalRequest>) {
         self.ended.retain(|other| other.id() != request.id());
         self.ended.push_back(request);
         if self.ended.len() > REMEMBERED {
@@ -260,82 +268,83 @@ impl RoomState {
     }
 
     /// An open or remembered request.
-    pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<Request>> {
+    pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
     }
 
     /// Applies a command that needs nothing more from the store.
-    pub(super) fn apply(&mut self, command: Command, now: &Now, step: &mut Step) {
+    pub(super) fn apply(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
         let words_are_frozen = !self.own.frozen.is_empty();
         // Carets and voices come all the time, and change no words.
-        let only_tells = matches!(command, Command::Move(..) | Command::Say(_) | Command::Read(_));
+        let only_tells =
+            matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
         self.carry_out(command, now, step);
         if words_are_frozen && !only_tells {
             frozen::say_why(self, step);
         }
     }
 
-    fn carry_out(&mut self, command: Command, now: &Now, step: &mut Step) {
+    fn carry_out(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
         match command {
-            Command::Leave(member) => self.leave(&member, now, step),
-            Command::Move(member, caret) => self.place(&member, caret, step),
-            Command::Unsketch(sketches) => sketches::end(self, &sketches, step),
-            Command::TellFile(news) => file::tell(self, *news, step),
-            Command::Merge(merge, reply) => {
+            RoomCommand::Leave(member) => self.leave(&member, now, step),
+            RoomCommand::Move(member, caret) => self.place(&member, caret, step),
+            RoomCommand::Unsketch(sketches) => sketches::end(self, &sketches, step),
+            RoomCommand::TellFile(news) => file::tell(self, *news, step),
+            RoomCommand::Merge(merge, reply) => {
                 let result = file::merge(self, *merge, now, step);
                 step.answer(reply, result);
             }
-            Command::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
-            Command::Say(said) => step.then(Output::Say(said)),
-            Command::Read(reply) => {
+            RoomCommand::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::Say(said) => step.then(TurnEffect::Say(said)),
+            RoomCommand::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));
                 step.answer(reply, reading);
             }
-            Command::Requests(reply) => {
+            RoomCommand::Requests(reply) => {
                 step.answer(reply, Ok(self.open.values().cloned().collect()));
             }
-            Command::Rules(reply) => {
+            RoomCommand::Rules(reply) => {
                 let rules = self.exists().map(|()| self.rules.values().cloned().collect());
                 step.answer(reply, rules);
             }
-            Command::AddRule(new, by, reply) => {
+            RoomCommand::AddRule(new, by, reply) => {
                 let result = rules::add(self, *new, &by, now, step);
                 step.answer(reply, result);
             }
-            Command::Revoke(rule, by, reply) => {
+            RoomCommand::Revoke(rule, by, reply) => {
                 let result = rules::revoke(self, &rule, &by, now, step);
                 step.answer(reply, result);
             }
-            Command::Push(push, reply) => {
+            RoomCommand::Push(push, reply) => {
                 let result = self.push(&push, super::writing::REBASING, now, step);
                 step.answer(reply, result);
             }
-            Command::Rename(..)
-            | Command::Configure(..)
-            | Command::TellSettings(..)
-            | Command::Delete(..)
-            | Command::Replace(..)
-            | Command::Restore(..) => self.administer(command, now, step),
-            Command::Decide(..)
-            | Command::Focus(..)
-            | Command::Extend(..)
-            | Command::Withdraw(..)
-            | Command::Undo(..)
-            | Command::LookAgain(..)
-            | Command::Begin(..)
-            | Command::Done(..)
-            | Command::BeginUndo(..)
-            | Command::EndUndo(..)
-            | Command::Repeated(..)
-            | Command::Reopen(..) => requests::apply(self, command, now, step),
+            RoomCommand::Rename(..)
+            | RoomCommand::Configure(..)
+            | RoomCommand::TellSettings(..)
+            | RoomCommand::Delete(..)
+            | RoomCommand::Replace(..)
+            | RoomCommand::Restore(..) => self.administer(command, now, step),
+            RoomCommand::Decide(..)
+            | RoomCommand::Focus(..)
+            | RoomCommand::Extend(..)
+            | RoomCommand::Withdraw(..)
+            | RoomCommand::Undo(..)
+            | RoomCommand::LookAgain(..)
+            | RoomCommand::Begin(..)
+            | RoomCommand::Done(..)
+            | RoomCommand::BeginUndo(..)
+            | RoomCommand::EndUndo(..)
+            | RoomCommand::Repeated(..)
+            | RoomCommand::Reopen(..) => requests::apply(self, command, now, step),
             // The driver hands these over with what it fetched for them.
-            Command::Open(..)
-            | Command::Propose(..)
-            | Command::Sketch(..)
-            | Command::CatchUp(..)
-            | Command::Await(..)
-            | Command::Witness(..)
-            | Command::Recount => {}
+            RoomCommand::Open(..)
+            | RoomCommand::Propose(..)
+            | RoomCommand::Sketch(..)
+            | RoomCommand::CatchUp(..)
+            | RoomCommand::Await(..)
+            | RoomCommand::Witness(..)
+            | RoomCommand::Recount => {}
         }
     }
 

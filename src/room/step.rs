@@ -4,64 +4,64 @@ use std::sync::Arc;
 
 use crate::document::Update;
 use crate::ids::{DocumentId, MemberId, Version};
-use crate::store::{Batch, Op, StoreError, UpdateRecord};
+use crate::store::{StoreError, StoreOp, UpdateRecord, WriteBatch};
 
-use super::command::{Preface, Reply, Settled};
-use super::event::{Event, Said};
-use super::{Ready, RoomError};
+use super::command::{CommitPrefix, ReplySender, ResolvedRequest};
+use super::event::{RoomEvent, RunEvent};
+use super::{EncodedEvent, RoomError};
 
 /// Collected while commands are applied; carried out after the store has kept what is to be kept.
 #[derive(Default)]
-pub(super) struct Step {
-    batch: Batch,
+pub(super) struct TurnEffects {
+    batch: WriteBatch,
     /// All updates of the turn follow each other, so they are kept by one statement.
-    appended: Option<Appended>,
-    outputs: Vec<Output>,
+    appended: Option<AppendedUpdate>,
+    outputs: Vec<TurnEffect>,
 }
 
-struct Appended {
+struct AppendedUpdate {
     document: DocumentId,
     from: Version,
     updates: Vec<UpdateRecord>,
 }
 
 /// One thing to do once everything is durable.
-pub(super) enum Output {
+pub(super) enum TurnEffect {
     /// Tell everyone who is in the document at this point; with what was made of it while it was being kept.
-    Tell(Event, Ready),
+    Tell(RoomEvent, EncodedEvent),
     /// Tell everyone what a run says, which is not kept here.
-    Say(Said),
+    Say(RunEvent),
     /// Tell everyone but one.
-    TellOthers(MemberId, Event),
+    TellOthers(MemberId, RoomEvent),
     /// Tell one.
-    TellOne(MemberId, Event),
+    TellOne(MemberId, RoomEvent),
     /// From here on this connection is told everything.
     Join(MemberId),
     /// From here on it is told nothing.
     Leave(MemberId),
     /// A request has ended, and somebody may wait for it.
-    Resolved(Box<Settled>),
+    Resolved(Box<ResolvedRequest>),
     /// Answer a command; with the store's error if the turn was not kept.
-    Answer(Answer),
+    Answer(PendingReply),
     /// The same, where to write down the answer takes long.
-    LongAnswer(Answer),
+    LongAnswer(PendingReply),
 }
 
 /// Answers a command; with the store's error if the turn was not kept.
-pub(super) type Answer = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
+pub(super) type PendingReply = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
-impl Step {
+impl TurnEffects {
     /// Something to keep.
-    pub(super) fn keep(&mut self, op: Op) {
+    pub(super) fn keep(&mut self, op: StoreOp) {
         self.batch.push(op);
     }
 
     /// What comes before a request.
-    pub(super) fn begin_with(&mut self, preface: Preface) {
-        let Preface { batch, said, kept } = preface;
+    pub(super) fn begin_with(&mut self, preface: CommitPrefix) {
+        let CommitPrefix { batch, said, kept } = preface;
         self.batch.extend(batch);
         for said in said {
-            self.tell(Event::Said(Arc::new(said)));
+            self.tell(RoomEvent::Said(Arc::new(said)));
         }
         self.answer(kept, Ok(()));
     }
@@ -73,7 +73,7 @@ impl Step {
         from: Version,
         updates: impl Iterator<Item = UpdateRecord>,
     ) {
-        let appended = self.appended.get_or_insert_with(|| Appended {
+        let appended = self.appended.get_or_insert_with(|| AppendedUpdate {
             document: document.clone(),
             from,
             updates: Vec::new(),
@@ -82,13 +82,13 @@ impl Step {
     }
 
     /// One thing to do.
-    pub(super) fn then(&mut self, output: Output) {
+    pub(super) fn then(&mut self, output: TurnEffect) {
         self.outputs.push(output);
     }
 
     /// Tell everyone. Text updates that follow each other directly become one message.
-    pub(super) fn tell(&mut self, event: Event) {
-        if let Event::Updates { updates: more, drop, put, .. } = &event
+    pub(super) fn tell(&mut self, event: RoomEvent) {
+        if let RoomEvent::Updates { updates: more, drop, put, .. } = &event
             && drop.is_empty()
             && put.is_empty()
             && let Some(updates) = self.open_message()
@@ -96,18 +96,17 @@ impl Step {
             updates.extend(more.iter().cloned());
             return;
         }
-        self.outputs.push(Output::Tell(event, Ready::default()));
+        self.outputs.push(TurnEffect::Tell(event, EncodedEvent::default()));
     }
 
     /// The last message of plain text updates that nothing but answers came after.
     fn open_message(&mut self) -> Option<&mut Vec<Arc<Update>>> {
-        let last = self
-            .outputs
-            .iter_mut()
-            .rev()
-            .find(|output| !matches!(output, Output::Answer(_) | Output::LongAnswer(_)))?;
+        let last =
+            self.outputs.iter_mut().rev().find(|output| {
+                !matches!(output, TurnEffect::Answer(_) | TurnEffect::LongAnswer(_))
+            })?;
         match last {
-            Output::Tell(Event::Updates { updates, drop, put, .. }, _)
+            TurnEffect::Tell(RoomEvent::Updates { updates, drop, put, .. }, _)
                 if drop.is_empty() && put.is_empty() =>
             {
                 Some(updates)
@@ -120,19 +119,19 @@ impl Step {
     /// of the same turn did, which then never happened.
     pub(super) fn answer<T: Send + 'static>(
         &mut self,
-        reply: Reply<T>,
+        reply: ReplySender<T>,
         result: Result<T, RoomError>,
     ) {
-        self.outputs.push(Output::Answer(answer(reply, result)));
+        self.outputs.push(TurnEffect::Answer(answer(reply, result)));
     }
 
     /// The same, where to write down the answer takes long.
     pub(super) fn answer_long<T: Send + 'static>(
         &mut self,
-        reply: Reply<T>,
+        reply: ReplySender<T>,
         result: Result<T, RoomError>,
     ) {
-        self.outputs.push(Output::LongAnswer(answer(reply, result)));
+        self.outputs.push(TurnEffect::LongAnswer(answer(reply, result)));
     }
 
     /// Whether there is nothing to keep or do.
@@ -141,15 +140,15 @@ impl Step {
     }
 
     /// What to keep, and what to do then.
-    pub(super) fn into_parts(self) -> (Batch, Vec<Output>) {
+    pub(super) fn into_parts(self) -> (WriteBatch, Vec<TurnEffect>) {
         let Self { mut batch, appended, outputs } = self;
-        if let Some(Appended { document, from, updates }) = appended {
-            batch.push(Op::AppendUpdates { document, from, updates });
+        if let Some(AppendedUpdate { document, from, updates }) = appended {
+            batch.push(StoreOp::AppendUpdates { document, from, updates });
         }
         (batch, outputs)
     }
 }
 
-fn answer<T: Send + 'static>(reply: Reply<T>, result: Result<T, RoomError>) -> Answer {
+fn answer<T: Send + 'static>(reply: ReplySender<T>, result: Result<T, RoomError>) -> PendingReply {
     Box::new(move |kept| reply.send(kept.map_err(RoomError::not_kept).and(result)))
 }

@@ -5,29 +5,29 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::ids::{MemberId, RequestId};
-use crate::review::{DecisionError, Request};
+use crate::review::{ApprovalRequest, DecisionError};
 use crate::who::Principal;
 
-use super::command::Focus;
+use super::command::ViewerChange;
 use super::requests::{open_request, place, record, tell};
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 use super::{RoomError, decisions};
 
 /// How much time *more time* gives where requests do not expire by a timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
 /// Ends what nobody decided in time, and the looks that were not repeated.
-pub(super) fn expire(state: &mut RoomState, now: &Now, step: &mut Step) {
+pub(super) fn expire(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
     for id in lapsed.into_iter().chain(left) {
         looked(state, &id, now, step);
     }
-    let is_due = |request: &&Arc<Request>| request.clock.is_due(now.ms);
+    let is_due = |request: &&Arc<ApprovalRequest>| request.clock.is_due(now.ms);
     let due: Vec<_> = state.open.values().filter(is_due).cloned().collect();
     for request in due {
-        let mut request = Request::clone(&request);
+        let mut request = ApprovalRequest::clone(&request);
         let Some(expired) = request.expire(now.ms) else { continue };
         decisions::end(state, request, expired, "request.expire", None, now, step);
     }
@@ -57,17 +57,17 @@ pub(super) fn look(
     state: &mut RoomState,
     id: &RequestId,
     member: &MemberId,
-    focus: Focus,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    focus: ViewerChange,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let request = open_request(state, id)?;
     if !is_shown(&request, state.principal_of(member).as_ref()) {
         return Err(RoomError::NotAllowed);
     }
     let is_news = match focus {
-        Focus::On => state.focuses.look(id, member, now.ms),
-        Focus::Off => state.focuses.look_away(id, member),
+        ViewerChange::On => state.focuses.look(id, member, now.ms),
+        ViewerChange::Off => state.focuses.look_away(id, member),
     };
     if is_news {
         looked(state, id, now, step);
@@ -76,7 +76,7 @@ pub(super) fn look(
 }
 
 /// Whether somebody has the request before them: one without a document concerns only those who may decide it, and who asked.
-fn is_shown(request: &Request, who: Option<&Principal>) -> bool {
+fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
     request.proposal.document.is_some() || who.is_some_and(|who| request.concerns(who))
 }
 
@@ -84,8 +84,8 @@ fn is_shown(request: &Request, who: Option<&Principal>) -> bool {
 pub(super) fn look_away_from_all(
     state: &mut RoomState,
     member: &MemberId,
-    now: &Now,
-    step: &mut Step,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
 ) {
     for id in state.focuses.of(member) {
         state.focuses.look_away(&id, member);
@@ -94,7 +94,7 @@ pub(super) fn look_away_from_all(
 }
 
 /// Other people look at a request than before: the countdown stands still as long as anybody does.
-fn looked(state: &mut RoomState, id: &RequestId, now: &Now, step: &mut Step) {
+fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, step: &mut TurnEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
     let stood_still = request.clock.paused_ms.is_some();
@@ -110,7 +110,7 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &Now, step: &mut Step) {
 }
 
 /// Stops the countdown of what somebody looks at, if that could not be kept. What nobody looks at goes on at the next turn.
-pub(super) fn agree_with_focus(state: &mut RoomState, now: &Now) {
+pub(super) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
     for (id, request) in &mut state.open {
         if request.clock.paused_ms.is_none() && state.focuses.any(id) {
             Arc::make_mut(request).clock.pause(now.ms);
@@ -119,8 +119,8 @@ pub(super) fn agree_with_focus(state: &mut RoomState, now: &Now) {
 }
 
 /// The room closes: nobody looks any more, and the time they looked is not held against the request.
-pub(super) fn stop_looking(state: &mut RoomState, now: &Now, step: &mut Step) {
-    let stands_still = |request: &&Arc<Request>| request.clock.paused_ms.is_some();
+pub(super) fn stop_looking(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
+    let stands_still = |request: &&Arc<ApprovalRequest>| request.clock.paused_ms.is_some();
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
     for mut request in paused {
         Arc::make_mut(&mut request).clock.resume(now.ms);
@@ -134,9 +134,9 @@ pub(super) fn extend(
     state: &mut RoomState,
     id: &RequestId,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
     if !is_shown(&request, Some(by)) {
         return Err(RoomError::NotAllowed);

@@ -6,34 +6,34 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::document::provenance::Act;
+use crate::document::provenance::ServerAct;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
-use crate::review::{Request, Touched, UndoScope};
+use crate::review::{ApprovalRequest, TouchedPolicy, UndoScope};
 use crate::who::Principal;
 
 use super::RoomError;
-use super::command::{Reopen, Undo};
-use super::event::Event;
+use super::command::{ProposeAgain, UndoChange};
+use super::event::RoomEvent;
 use super::proposals::MOST_OPEN;
 use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
-use super::state::{Now, RoomState};
-use super::step::Step;
-use super::writing::{Author, HunkChanges};
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
+use super::writing::{ChangeAuthor, HunkChanges};
 
 /// Takes accepted hunks back by one update; they are open again.
 pub(super) fn undo(
     state: &mut RoomState,
-    wish: &Undo,
+    wish: &UndoChange,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
-        _ if !wish.force => Touched::Refuse,
-        None => Touched::Overwrite,
-        Some(seen) => Touched::OverwriteSeen(seen),
+        _ if !wish.force => TouchedPolicy::Refuse,
+        None => TouchedPolicy::Overwrite,
+        Some(seen) => TouchedPolicy::OverwriteSeen(seen),
     };
     let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
     let settings = state.in_force(now);
@@ -43,9 +43,9 @@ pub(super) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let id = request.id().clone();
-            let placements = Some(placements(&request, Act::TakenBack, &outcome, None));
+            let placements = Some(placements(&request, ServerAct::TakenBack, &outcome, None));
             let author =
-                Author { client: writer(&id), user: &by.user, origin: Some(&id), placements };
+                ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.commit(changes, &author, hunks, now, step)?;
             move_scope(&mut request, changes);
         }
@@ -60,11 +60,11 @@ pub(super) fn undo(
 /// Makes hunks that were refused, ran out of time or lost their words open again, on today's text.
 pub(super) fn reopen(
     state: &mut RoomState,
-    wish: &Reopen,
+    wish: &ProposeAgain,
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Result<Arc<Request>, RoomError> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
@@ -81,12 +81,12 @@ pub(super) fn reopen(
 /// Keeps a request that has open hunks again, and tells it like a new one.
 fn open_again(
     state: &mut RoomState,
-    mut request: Request,
+    mut request: ApprovalRequest,
     again: &[HunkId],
     by: &Principal,
-    now: &Now,
-    step: &mut Step,
-) -> Arc<Request> {
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
         // Somebody looked when it ended.
         request.clock.paused_ms = None;
@@ -96,20 +96,24 @@ fn open_again(
     place(state, Arc::clone(&request));
     // What was forced over deleted words has nothing to change once it is taken back.
     if request.status.is_open() {
-        step.tell(Event::Requested(Arc::clone(&request)));
+        step.tell(RoomEvent::Requested(Arc::clone(&request)));
     }
     tell(state, &request, again, Some(by), now, step);
     request
 }
 
 /// The request at the newest version, decided by the policy of today.
-fn current(state: &RoomState, id: &RequestId, now: &Now) -> Result<Request, RoomError> {
+fn current(
+    state: &RoomState,
+    id: &RequestId,
+    now: &AppliedAt,
+) -> Result<ApprovalRequest, RoomError> {
     state.exists()?;
     let request = state.request(id).ok_or(RoomError::NoRequest)?;
     if request.version != state.version() {
         return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
     }
-    let mut request = Request::clone(request);
+    let mut request = ApprovalRequest::clone(request);
     request.set_policy(&state.requirements(&state.in_force(now)));
     Ok(request)
 }

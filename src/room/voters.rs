@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::ids::RequestId;
-use crate::review::Request;
+use crate::review::ApprovalRequest;
 use crate::who::Principal;
 
 use super::requests::{place, record, tell};
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 
 /// Whether somebody has voted on a request and it was not enough yet.
 pub(super) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
@@ -18,8 +18,13 @@ pub(super) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
 }
 
 /// Takes back the votes of everybody who may not decide any more. `people` are all who hold a good token now.
-pub(super) fn recount(state: &mut RoomState, people: &[Principal], now: &Now, step: &mut Step) {
-    let gone = |request: &&Arc<Request>| !request.lost_voters(people).is_empty();
+pub(super) fn recount(
+    state: &mut RoomState,
+    people: &[Principal],
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();
     let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
     for mut request in miscounted {
         let lost = Arc::make_mut(&mut request).keep_votes(people);

@@ -10,13 +10,13 @@ const REMEMBERED: usize = 4_096;
 
 /// What is known.
 #[derive(Default)]
-pub(super) struct Whereabouts {
+pub(super) struct RequestIndex {
     known: HashMap<RequestId, Option<DocumentId>>,
     /// Oldest first.
     order: VecDeque<RequestId>,
 }
 
-impl Whereabouts {
+impl RequestIndex {
     /// Remembers a request; `None` is the desk.
     pub(super) fn note(&mut self, request: &RequestId, document: Option<&DocumentId>) {
         if self.known.insert(request.clone(), document.cloned()).is_some() {
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_newest_are_remembered_and_the_desk_is_a_place_too() {
-        let mut known = Whereabouts::default();
+        let mut known = RequestIndex::default();
         let id = |n: usize| RequestId::from(format!("req_{n}"));
         known.note(&id(0), None);
         known.note(&id(0), None);

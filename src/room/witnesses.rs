@@ -4,42 +4,47 @@
 use crate::ids::{MemberId, RequestId};
 use crate::who::Action;
 
-use super::command::Command;
-use super::driver::Driver;
-use super::event::{Event, Peer};
-use super::step::{Output, Step};
-use super::{Ready, RoomHandle};
+use super::command::RoomCommand;
+use super::driver::RoomActor;
+use super::event::{PeerInfo, RoomEvent};
+use super::step::{TurnEffect, TurnEffects};
+use super::{EncodedEvent, RoomHandle};
 
 impl RoomHandle {
     /// Tells of a request of this room also those people of `asking` who may read this document.
     pub async fn tell_also(&self, asking: &RoomHandle, request: &RequestId) {
         // Where nobody can be asked who is there, nobody is there to be told.
-        let people = asking.ask(Command::People).await.unwrap_or_default();
-        let may_read = |peer: &Peer| peer.principal.may(Action::Read, Some(self.document()));
+        let people = asking.ask(RoomCommand::People).await.unwrap_or_default();
+        let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(self.document()));
         let members: Vec<_> = people.into_iter().filter(may_read).map(|peer| peer.member).collect();
         if !members.is_empty() {
-            self.send(Command::Witness(request.clone(), members)).await;
+            self.send(RoomCommand::Witness(request.clone(), members)).await;
         }
     }
 }
 
-impl Driver {
+impl RoomActor {
     /// From here on these members are told of the request, if it is still open.
-    pub(super) fn witness(&mut self, request: RequestId, members: Vec<MemberId>, step: &mut Step) {
+    pub(super) fn witness(
+        &mut self,
+        request: RequestId,
+        members: Vec<MemberId>,
+        step: &mut TurnEffects,
+    ) {
         let Some(open) = self.state.open.get(&request) else { return };
         // Whoever is here has been told.
         for member in members.iter().filter(|member| !self.audience.contains(member)) {
-            step.then(Output::TellOne(member.clone(), Event::Requested(open.clone())));
+            step.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
         }
         self.witnesses.insert(request, members);
     }
 
     /// Tells the witnesses of a request what everybody here is told of it.
-    pub(super) fn tell_witnesses(&mut self, event: &Event, ready: &Ready) {
+    pub(super) fn tell_witnesses(&mut self, event: &RoomEvent, ready: &EncodedEvent) {
         let (request, is_over) = match event {
-            Event::Requested(request) => (request.id(), false),
-            Event::RequestUpdated(update) => (update.request.id(), false),
-            Event::Resolved(request) => (request.id(), true),
+            RoomEvent::Requested(request) => (request.id(), false),
+            RoomEvent::RequestUpdated(update) => (update.request.id(), false),
+            RoomEvent::Resolved(request) => (request.id(), true),
             _ => return,
         };
         let Some(members) = self.witnesses.get(request) else { return };

@@ -3,24 +3,26 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::document::provenance::Placements;
-use crate::document::{ChangeSet, Incoming, Limits, PushError, RebaseBudget, Text, Update};
+use crate::document::provenance::UpdatePlacements;
+use crate::document::{
+    ChangeLimits, ChangeSet, IncomingUpdate, PushError, RebaseBudget, Text, Update,
+};
 use crate::failpoint;
 use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
 use crate::review::Hunk;
-use crate::store::{Op, UpdateRecord};
+use crate::store::{StoreOp, UpdateRecord};
 
-use super::command::Push;
-use super::event::Event;
-use super::state::{Now, RoomState};
-use super::step::Step;
+use super::command::PushRequest;
+use super::event::RoomEvent;
+use super::state::{AppliedAt, RoomState};
+use super::step::TurnEffects;
 use super::{RoomError, frozen, requests};
 
 /// Longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
 /// What one push may be, all its updates together.
-pub(super) const PUSH_LIMITS: Limits =
-    Limits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
+pub(super) const PUSH_LIMITS: ChangeLimits =
+    ChangeLimits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
 /// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
 const MOST_UPDATES: usize = 5_000;
 /// Editor instances of one push; a client is one, and continues at most a few earlier ones after a reconnect.
@@ -36,13 +38,13 @@ const SNAPSHOT_UPDATES: usize = 2_000;
 const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Who makes a change of the text, and why.
-pub(super) struct Author<'a> {
+pub(super) struct ChangeAuthor<'a> {
     pub(super) client: ClientId,
     pub(super) user: &'a UserId,
     /// The request it comes from, which takes care of its own hunks.
     pub(super) origin: Option<&'a RequestId>,
     /// What it puts into the text, if that is not simply the person's own.
-    pub(super) placements: Option<Placements>,
+    pub(super) placements: Option<UpdatePlacements>,
 }
 
 /// Hunks that change together with the text.
@@ -55,7 +57,7 @@ pub(super) struct HunkChanges {
 }
 
 /// The hunks of each request whose status is another because of updates.
-type Touched = BTreeMap<RequestId, Vec<HunkId>>;
+type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;
 
 /// Refuses a text that is too long to be a document, in UTF-16 code units.
 pub(super) fn check_length(len: usize) -> Result<(), RoomError> {
@@ -71,10 +73,10 @@ impl RoomState {
     /// if moving them to the newest version costs more than `budget`.
     pub(super) fn push(
         &mut self,
-        push: &Push,
+        push: &PushRequest,
         budget: RebaseBudget,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         self.exists()?;
         self.check_clients(push)?;
@@ -86,8 +88,11 @@ impl RoomState {
         // A clone makes the next change of the text copy what it shares, so only if it is needed.
         let replayed = self.has_positions() && push.updates.len() > 1;
         let before = replayed.then(|| self.document.text().clone());
-        let incoming: Vec<_> =
-            push.updates.iter().map(|(client, changes)| Incoming { client, changes }).collect();
+        let incoming: Vec<_> = push
+            .updates
+            .iter()
+            .map(|(client, changes)| IncomingUpdate { client, changes })
+            .collect();
         let committed =
             self.document.push(push.base, &incoming, &PUSH_LIMITS, budget).map_err(push_error)?;
         let updates: Vec<_> = committed.map(Arc::new).collect();
@@ -98,7 +103,7 @@ impl RoomState {
         }
         self.keep(from, &updates, &push.principal.user, now, step);
         let touched = self.follow_all(before, from, &updates, now);
-        step.tell(Event::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
+        step.tell(RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
         self.tell_touched(touched, now, step);
         failpoint::pass("room.pushed");
         Ok(self.version())
@@ -107,10 +112,10 @@ impl RoomState {
     /// As [`Self::push`]; where words are frozen, says what that means for open requests.
     pub(super) fn push_and_tell(
         &mut self,
-        push: &Push,
+        push: &PushRequest,
         budget: RebaseBudget,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         let pushed = self.push(push, budget, now, step);
         if !self.own.frozen.is_empty() {
@@ -135,7 +140,7 @@ impl RoomState {
         }
     }
 
-    fn check_clients(&self, push: &Push) -> Result<(), RoomError> {
+    fn check_clients(&self, push: &PushRequest) -> Result<(), RoomError> {
         let clients: HashSet<_> = push.updates.iter().map(|(client, _)| client).collect();
         if clients.len() > MOST_CLIENTS {
             let reason = format!("the updates of a push have at most {MOST_CLIENTS} clientIDs");
@@ -150,13 +155,13 @@ impl RoomState {
     }
 
     /// The first push with a client's name claims it for the person.
-    fn claim_clients(&mut self, push: &Push, step: &mut Step) {
+    fn claim_clients(&mut self, push: &PushRequest, step: &mut TurnEffects) {
         let mut news = false;
         for (client, _) in &push.updates {
             if !matches!(self.clients.get(client), Some(Some(_))) {
                 let user = push.principal.user.clone();
                 self.clients.insert(client.clone(), Some(user.clone()));
-                step.keep(Op::ClaimClient {
+                step.keep(StoreOp::ClaimClient {
                     document: self.id().clone(),
                     client: client.clone(),
                     user,
@@ -165,7 +170,7 @@ impl RoomState {
             news |= self.presence.writes_as(&push.member, client);
         }
         if news {
-            step.tell(Event::Peers(self.presence.peers().to_vec()));
+            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
         }
     }
 
@@ -174,10 +179,10 @@ impl RoomState {
     pub(super) fn commit(
         &mut self,
         change: &ChangeSet,
-        author: &Author<'_>,
+        author: &ChangeAuthor<'_>,
         hunks: HunkChanges,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if change.new_len() > change.len() {
             check_length(change.new_len())?;
@@ -190,7 +195,7 @@ impl RoomState {
         let updates = vec![update];
         self.keep(from, &updates, author.user, now, step);
         if let Some(placements) = &author.placements {
-            step.keep(Op::PutPlacements {
+            step.keep(StoreOp::PutPlacements {
                 document: self.id().clone(),
                 version: from.next(),
                 // Names and numbers: nothing that cannot be written.
@@ -198,8 +203,8 @@ impl RoomState {
             });
         }
         let HunkChanges { drop, put } = hunks;
-        step.tell(Event::Updates { from, updates, drop, put });
-        let mut touched = Touched::new();
+        step.tell(RoomEvent::Updates { from, updates, drop, put });
+        let mut touched = TouchedHunks::new();
         let after = self.document.text().clone();
         self.follow(change, &after, author.origin, now, &mut touched);
         self.tell_touched(touched, now, step);
@@ -212,8 +217,8 @@ impl RoomState {
         from: Version,
         updates: &[Arc<Update>],
         author: &UserId,
-        now: &Now,
-        step: &mut Step,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
     ) {
         let records = updates.iter().map(|update| UpdateRecord {
             client: update.client.clone(),
@@ -244,9 +249,9 @@ impl RoomState {
         before: Option<Text>,
         from: Version,
         updates: &[Arc<Update>],
-        now: &Now,
-    ) -> Touched {
-        let mut touched = Touched::new();
+        now: &AppliedAt,
+    ) -> TouchedHunks {
+        let mut touched = TouchedHunks::new();
         if !self.has_positions() {
             return touched;
         }
@@ -270,8 +275,8 @@ impl RoomState {
         change: &ChangeSet,
         after: &Text,
         except: Option<&RequestId>,
-        now: &Now,
-        touched: &mut Touched,
+        now: &AppliedAt,
+        touched: &mut TouchedHunks,
     ) {
         self.presence.map(change);
         self.own.follow(change);
@@ -290,7 +295,7 @@ impl RoomState {
     }
 
     /// Tells once what became of requests, however many updates touched them.
-    fn tell_touched(&mut self, touched: Touched, now: &Now, step: &mut Step) {
+    fn tell_touched(&mut self, touched: TouchedHunks, now: &AppliedAt, step: &mut TurnEffects) {
         for (id, mut changed) in touched {
             let Some(request) = self.open.get(&id).cloned() else { continue };
             changed.sort_unstable();
@@ -316,12 +321,12 @@ impl RoomState {
     }
 
     /// Keeps the text as it is now, and with it what has positions, so that loading never has to reach further back.
-    pub(super) fn snapshot(&mut self, step: &mut Step) {
+    pub(super) fn snapshot(&mut self, step: &mut TurnEffects) {
         if self.unsnapshotted.updates == 0 || self.is_deleted() {
             return;
         }
         let since = std::mem::take(&mut self.unsnapshotted);
-        step.keep(Op::PutSnapshot {
+        step.keep(StoreOp::PutSnapshot {
             document: self.id().clone(),
             version: self.version(),
             text: self.document.text().to_string(),
@@ -333,7 +338,7 @@ impl RoomState {
         }
         if !self.own.frozen.is_empty() {
             self.record.settings = self.settings_as_kept();
-            step.keep(Op::PutDocument(self.record.clone()));
+            step.keep(StoreOp::PutDocument(self.record.clone()));
         }
         failpoint::pass("room.snapshot");
     }

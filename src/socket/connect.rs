@@ -10,7 +10,7 @@ use socketioxide::{SocketIo, TransportType};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{Auth, Pass};
+use crate::auth::{AccessGuard, Authenticator};
 use crate::connections::ClientSession;
 use crate::ids::{MemberId, SessionId};
 use crate::store::SessionRecord;
@@ -19,17 +19,17 @@ use crate::wire::client::Handshake;
 use crate::wire::convert;
 use crate::wire::server::{Person, SessionRegistered};
 
-use super::intake::{Enqueued, Intake};
+use super::intake::{EnqueueEvent, EventQueue};
 use super::link::ClientLink;
-use super::outbound::Seat;
-use super::refusal::Refusal;
-use super::{Connection, Door};
+use super::outbound::ConnectedSocket;
+use super::refusal::SocketError;
+use super::{SocketConnection, SocketState};
 
 /// The only protocol there is.
 const PROTOCOL: u32 = 1;
 
 /// Registers the namespace `/`.
-pub(super) fn register(io: &SocketIo, door: Arc<Door>) {
+pub(super) fn register(io: &SocketIo, door: Arc<SocketState>) {
     // Everything but the greeting happens in the middleware: it runs before the client is told that it is connected, so
     // that its first event finds its handler.
     io.ns(
@@ -44,7 +44,7 @@ pub(super) fn register(io: &SocketIo, door: Arc<Door>) {
 /// What `connect_error` carries: the message, with `data {code, message}`. The parser sends a text that is an object
 /// as it is (`vendor/socketioxide-parser-common`).
 #[derive(Debug)]
-struct ConnectError(Refusal);
+struct ConnectError(SocketError);
 
 impl std::fmt::Display for ConnectError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -54,13 +54,13 @@ impl std::fmt::Display for ConnectError {
 }
 
 async fn admit<E: std::fmt::Display>(
-    door: &Arc<Door>,
+    door: &Arc<SocketState>,
     socket: SocketRef,
     auth: Result<Handshake, E>,
-) -> Result<(), Refusal> {
-    let handshake = auth.map_err(|error| Refusal::invalid(error.to_string()))?;
+) -> Result<(), SocketError> {
+    let handshake = auth.map_err(|error| SocketError::invalid(error.to_string()))?;
     if handshake.protocol.is_some_and(|protocol| protocol != PROTOCOL) {
-        return Err(Refusal::new("protocol", "this server speaks protocol 1"));
+        return Err(SocketError::new("protocol", "this server speaks protocol 1"));
     }
     let pass = identify(door, &handshake).await?;
     let name = handshake.name.as_deref().unwrap_or_default();
@@ -70,10 +70,10 @@ async fn admit<E: std::fmt::Display>(
 
     let client = client(door, &socket, pass.principal())?;
     let link = ClientLink::new(socket.clone(), Arc::clone(&client), door.connections.clone());
-    let (intake, events) = Intake::new(link.clone());
+    let (intake, events) = EventQueue::new(link.clone());
     socket.extensions.insert(intake);
-    socket.on_fallback(async |_: Enqueued| {});
-    let seat = Seat::new(link.clone(), principal.clone(), session.id.clone());
+    socket.on_fallback(async |_: EnqueueEvent| {});
+    let seat = ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone());
     door.sockets.insert(member.clone(), seat);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -81,10 +81,10 @@ async fn admit<E: std::fmt::Display>(
     let (greeted, greeting) = oneshot::channel();
     let greeted = Arc::new(Mutex::new(Some(greeted)));
     let registered = registered(door, &session, &principal);
-    socket.extensions.insert(Greeting(registered, link.clone(), greeted));
+    socket.extensions.insert(PendingGreeting(registered, link.clone(), greeted));
     let watch = see_out(Arc::clone(door), member.clone(), link, pass.clone(), left);
     door.tasks.spawn(watch);
-    let connection = Connection {
+    let connection = SocketConnection {
         door: Arc::clone(door),
         member,
         client,
@@ -109,10 +109,12 @@ fn reached_at(socket: &SocketRef) -> String {
 
 /// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
 #[derive(Clone)]
-struct Greeting(SessionRegistered, ClientLink, Arc<Mutex<Option<oneshot::Sender<()>>>>);
+struct PendingGreeting(SessionRegistered, ClientLink, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn greet(socket: SocketRef) {
-    let Some(Greeting(registered, link, greeted)) = socket.extensions.remove::<Greeting>() else {
+    let Some(PendingGreeting(registered, link, greeted)) =
+        socket.extensions.remove::<PendingGreeting>()
+    else {
         return;
     };
     link.emit_value("sessionRegistered", &registered);
@@ -121,25 +123,25 @@ async fn greet(socket: SocketRef) {
     greeted.map(|greeted| greeted.send(()));
 }
 
-async fn identify(door: &Door, handshake: &Handshake) -> Result<Pass, Refusal> {
+async fn identify(door: &SocketState, handshake: &Handshake) -> Result<AccessGuard, SocketError> {
     match (&door.everyone, &handshake.token) {
-        (Some(owner), _) => Ok(Auth::everyone(owner.clone())),
+        (Some(owner), _) => Ok(Authenticator::everyone(owner.clone())),
         (None, Some(token)) => Ok(door.auth.admit(token, door.clock.now_ms()).await?),
-        (None, None) => Err(Refusal::new("unauthorized", "a token is needed")),
+        (None, None) => Err(SocketError::new("unauthorized", "a token is needed")),
     }
 }
 
 /// The client behind a socket, which has shown this person's token.
 fn client(
-    door: &Door,
+    door: &SocketState,
     socket: &SocketRef,
     person: &Principal,
-) -> Result<Arc<ClientSession>, Refusal> {
+) -> Result<Arc<ClientSession>, SocketError> {
     let client = socket.req_parts().extensions.get::<Arc<ClientSession>>();
-    let client = client.ok_or_else(Refusal::internal)?;
+    let client = client.ok_or_else(SocketError::internal)?;
     door.connections
         .admit(client, socket.id.to_string(), person)
-        .map_err(|full| Refusal::new("rate_limited", full.to_string()))?;
+        .map_err(|full| SocketError::new("rate_limited", full.to_string()))?;
     Ok(Arc::clone(client))
 }
 
@@ -147,12 +149,12 @@ fn client(
 /// more, its worker leaves its rooms, and its connection ends.
 ///
 /// When its token ends, it is told why first. What it asked before stays asked; what it sends from then on is refused
-/// ([`Connection::handle`]).
+/// ([`SocketConnection::handle`]).
 async fn see_out(
-    door: Arc<Door>,
+    door: Arc<SocketState>,
     member: MemberId,
     link: ClientLink,
-    pass: Pass,
+    pass: AccessGuard,
     left: CancellationToken,
 ) {
     let (socket, client) = (link.socket(), link.session());
@@ -169,7 +171,7 @@ async fn see_out(
         socket.clone().disconnect().ok();
     }
     // Dropping the queue ends the worker, which leaves the rooms.
-    socket.extensions.remove::<Intake>();
+    socket.extensions.remove::<EventQueue>();
     client.end_when_sent().await;
     if socket.transport_type() == TransportType::Polling {
         (door.close_polling)(socket.id.to_string()).await;
@@ -178,10 +180,10 @@ async fn see_out(
 
 /// Goes on with the person's session, or begins one. Somebody else's session is refused, not taken over.
 async fn session(
-    door: &Door,
+    door: &SocketState,
     handshake: &Handshake,
     principal: &Principal,
-) -> Result<SessionRecord, Refusal> {
+) -> Result<SessionRecord, SocketError> {
     let known = match &handshake.session_id {
         Some(id) => door.store.session(&SessionId::from(id.as_str())).await?,
         None => None,
@@ -194,13 +196,13 @@ async fn session(
             }
             Ok(session)
         }
-        Some(_) => Err(Refusal::new("not_allowed", "this session belongs to somebody else")),
+        Some(_) => Err(SocketError::new("not_allowed", "this session belongs to somebody else")),
         None => Ok(door.begin_session(principal).await?),
     }
 }
 
 /// What there is to offer: tokens mean nothing where everybody is the owner, and work without a document needs a folder.
-fn capabilities(door: &Door) -> Vec<String> {
+fn capabilities(door: &SocketState) -> Vec<String> {
     let open_to_all = door.everyone.is_some();
     let offered =
         super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
@@ -209,7 +211,11 @@ fn capabilities(door: &Door) -> Vec<String> {
     offered.chain(workspace).chain(files).map(str::to_owned).collect()
 }
 
-fn registered(door: &Door, session: &SessionRecord, principal: &Principal) -> SessionRegistered {
+fn registered(
+    door: &SocketState,
+    session: &SessionRecord,
+    principal: &Principal,
+) -> SessionRegistered {
     let agents = &door.agents;
     // Whose token is for one document asks about that one.
     let document = principal.document.as_ref();

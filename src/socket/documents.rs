@@ -7,8 +7,8 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::cpu_pool;
 use crate::ids::{ClientId, DocumentId, UserId, Version};
-use crate::room::command::{Command, Push, Reply};
-use crate::room::event::Caret;
+use crate::room::command::{PushRequest, ReplySender, RoomCommand};
+use crate::room::event::CaretPosition;
 use crate::room::{DESK, NewDocument};
 use crate::store::DocumentRecord;
 use crate::who::Action;
@@ -19,12 +19,12 @@ use crate::wire::client::{
 use crate::wire::convert;
 use crate::wire::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
-use super::intake::Ack;
-use super::refusal::Refusal;
-use super::{Connection, Done, files, read};
+use super::intake::AckReply;
+use super::refusal::SocketError;
+use super::{EmptyAck, SocketConnection, files, read};
 
 #[derive(Serialize)]
-pub(super) struct Documents {
+pub(super) struct DocumentListAck {
     /// A list of [`DocumentLine`].
     documents: Box<RawValue>,
 }
@@ -34,7 +34,10 @@ const SHORT_PUSH: usize = 256 * 1024;
 /// Lines of a list that are written down where everybody waits, some 5 µs each.
 const SHORT_LIST: usize = 100;
 
-pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<Documents, Refusal> {
+pub(super) async fn list(
+    connection: &mut SocketConnection,
+    _: Nothing,
+) -> Result<DocumentListAck, SocketError> {
     let records = connection.door.rooms.documents(&connection.principal).await?;
     let (files, principal) = (connection.door.files.clone(), connection.principal.clone());
     let person = principal.user.to_string();
@@ -48,22 +51,22 @@ pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<Docu
     };
     let written = cpu_pool::run_if(long, &person, write).await;
     match written {
-        Ok(Ok(documents)) => Ok(Documents { documents }),
-        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+        Ok(Ok(documents)) => Ok(DocumentListAck { documents }),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
     }
 }
 
 #[derive(Serialize)]
-pub(super) struct Created {
+pub(super) struct CreateAck {
     document: CreatedDocument,
 }
 
 pub(super) async fn create(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: CreateDocument,
-) -> Result<Created, Refusal> {
+) -> Result<CreateAck, SocketError> {
     if !connection.principal.may(Action::Create, None) {
-        return Err(Refusal::not_allowed());
+        return Err(SocketError::not_allowed());
     }
     let new = NewDocument {
         title: payload.title.unwrap_or_default(),
@@ -73,12 +76,12 @@ pub(super) async fn create(
     let room = connection.door.rooms.create(new, &connection.principal).await?;
     let reading = room.read().await?;
     let id = room.document().to_string();
-    Ok(Created {
+    Ok(CreateAck {
         document: CreatedDocument { id, title: reading.title, version: reading.version.0 },
     })
 }
 
-pub(super) async fn open(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+pub(super) async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: OpenDocument = match read(payload) {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
@@ -89,11 +92,11 @@ pub(super) async fn open(connection: &mut Connection, payload: &RawValue, ack: A
             Ok(document) => enter(connection, document.as_str(), payload.since, ack).await,
             Err(refusal) => ack.refuse(&refusal),
         },
-        _ => ack.refuse(&Refusal::invalid("one of `documentId` and `path` is needed")),
+        _ => ack.refuse(&SocketError::invalid("one of `documentId` and `path` is needed")),
     }
 }
 
-pub(super) async fn resync(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+pub(super) async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     match read::<Resync>(payload) {
         Ok(payload) => enter(connection, &payload.document_id, Some(payload.version), ack).await,
         Err(refusal) => ack.refuse(&refusal),
@@ -101,7 +104,12 @@ pub(super) async fn resync(connection: &mut Connection, payload: &RawValue, ack:
 }
 
 /// The answer is given by the room's own task: no update can slip in between it and the first broadcast.
-async fn enter(connection: &mut Connection, document: &str, since: Option<u64>, ack: Ack) {
+async fn enter(
+    connection: &mut SocketConnection,
+    document: &str,
+    since: Option<u64>,
+    ack: AckReply,
+) {
     let room = match connection.room(document, Action::Read).await {
         Ok(room) => room,
         Err(refusal) => return ack.refuse(&refusal),
@@ -110,18 +118,18 @@ async fn enter(connection: &mut Connection, document: &str, since: Option<u64>, 
     let (document, principal) = (room.document().clone(), connection.principal.clone());
     let member = connection.member.clone();
     let (done, finished) = oneshot::channel();
-    let reply = Reply::new(move |opened| {
+    let reply = ReplySender::new(move |opened| {
         match opened {
             Ok(opened) => ack.accept(&convert::opened(&document, opened, &member, &principal)),
             Err(error) => ack.refuse(&error.into()),
         }
         done.send(()).ok();
     });
-    room.send(Command::Open(connection.as_member(), since.map(Version), reply)).await;
+    room.send(RoomCommand::Open(connection.as_member(), since.map(Version), reply)).await;
     finished.await.ok();
 }
 
-pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: Ack) {
+pub(super) async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: PushUpdates = match read_push(&connection.principal.user, payload).await {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
@@ -131,17 +139,17 @@ pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: A
         Err(refusal) => return ack.refuse(&refusal),
     };
     if payload.updates.is_empty() {
-        return ack.refuse(&Refusal::invalid("a push has at least one update"));
+        return ack.refuse(&SocketError::invalid("a push has at least one update"));
     }
     if payload.updates.iter().any(|update| !is_client_name(&update.client_id)) {
-        return ack.refuse(&Refusal::invalid("a clientID has 1 to 64 printable characters"));
+        return ack.refuse(&SocketError::invalid("a clientID has 1 to 64 printable characters"));
     }
     let updates = payload
         .updates
         .into_iter()
         .map(|update| (ClientId::from(update.client_id), Box::<str>::from(update.changes)))
         .collect();
-    let push = Push {
+    let push = PushRequest {
         member: connection.member.clone(),
         principal: connection.principal.clone(),
         base: Version(payload.version),
@@ -150,24 +158,24 @@ pub(super) async fn push(connection: &mut Connection, payload: &RawValue, ack: A
     let (done, finished) = oneshot::channel();
     connection.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
     connection.pushes.push(finished);
-    let reply = Reply::new(move |version| {
+    let reply = ReplySender::new(move |version| {
         match version {
-            Ok(Version(version)) => ack.accept(&Pushed { version }),
+            Ok(Version(version)) => ack.accept(&PushAck { version }),
             Err(error) => ack.refuse(&error.into()),
         }
         done.send(()).ok();
     });
-    room.send(Command::Push(push, reply)).await;
+    room.send(RoomCommand::Push(push, reply)).await;
 }
 
 /// Reads a push, a long one where it holds up nobody.
-async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, Refusal> {
+async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, SocketError> {
     if payload.get().len() <= SHORT_PUSH {
         return read(payload);
     }
     let payload = payload.to_owned();
     let reading = cpu_pool::run(person.as_str(), move || read(&payload));
-    reading.await.unwrap_or_else(|_| Err(Refusal::internal()))
+    reading.await.unwrap_or_else(|_| Err(SocketError::internal()))
 }
 
 /// `ai:` is the server's own.
@@ -178,33 +186,33 @@ fn is_client_name(name: &str) -> bool {
 }
 
 #[derive(Serialize)]
-struct Pushed {
+struct PushAck {
     version: u64,
 }
 
 pub(super) async fn close(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
         room.leave(connection.member.clone()).await;
     }
-    Ok(Done {})
+    Ok(EmptyAck {})
 }
 
 pub(super) async fn rename(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: RenameDocument,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Write).await?;
     room.rename(payload.title, connection.principal.clone()).await?;
-    Ok(Done {})
+    Ok(EmptyAck {})
 }
 
 pub(super) async fn delete(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Manage).await?;
     if let Some(files) = &connection.door.files {
         // The file stays, with everything that was acknowledged.
@@ -212,41 +220,44 @@ pub(super) async fn delete(
     }
     room.delete(connection.principal.clone()).await?;
     connection.rooms.remove(room.document());
-    Ok(Done {})
+    Ok(EmptyAck {})
 }
 
 #[derive(Serialize)]
-pub(super) struct InForce {
+pub(super) struct SettingsAck {
     settings: DocumentSettings,
 }
 
 pub(super) async fn settings(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ChangeSettings,
-) -> Result<InForce, Refusal> {
+) -> Result<SettingsAck, SocketError> {
     let room = if payload.document_id == DESK {
         // Nobody opens the desk, but its owner says how it decides.
         connection.desk(Action::Manage).await?
     } else {
         connection.room(&payload.document_id, Action::Manage).await?
     };
-    let configure = convert::configure(payload).map_err(Refusal::invalid)?;
+    let configure = convert::configure(payload).map_err(SocketError::invalid)?;
     connection.door.agents.check_policies(&configure, &room).await?;
     let settings = room.configure(configure, connection.principal.clone()).await?;
-    Ok(InForce { settings: convert::document_settings(&settings) })
+    Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
 
 pub(super) async fn caret(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: MoveCaret,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     let document = DocumentId::from(payload.document_id);
     // Only where the connection has come in: carets are nobody else's business, and nobody waits for this answer.
     if let Some(room) = connection.rooms.get(&document) {
         let caret = payload.caret;
-        let caret =
-            Caret { version: Version(caret.version), anchor: caret.anchor, head: caret.head };
+        let caret = CaretPosition {
+            version: Version(caret.version),
+            anchor: caret.anchor,
+            head: caret.head,
+        };
         room.caret(connection.member.clone(), caret).await;
     }
-    Ok(Done {})
+    Ok(EmptyAck {})
 }

@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 use crate::ids::RequestId;
 use crate::review::RequestStatus;
 use crate::room::DESK;
-use crate::room::ended::{Page, Wanted};
-use crate::store::Scope;
+use crate::room::ended::{ResolvedFilter, ResolvedPage};
+use crate::store::QueryScope;
 use crate::who::Action;
 use crate::wire::client::ListRequests;
 use crate::wire::convert;
 
-use super::Connection;
-use super::refusal::Refusal;
+use super::SocketConnection;
+use super::refusal::SocketError;
 
 /// Requests that are given at most.
 const MOST: u32 = 100;
@@ -25,25 +25,25 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 const LONGEST_ID: usize = 200;
 
 #[derive(Serialize)]
-pub(super) struct Ended {
+pub(super) struct ResolvedRequestsAck {
     requests: Vec<Box<RawValue>>,
     more: bool,
 }
 
 pub(super) async fn list(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ListRequests,
-) -> Result<Ended, Refusal> {
+) -> Result<ResolvedRequestsAck, SocketError> {
     let ListRequests { document_id, status, before, limit } = payload;
     let limit = limit.unwrap_or(DEFAULT);
     if !(1..=MOST).contains(&limit) {
-        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST}")));
+        return Err(SocketError::invalid(format!("`limit` is 1 to {MOST}")));
     }
     if before.as_ref().is_some_and(|before| before.is_empty() || before.len() > LONGEST_ID) {
-        return Err(Refusal::invalid("`before` is the `request_id` of a request"));
+        return Err(SocketError::invalid("`before` is the `request_id` of a request"));
     }
     let statuses = status.iter().flatten().map(|name| ended(name)).collect::<Result<_, _>>()?;
-    let wanted = Wanted { statuses, before: before.map(RequestId::from), limit };
+    let wanted = ResolvedFilter { statuses, before: before.map(RequestId::from), limit };
     match document_id.as_deref() {
         None | Some(DESK) => {
             connection.desk(Action::Read).await?;
@@ -51,17 +51,21 @@ pub(super) async fn list(
         }
         Some(document) => {
             let room = connection.room(document, Action::Read).await?;
-            let scope = Scope::Document(room.document());
-            fitting(&Page::read(&connection.door.store, scope, &wanted).await?)
+            let scope = QueryScope::Document(room.document());
+            fitting(&ResolvedPage::read(&connection.door.store, scope, &wanted).await?)
         }
     }
 }
 
 /// Those without a document that are the person's business. A page of which nothing is theirs is passed over, so that whoever
 /// reads on has a request to read on from.
-async fn desks(connection: &Connection, mut wanted: Wanted) -> Result<Ended, Refusal> {
+async fn desks(
+    connection: &SocketConnection,
+    mut wanted: ResolvedFilter,
+) -> Result<ResolvedRequestsAck, SocketError> {
     loop {
-        let mut page = Page::read(&connection.door.store, Scope::Desk, &wanted).await?;
+        let mut page =
+            ResolvedPage::read(&connection.door.store, QueryScope::Desk, &wanted).await?;
         wanted.before = page.requests.last().map(|last| last.id().clone());
         page.requests.retain(|request| request.concerns(&connection.principal));
         if !page.requests.is_empty() || !page.more {
@@ -71,26 +75,26 @@ async fn desks(connection: &Connection, mut wanted: Wanted) -> Result<Ended, Ref
 }
 
 /// How a request can have ended.
-fn ended(name: &str) -> Result<RequestStatus, Refusal> {
+fn ended(name: &str) -> Result<RequestStatus, SocketError> {
     let open = "; open requests are in `list_pending_approvals`";
-    convert::ended_status(name).map_err(|why| Refusal::invalid(why + open))
+    convert::ended_status(name).map_err(|why| SocketError::invalid(why + open))
 }
 
 /// As much of a page as one message should hold, at least one request.
-fn fitting(page: &Page) -> Result<Ended, Refusal> {
+fn fitting(page: &ResolvedPage) -> Result<ResolvedRequestsAck, SocketError> {
     let mut requests = Vec::with_capacity(page.requests.len());
     let mut bytes = 0;
     for request in &page.requests {
         let request =
             serde_json::value::to_raw_value(&convert::request(request)).map_err(|error| {
                 tracing::error!(%error, "a request could not be encoded");
-                Refusal::internal()
+                SocketError::internal()
             })?;
         bytes += request.get().len();
         if bytes > PAGE_BYTES && !requests.is_empty() {
-            return Ok(Ended { requests, more: true });
+            return Ok(ResolvedRequestsAck { requests, more: true });
         }
         requests.push(request);
     }
-    Ok(Ended { requests, more: page.more })
+    Ok(ResolvedRequestsAck { requests, more: page.more })
 }

@@ -1,22 +1,22 @@
 //! Files of the workspace: which there are, and opening one as a document.
 
-use crate::files::{Files, FilesError};
+use crate::files::{FileSync, FileSyncError};
 use crate::ids::DocumentId;
 use crate::who::Action;
 use crate::wire::convert;
 use crate::wire::files::{FileList, ListFiles};
 use crate::workspace::WorkspaceError;
 
-use super::Connection;
-use super::refusal::Refusal;
+use super::SocketConnection;
+use super::refusal::SocketError;
 
 /// Files one answer names.
 const MOST_FILES: usize = 500;
 
 pub(super) async fn list(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ListFiles,
-) -> Result<FileList, Refusal> {
+) -> Result<FileList, SocketError> {
     let files = connection.files()?;
     let found = files.list(payload.pattern.unwrap_or_default(), None, MOST_FILES).await?;
     let line = |path: String| {
@@ -27,18 +27,21 @@ pub(super) async fn list(
 }
 
 /// The document of a file; made if there is none yet.
-pub(super) async fn document(connection: &Connection, path: &str) -> Result<DocumentId, Refusal> {
+pub(super) async fn document(
+    connection: &SocketConnection,
+    path: &str,
+) -> Result<DocumentId, SocketError> {
     Ok(connection.files()?.open(path, &connection.principal).await?)
 }
 
-impl Connection {
+impl SocketConnection {
     /// The files of the workspace, for people who may create documents: opening a file makes it one.
-    fn files(&self) -> Result<&Files, Refusal> {
+    fn files(&self) -> Result<&FileSync, SocketError> {
         if !self.principal.may(Action::Create, None) {
-            return Err(Refusal::not_allowed());
+            return Err(SocketError::not_allowed());
         }
         self.door.files.as_ref().ok_or_else(|| {
-            Refusal::new(
+            SocketError::new(
                 "unsupported",
                 "this server has no workspace, so files cannot be opened as documents",
             )
@@ -46,12 +49,12 @@ impl Connection {
     }
 }
 
-impl From<FilesError> for Refusal {
-    fn from(error: FilesError) -> Self {
+impl From<FileSyncError> for SocketError {
+    fn from(error: FileSyncError) -> Self {
         let message = error.to_string();
         match error {
-            FilesError::LongPattern => Self::invalid(message),
-            FilesError::Workspace(error) => match error {
+            FileSyncError::LongPattern => Self::invalid(message),
+            FileSyncError::Workspace(error) => match error {
                 error if error.is_about_the_name() => Self::invalid(message),
                 WorkspaceError::NotFound { .. } => Self::new("not_found", message),
                 WorkspaceError::Guarded { .. } => Self::new("not_allowed", message),
@@ -69,9 +72,9 @@ impl From<FilesError> for Refusal {
                 | WorkspaceError::Kept { .. }
                 | WorkspaceError::Unreadable { .. } => Self::new("unavailable", message),
             },
-            FilesError::Room(error) => error.into(),
-            FilesError::Store(error) => error.into(),
-            FilesError::Compared => Self::internal(),
+            FileSyncError::Room(error) => error.into(),
+            FileSyncError::Store(error) => error.into(),
+            FileSyncError::Compared => Self::internal(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Takes one socket's events in the order they were sent, and answers every one.
 //!
 //! socketioxide runs each event's handler in a task of its own, so handlers see events out of order. An extractor,
-//! however, runs before that task is spawned, in the order of arrival: [`Intake`] does its work there. One worker for
+//! however, runs before that task is spawned, in the order of arrival: [`EventQueue`] does its work there. One worker for
 //! each socket then handles the events one after the other.
 
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
 use super::link::ClientLink;
-use super::refusal::Refusal;
+use super::refusal::SocketError;
 use crate::connections::HeldBytes;
 
 /// Events of one socket that may wait for their answer.
@@ -56,25 +56,25 @@ pub(super) fn only_reads(event: &str) -> bool {
 }
 
 /// An event as it came, with the way to answer it.
-pub(super) struct Incoming {
+pub(super) struct IncomingEvent {
     /// The event's name and its payload, as JSON; an error if the packet was not that.
-    pub(super) event: Result<(String, Box<RawValue>), Refusal>,
+    pub(super) event: Result<(String, Box<RawValue>), SocketError>,
     /// Where the answer goes.
-    pub(super) ack: Ack,
+    pub(super) ack: AckReply,
 }
 
 /// The sending half of a socket's queue, kept in the socket's extensions until it disconnects.
 #[derive(Clone)]
-pub(super) struct Intake {
-    queue: mpsc::Sender<Incoming>,
+pub(super) struct EventQueue {
+    queue: mpsc::Sender<IncomingEvent>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
 }
 
-impl Intake {
+impl EventQueue {
     /// A queue of what this client sends, and its receiving half.
-    pub(super) fn new(link: ClientLink) -> (Self, mpsc::Receiver<Incoming>) {
+    pub(super) fn new(link: ClientLink) -> (Self, mpsc::Receiver<IncomingEvent>) {
         let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
         let quota = Quota::per_second(rate(EVENTS_PER_SECOND)).allow_burst(rate(BURST_EVENTS));
         let limiter = Arc::new(RateLimiter::direct(quota));
@@ -86,9 +86,9 @@ impl Intake {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
         let mut ack =
-            Ack { sender, link, unanswered, is_given: false, only_reads: false, held: None };
+            AckReply { sender, link, unanswered, is_given: false, only_reads: false, held: None };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
-            return ack.refuse(&Refusal::rate_limited());
+            return ack.refuse(&SocketError::rate_limited());
         }
         match self.hold(value) {
             Ok(held) => ack.held = held,
@@ -98,23 +98,23 @@ impl Intake {
         ack.only_reads = event.as_ref().is_ok_and(|(name, _)| only_reads(name));
         let event = event.and_then(|(name, payload)| {
             if ack.only_reads && payload.get().len() > READING_PAYLOAD_BYTES {
-                return Err(Refusal::too_large(READING_PAYLOAD_BYTES));
+                return Err(SocketError::too_large(READING_PAYLOAD_BYTES));
             }
             Ok((name, payload))
         });
-        if let Err(full) = self.queue.try_send(Incoming { event, ack }) {
-            full.into_inner().ack.refuse(&Refusal::rate_limited());
+        if let Err(full) = self.queue.try_send(IncomingEvent { event, ack }) {
+            full.into_inner().ack.refuse(&SocketError::rate_limited());
         }
     }
 }
 
-impl Intake {
+impl EventQueue {
     /// Holds the bytes of an event until it is answered.
-    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, Refusal> {
+    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, SocketError> {
         let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
             return Ok(None);
         };
-        person.wait(text.len()).map(Some).map_err(Refusal::from)
+        person.wait(text.len()).map(Some).map_err(SocketError::from)
     }
 }
 
@@ -126,9 +126,9 @@ const fn rate(count: u32) -> std::num::NonZeroU32 {
 }
 
 /// The extractor that does the work; the handler it belongs to does nothing.
-pub(super) struct Enqueued;
+pub(super) struct EnqueueEvent;
 
-impl FromMessageParts<socketioxide::adapter::LocalAdapter> for Enqueued {
+impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
     type Error = Infallible;
 
     fn from_message_parts(
@@ -136,7 +136,7 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for Enqueued {
         value: &mut Value,
         ack_id: &Option<i64>,
     ) -> Result<Self, Infallible> {
-        if let Some(intake) = socket.extensions.get::<Intake>() {
+        if let Some(intake) = socket.extensions.get::<EventQueue>() {
             let sender = AckSender::from_message_parts(socket, value, ack_id)?;
             intake.take(value, ack_id.is_some().then_some(sender));
         }
@@ -145,32 +145,35 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for Enqueued {
 }
 
 /// Reads `["event", payload]`. A missing payload reads as `{}`; binary ones are refused.
-fn parse(value: &Value) -> Result<(String, Box<RawValue>), Refusal> {
+fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
     let Value::Str(text, attachments) = value else {
-        return Err(Refusal::invalid("binary packets are not supported"));
+        return Err(SocketError::invalid("binary packets are not supported"));
     };
     if attachments.as_ref().is_some_and(|attachments| !attachments.is_empty()) {
-        return Err(Refusal::invalid("binary attachments are not supported"));
+        return Err(SocketError::invalid("binary attachments are not supported"));
     }
-    let mut arguments: Vec<Box<RawValue>> =
-        serde_json::from_str(text.as_str()).map_err(|error| Refusal::invalid(error.to_string()))?;
+    let mut arguments: Vec<Box<RawValue>> = serde_json::from_str(text.as_str())
+        .map_err(|error| SocketError::invalid(error.to_string()))?;
     let payload = match arguments.len() {
-        0 => return Err(Refusal::invalid("an event needs a name")),
+        0 => return Err(SocketError::invalid("an event needs a name")),
         1 => RawValue::from_string("{}".to_owned()),
         2 => Ok(arguments.swap_remove(1)),
         more => {
-            return Err(Refusal::invalid(format!("an event has one payload, not {}", more - 1)));
+            return Err(SocketError::invalid(format!(
+                "an event has one payload, not {}",
+                more - 1
+            )));
         }
     };
     let name = serde_json::from_str(arguments[0].get());
     match (name, payload) {
         (Ok(name), Ok(payload)) => Ok((name, payload)),
-        (Err(error), _) | (_, Err(error)) => Err(Refusal::invalid(error.to_string())),
+        (Err(error), _) | (_, Err(error)) => Err(SocketError::invalid(error.to_string())),
     }
 }
 
 /// The answer to one event. Dropped unanswered, it says so, so that no client waits for ever.
-pub(super) struct Ack {
+pub(super) struct AckReply {
     /// Missing where the client waits for no answer.
     sender: Option<AckSender>,
     link: ClientLink,
@@ -182,29 +185,29 @@ pub(super) struct Ack {
     held: Option<HeldBytes>,
 }
 
-impl Ack {
+impl AckReply {
     /// `{ok: true, …fields}`
     pub(super) fn accept<T: Serialize>(mut self, fields: &T) {
         if self.only_reads && self.link.session().is_busy() {
-            return self.refuse(&Refusal::unread());
+            return self.refuse(&SocketError::unread());
         }
         if !self.only_reads {
-            return self.give(&Accepted { ok: true, fields });
+            return self.give(&AcceptedAck { ok: true, fields });
         }
         if let Some(sender) = self.settle() {
-            let unread = Refusal::unread();
-            let refused = Refused { ok: false, error: unread.error() };
-            self.link.answer_or(sender, &Accepted { ok: true, fields }, &refused);
+            let unread = SocketError::unread();
+            let refused = RefusedAck { ok: false, error: unread.error() };
+            self.link.answer_or(sender, &AcceptedAck { ok: true, fields }, &refused);
         }
     }
 
     /// `{ok: false, error}`
-    pub(super) fn refuse(mut self, refusal: &Refusal) {
-        self.give(&Refused { ok: false, error: refusal.error() });
+    pub(super) fn refuse(mut self, refusal: &SocketError) {
+        self.give(&RefusedAck { ok: false, error: refusal.error() });
     }
 
     /// Either.
-    pub(super) fn answer<T: Serialize>(self, result: Result<T, Refusal>) {
+    pub(super) fn answer<T: Serialize>(self, result: Result<T, SocketError>) {
         match result {
             Ok(fields) => self.accept(&fields),
             Err(refusal) => self.refuse(&refusal),
@@ -226,24 +229,24 @@ impl Ack {
     }
 }
 
-impl Drop for Ack {
+impl Drop for AckReply {
     fn drop(&mut self) {
         if !self.is_given {
-            let error = Refusal::internal();
-            self.give(&Refused { ok: false, error: error.error() });
+            let error = SocketError::internal();
+            self.give(&RefusedAck { ok: false, error: error.error() });
         }
     }
 }
 
 #[derive(Serialize)]
-struct Accepted<'a, T> {
+struct AcceptedAck<'a, T> {
     ok: bool,
     #[serde(flatten)]
     fields: &'a T,
 }
 
 #[derive(Serialize)]
-struct Refused<'a> {
+struct RefusedAck<'a> {
     ok: bool,
     error: &'a crate::wire::server::WireError,
 }

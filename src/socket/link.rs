@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::extract::{AckSender, SocketRef};
 
-use crate::connections::{ClientSession, Connections, EndReason, Overflow};
+use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow};
 
 /// Bytes around a payload: the types of the packets, brackets, quotes, a comma, the number of an acknowledgement.
 const AROUND_PAYLOAD: usize = 24;
@@ -16,14 +16,14 @@ const AROUND_PAYLOAD: usize = 24;
 pub(super) struct ClientLink {
     socket: SocketRef,
     session: Arc<ClientSession>,
-    connections: Connections,
+    connections: ConnectionRegistry,
 }
 
 impl ClientLink {
     pub(super) fn new(
         socket: SocketRef,
         session: Arc<ClientSession>,
-        connections: Connections,
+        connections: ConnectionRegistry,
     ) -> Self {
         Self { socket, session, connections }
     }
@@ -78,8 +78,8 @@ impl ClientLink {
         }
         match self.session.queue(body.get().len() + AROUND_PAYLOAD) {
             Ok(()) => self.send(sender, &body),
-            Err(Overflow::Ended) => {}
-            Err(Overflow::Session | Overflow::Person | Overflow::Server) => {
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person | QueueOverflow::Server) => {
                 drop(body);
                 self.answer(sender, shorter);
             }
@@ -98,9 +98,9 @@ impl ClientLink {
         let length = length + AROUND_PAYLOAD;
         let mut tried = self.session.queue(length);
         let slower = match tried {
-            Err(Overflow::Person) => self.session.slower_sibling(length),
-            Err(Overflow::Server) => self.connections.largest_session(),
-            Ok(()) | Err(Overflow::Ended | Overflow::Session) => None,
+            Err(QueueOverflow::Person) => self.session.slower_sibling(length),
+            Err(QueueOverflow::Server) => self.connections.largest_session(),
+            Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
         };
         if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.session)) {
             slower.end(EndReason::TooSlow);
@@ -108,9 +108,11 @@ impl ClientLink {
         }
         match tried {
             Ok(()) => return true,
-            Err(Overflow::Ended) => {}
-            Err(Overflow::Session | Overflow::Person) => self.session.end(EndReason::TooSlow),
-            Err(Overflow::Server) => self.session.end(EndReason::ServerFull),
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person) => {
+                self.session.end(EndReason::TooSlow)
+            }
+            Err(QueueOverflow::Server) => self.session.end(EndReason::ServerFull),
         }
         false
     }

@@ -29,23 +29,23 @@ use socketioxide::SocketIo;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::agent::Agents;
-use crate::auth::{Auth, Pass};
-use crate::connections::{ClientSession, Connections};
-use crate::files::Files;
+use crate::agent::AgentService;
+use crate::auth::{AccessGuard, Authenticator};
+use crate::connections::{ClientSession, ConnectionRegistry};
+use crate::files::FileSync;
 use crate::ids::{DocumentId, MemberId, SessionId};
-use crate::room::clock::Clock;
-use crate::room::command::Member;
-use crate::room::{RoomHandle, Rooms};
-use crate::store::{Op, SessionRecord, Store, StoreError};
+use crate::room::clock::WallClock;
+use crate::room::command::JoiningMember;
+use crate::room::{RoomHandle, RoomRegistry};
+use crate::store::{SessionRecord, Store, StoreError, StoreOp};
 use crate::who::{Action, Principal};
 use crate::wire::convert;
 use crate::wire::server::Settings;
 
-use intake::{Ack, Incoming};
-use refusal::Refusal;
+use intake::{AckReply, IncomingEvent};
+use refusal::SocketError;
 
-pub use outbound::Sockets;
+pub use outbound::SocketRegistry;
 
 /// What this server can do beyond the protocol's core; clients show nothing that is not here.
 const CAPABILITIES: [&str; 13] = [
@@ -65,25 +65,25 @@ const CAPABILITIES: [&str; 13] = [
 ];
 
 /// What the socket.io door needs of the house.
-pub struct Door {
+pub struct SocketState {
     /// Where sessions are kept.
     pub store: Store,
     /// Who is behind a token.
-    pub auth: Auth,
+    pub auth: Authenticator,
     /// The documents.
-    pub rooms: Rooms,
+    pub rooms: RoomRegistry,
     /// The runs.
-    pub agents: Agents,
+    pub agents: AgentService,
     /// Files as documents, if there is a workspace.
-    pub files: Option<Files>,
+    pub files: Option<FileSync>,
     /// The connected sockets.
-    pub sockets: Sockets,
+    pub sockets: SocketRegistry,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
     /// Under `--no-auth`: who everyone is.
     pub everyone: Option<Principal>,
     /// The connections, and what is held for them.
-    pub connections: Connections,
+    pub connections: ConnectionRegistry,
     /// Ends a session of long polling, by its name.
     pub close_polling: ClosePolling,
     /// The workers of the sockets.
@@ -94,18 +94,18 @@ pub struct Door {
 pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Lets sockets in.
-pub fn register(io: &SocketIo, door: Door) {
+pub fn register(io: &SocketIo, door: SocketState) {
     connect::register(io, Arc::new(door));
 }
 
 /// One socket, as its worker knows it.
-struct Connection {
-    door: Arc<Door>,
+struct SocketConnection {
+    door: Arc<SocketState>,
     member: MemberId,
     /// What waits to be sent to it, and its end.
     client: Arc<ClientSession>,
     /// Ends with the token.
-    pass: Pass,
+    pass: AccessGuard,
     /// The person, under the name this connection gave.
     principal: Principal,
     /// The address the client knows the server by.
@@ -125,8 +125,8 @@ const LAST_EVENT: Duration = Duration::from_millis(500);
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
 /// client was `greeted`. What a client sent before it left is still done, unless the server has disconnected it.
 async fn work(
-    mut connection: Connection,
-    mut events: mpsc::Receiver<Incoming>,
+    mut connection: SocketConnection,
+    mut events: mpsc::Receiver<IncomingEvent>,
     greeted: oneshot::Receiver<()>,
 ) {
     if greeted.await.is_ok() {
@@ -153,17 +153,17 @@ async fn work(
     connection.touch_session().await;
 }
 
-impl Connection {
-    async fn take(&mut self, Incoming { event, ack }: Incoming) {
+impl SocketConnection {
+    async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
         match event {
             // Nobody is there to be answered.
             Ok((name, _)) if self.client.is_ended() && intake::only_reads(&name) => {}
             Ok((name, _)) if self.client.is_busy() && intake::only_reads(&name) => {
-                ack.refuse(&Refusal::unread());
+                ack.refuse(&SocketError::unread());
             }
             Ok((name, payload)) => {
                 let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
-                // The event is answered by its `Ack` being dropped; the socket's next event is handled as usual.
+                // The event is answered by its `AckReply` being dropped; the socket's next event is handled as usual.
                 if handled.catch_unwind().await.is_err() {
                     tracing::error!(event.name = shown(&name), "a handler panicked");
                 }
@@ -173,7 +173,7 @@ impl Connection {
     }
 
     /// THE list of events.
-    async fn handle(&mut self, name: &str, payload: &RawValue, ack: Ack) {
+    async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         // Also what was sent before the token ended and has not been looked at: from then on nothing counts.
         if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
             return ack.refuse(&ended.into());
@@ -226,16 +226,19 @@ impl Connection {
             "token:list" => run(self, payload, ack, tokens::list).await,
             "token:revoke" => run(self, payload, ack, tokens::revoke).await,
             unknown => {
-                ack.refuse(&Refusal::invalid(format!("there is no event `{}`", shown(unknown))));
+                ack.refuse(&SocketError::invalid(format!(
+                    "there is no event `{}`",
+                    shown(unknown)
+                )));
             }
         }
     }
 
     /// The room of a document the person may do `action` to.
-    async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, Refusal> {
+    async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, SocketError> {
         let id = DocumentId::from(document);
         if !self.principal.may(action, Some(&id)) {
-            return Err(Refusal::not_allowed());
+            return Err(SocketError::not_allowed());
         }
         if let Some(room) = self.rooms.get(&id).filter(|room| room.is_open()) {
             return Ok(room.clone());
@@ -286,40 +289,40 @@ impl Connection {
     }
 
     /// The desk, if the person may do `action` there.
-    async fn desk(&self, action: Action) -> Result<RoomHandle, Refusal> {
+    async fn desk(&self, action: Action) -> Result<RoomHandle, SocketError> {
         if !self.principal.may(action, None) {
-            return Err(Refusal::not_allowed());
+            return Err(SocketError::not_allowed());
         }
         Ok(self.door.rooms.desk().await?)
     }
 
     /// A private document is there only for the person whose session owns it.
-    async fn check_private(&self, room: &RoomHandle) -> Result<(), Refusal> {
+    async fn check_private(&self, room: &RoomHandle) -> Result<(), SocketError> {
         let Some(owner) = room.unlisted_owner() else { return Ok(()) };
         if *owner == self.session {
             return Ok(());
         }
         match self.door.store.session(owner).await? {
             Some(session) if session.user == self.principal.user => Ok(()),
-            _ => Err(Refusal::not_found("document")),
+            _ => Err(SocketError::not_found("document")),
         }
     }
 
     /// The person's own session of this name.
-    async fn own_session(&self, name: &str) -> Result<SessionId, Refusal> {
+    async fn own_session(&self, name: &str) -> Result<SessionId, SocketError> {
         let id = SessionId::from(name);
         if id == self.session {
             return Ok(id);
         }
         match self.door.store.session(&id).await? {
             Some(session) if session.user == self.principal.user => Ok(id),
-            Some(_) => Err(Refusal::not_allowed()),
-            None => Err(Refusal::not_found("session")),
+            Some(_) => Err(SocketError::not_allowed()),
+            None => Err(SocketError::not_found("session")),
         }
     }
 
-    fn as_member(&self) -> Member {
-        Member { id: self.member.clone(), principal: self.principal.clone() }
+    fn as_member(&self) -> JoiningMember {
+        JoiningMember { id: self.member.clone(), principal: self.principal.clone() }
     }
 
     /// Remembers when the person was last here, from which a session's time to live counts.
@@ -327,7 +330,7 @@ impl Connection {
         let touched = async {
             if let Some(mut session) = self.door.store.session(&self.session).await? {
                 session.seen_ms = self.door.clock.now_ms();
-                self.door.store.commit(Op::PutSession(session)).await?;
+                self.door.store.commit(StoreOp::PutSession(session)).await?;
             }
             Ok::<(), StoreError>(())
         };
@@ -337,10 +340,10 @@ impl Connection {
     }
 }
 
-impl Door {
+impl SocketState {
     async fn begin_session(&self, principal: &Principal) -> Result<SessionRecord, StoreError> {
         let session = SessionRecord::begin(principal.user.clone(), self.clock.now_ms());
-        self.store.commit(Op::PutSession(session.clone())).await?;
+        self.store.commit(StoreOp::PutSession(session.clone())).await?;
         Ok(session)
     }
 
@@ -351,10 +354,10 @@ impl Door {
 
 /// Reads the payload, runs the handler, answers.
 async fn run<P, A>(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: &RawValue,
-    ack: Ack,
-    handler: impl AsyncFnOnce(&mut Connection, P) -> Result<A, Refusal>,
+    ack: AckReply,
+    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> Result<A, SocketError>,
 ) where
     P: DeserializeOwned,
     A: Serialize,
@@ -366,12 +369,12 @@ async fn run<P, A>(
 }
 
 /// A payload of the right shape.
-fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, Refusal> {
+fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
     // Derived types would also read an array, field by field.
     if !payload.get().starts_with('{') {
-        return Err(Refusal::invalid("a payload is an object"));
+        return Err(SocketError::invalid("a payload is an object"));
     }
-    serde_json::from_str(payload.get()).map_err(|error| Refusal::invalid(error.to_string()))
+    serde_json::from_str(payload.get()).map_err(|error| SocketError::invalid(error.to_string()))
 }
 
 /// A name from outside, short enough for a message.
@@ -381,4 +384,4 @@ fn shown(name: &str) -> String {
 
 /// An answer without fields.
 #[derive(Serialize)]
-struct Done {}
+struct EmptyAck {}

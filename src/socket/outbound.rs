@@ -5,46 +5,46 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
-use crate::room::clock::Clock;
-use crate::room::event::{Announcement, Event, Said, Saying};
-use crate::room::{Outlet, Ready};
-use crate::store::{Op, Store};
+use crate::room::clock::WallClock;
+use crate::room::event::{RoomEvent, RunEvent, RunEventKind, ServerEvent};
+use crate::room::{EncodedEvent, EventSink};
+use crate::store::{Store, StoreOp};
 use crate::who::{Action, Principal};
-use crate::wire::convert::{self, Message};
+use crate::wire::convert::{self, OutgoingEvent};
 
 use super::link::ClientLink;
 
 /// The sockets that are connected.
 #[derive(Clone)]
-pub struct Sockets {
-    seats: Arc<RwLock<HashMap<MemberId, Seat>>>,
+pub struct SocketRegistry {
+    seats: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
     /// Remembers which sessions have heard how their runs ended.
     store: Store,
-    clock: Clock,
+    clock: WallClock,
     /// What is just being remembered.
     noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
 }
 
 /// A connected socket.
-pub(super) struct Seat {
+pub(super) struct ConnectedSocket {
     link: ClientLink,
     principal: Principal,
     session: SessionId,
     /// Which ends of its session's runs it was handed, and what of them: so that none comes twice.
-    heard: Mutex<HashSet<(RunId, Discriminant<Saying>)>>,
+    heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
 
-impl Seat {
+impl ConnectedSocket {
     pub(super) fn new(link: ClientLink, principal: Principal, session: SessionId) -> Self {
         Self { link, principal, session, heard: Mutex::default() }
     }
 
-    fn emit(&self, message: &Message) {
+    fn emit(&self, message: &OutgoingEvent) {
         self.link.emit(message.name, &message.payload);
     }
 
     /// Hands over something about the end of one of its own session's runs, unless it has it already.
-    fn emit_end(&self, said: &Said, message: &Message) {
+    fn emit_end(&self, said: &RunEvent, message: &OutgoingEvent) {
         let what = (said.run.clone(), discriminant(&said.saying));
         if lock(&self.heard).insert(what) {
             self.emit(message);
@@ -56,14 +56,14 @@ impl Seat {
     }
 }
 
-impl Sockets {
+impl SocketRegistry {
     /// None is connected yet.
-    pub fn new(store: Store, clock: Clock) -> Self {
+    pub fn new(store: Store, clock: WallClock) -> Self {
         Self { seats: Arc::default(), store, clock, noting: Arc::default() }
     }
 
-    /// Remembers a socket until [`Sockets::remove`].
-    pub(super) fn insert(&self, member: MemberId, seat: Seat) {
+    /// Remembers a socket until [`SocketRegistry::remove`].
+    pub(super) fn insert(&self, member: MemberId, seat: ConnectedSocket) {
         self.seats.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
     }
 
@@ -77,12 +77,12 @@ impl Sockets {
         self.seats().len()
     }
 
-    fn seats(&self) -> RwLockReadGuard<'_, HashMap<MemberId, Seat>> {
+    fn seats(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
         self.seats.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands a socket what its session has missed: how a run ended while nobody of the session was connected.
-    pub(super) fn catch_up(&self, member: &MemberId, missed: &[Said]) {
+    pub(super) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
         if let Some(seat) = self.seats().get(member) {
             for said in missed {
                 if let Some(message) = convert::said(said) {
@@ -94,7 +94,7 @@ impl Sockets {
     }
 
     /// The end of a run goes to everybody in the document and, wherever they are, to whoever asked.
-    fn tell_end(&self, members: &[MemberId], said: &Said) {
+    fn tell_end(&self, members: &[MemberId], said: &RunEvent) {
         let (seats, message) = (self.seats(), convert::said(said));
         let own = || seats.values().filter(|seat| seat.session == said.session);
         if let Some(message) = &message {
@@ -107,8 +107,9 @@ impl Sockets {
 
     /// Once everything was said: whether the session has heard it is remembered. Handed to a connected socket counts as
     /// heard; between that and this a crash may come, and then it is said again.
-    fn note<'a>(&self, said: &Said, mut seats: impl Iterator<Item = &'a Seat>) {
-        if !matches!(said.saying, Saying::Over) || !seats.any(|it| it.heard_anything_of(&said.run))
+    fn note<'a>(&self, said: &RunEvent, mut seats: impl Iterator<Item = &'a ConnectedSocket>) {
+        if !matches!(said.saying, RunEventKind::Over)
+            || !seats.any(|it| it.heard_anything_of(&said.run))
         {
             return;
         }
@@ -117,7 +118,7 @@ impl Sockets {
         let (noting, name) = (Arc::clone(&self.noting), (session.clone(), run.clone()));
         lock(&noting).insert(name.clone());
         tokio::spawn(async move {
-            if let Err(error) = store.commit(Op::RunHeard { session, run, at_ms }).await {
+            if let Err(error) = store.commit(StoreOp::RunHeard { session, run, at_ms }).await {
                 tracing::warn!(%error, "that a session heard how its run ended could not be kept");
             }
             lock(&noting).remove(&name);
@@ -135,17 +136,23 @@ impl Sockets {
     }
 }
 
-impl Outlet for Sockets {
+impl EventSink for SocketRegistry {
     /// The event, encoded.
-    fn ready(&self, document: &DocumentId, event: &Event) -> Ready {
+    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
         match event {
-            Event::Said(said) if is_end(said) => Ready::default(),
-            event => convert::event(document, event).map(Ready::with).unwrap_or_default(),
+            RoomEvent::Said(said) if is_end(said) => EncodedEvent::default(),
+            event => convert::event(document, event).map(EncodedEvent::with).unwrap_or_default(),
         }
     }
 
-    fn tell(&self, document: &DocumentId, members: &[MemberId], event: &Event, ready: &Ready) {
-        if let Event::Said(said) = event
+    fn tell(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        ready: &EncodedEvent,
+    ) {
+        if let RoomEvent::Said(said) = event
             && is_end(said)
         {
             return self.tell_end(members, said);
@@ -154,7 +161,7 @@ impl Outlet for Sockets {
             return;
         }
         let encoded;
-        let message = match ready.get::<Message>() {
+        let message = match ready.get::<OutgoingEvent>() {
             Some(message) => message,
             None => match convert::event(document, event) {
                 Some(message) => {
@@ -168,11 +175,11 @@ impl Outlet for Sockets {
         members.iter().filter_map(|member| seats.get(member)).for_each(|seat| seat.emit(message));
     }
 
-    fn announce(&self, news: &Announcement) {
+    fn announce(&self, news: &ServerEvent) {
         let Some(message) = convert::announcement(news) else { return };
-        let may_know = |seat: &&Seat| match news {
-            Announcement::Created { id, .. } => seat.principal.may(Action::Read, Some(id)),
-            Announcement::Settings(_) => true,
+        let may_know = |seat: &&ConnectedSocket| match news {
+            ServerEvent::Created { id, .. } => seat.principal.may(Action::Read, Some(id)),
+            ServerEvent::Settings(_) => true,
         };
         self.seats().values().filter(may_know).for_each(|seat| seat.emit(&message));
     }
@@ -184,10 +191,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Whether this belongs to the end of a run.
-fn is_end(said: &Said) -> bool {
+fn is_end(said: &RunEvent) -> bool {
     match &said.saying {
-        Saying::Agent(kind, ..) => *kind == "result",
-        Saying::Response(_) | Saying::Over => true,
-        Saying::StreamStart | Saying::StreamChunk(_) | Saying::StreamEnd => false,
+        RunEventKind::Agent(kind, ..) => *kind == "result",
+        RunEventKind::Response(_) | RunEventKind::Over => true,
+        RunEventKind::StreamStart | RunEventKind::StreamChunk(_) | RunEventKind::StreamEnd => false,
     }
 }

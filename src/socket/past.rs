@@ -13,8 +13,8 @@ use crate::wire::client::{
 use crate::wire::convert;
 use crate::wire::past::{Difference, HistoryLine, ProvenanceSpan};
 
-use super::Connection;
-use super::refusal::Refusal;
+use super::SocketConnection;
+use super::refusal::SocketError;
 
 /// Lines of a history that are given at most.
 const MOST_HISTORY: u32 = 500;
@@ -22,18 +22,18 @@ const MOST_HISTORY: u32 = 500;
 const DEFAULT_HISTORY: u32 = 100;
 
 #[derive(Serialize)]
-pub(super) struct History {
+pub(super) struct HistoryAck {
     versions: Vec<HistoryLine>,
 }
 
 pub(super) async fn history(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ReadHistory,
-) -> Result<History, Refusal> {
+) -> Result<HistoryAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Read).await?;
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
-        return Err(Refusal::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
+        return Err(SocketError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
     }
     let (store, before) = (&connection.door.store, payload.before.map(Version));
     let lines = store.history(room.document(), before, limit).await?;
@@ -46,11 +46,11 @@ pub(super) async fn history(
         let act = acts.get(&line.version);
         convert::history_line(line, act, &names)
     };
-    Ok(History { versions: lines.into_iter().map(line).collect() })
+    Ok(HistoryAck { versions: lines.into_iter().map(line).collect() })
 }
 
 #[derive(Serialize)]
-pub(super) struct OldText {
+pub(super) struct VersionTextAck {
     /// The text, as JSON.
     text: Box<RawValue>,
 }
@@ -59,9 +59,9 @@ pub(super) struct OldText {
 const SHORT_TEXT: usize = 128 * 1024;
 
 pub(super) async fn at(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ReadVersion,
-) -> Result<OldText, Refusal> {
+) -> Result<VersionTextAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Read).await?;
     happened(payload.version, room.read().await?.version)?;
     let store = &connection.door.store;
@@ -70,44 +70,44 @@ pub(super) async fn at(
     let long = text.len() > SHORT_TEXT;
     let write = move || to_raw_value(&text.to_string());
     match cpu_pool::run_if(long, person, write).await {
-        Ok(Ok(text)) => Ok(OldText { text }),
-        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+        Ok(Ok(text)) => Ok(VersionTextAck { text }),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
     }
 }
 
 #[derive(Serialize)]
-pub(super) struct Provenance {
+pub(super) struct ProvenanceAck {
     version: u64,
     spans: Vec<ProvenanceSpan>,
 }
 
 pub(super) async fn provenance(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ReadProvenance,
-) -> Result<Provenance, Refusal> {
+) -> Result<ProvenanceAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Read).await?;
     let now = room.read().await?;
     let (from, to) = (payload.from.unwrap_or(0), payload.to.unwrap_or(now.text.len()));
     if from > to || to > now.text.len() {
         let len = now.text.len();
-        return Err(Refusal::invalid(format!("`from` and `to` are 0 to {len}, in order")));
+        return Err(SocketError::invalid(format!("`from` and `to` are 0 to {len}, in order")));
     }
     let store = &connection.door.store;
     let credits = credits(store, room.document(), now.version, from..to).await?;
-    Ok(Provenance { version: now.version.0, spans: convert::provenance(credits) })
+    Ok(ProvenanceAck { version: now.version.0, spans: convert::provenance(credits) })
 }
 
 #[derive(Serialize)]
-pub(super) struct Compared {
+pub(super) struct CompareAck {
     from: u64,
     to: u64,
     parts: Vec<Difference>,
 }
 
 pub(super) async fn differences(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: CompareVersions,
-) -> Result<Compared, Refusal> {
+) -> Result<CompareAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Read).await?;
     let newest = room.read().await?.version;
     let (from, to) = (payload.from, payload.to.unwrap_or(newest.0));
@@ -115,29 +115,29 @@ pub(super) async fn differences(
     let store = &connection.door.store;
     let person = connection.principal.user.as_str();
     let parts = compare(store, room.document(), Version(from), Version(to), person).await?;
-    Ok(Compared { from, to, parts: convert::differences(parts) })
+    Ok(CompareAck { from, to, parts: convert::differences(parts) })
 }
 
 #[derive(Serialize)]
-pub(super) struct Restored {
+pub(super) struct RestoreAck {
     version: u64,
 }
 
 pub(super) async fn restore(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: RestoreVersion,
-) -> Result<Restored, Refusal> {
+) -> Result<RestoreAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Write).await?;
     happened(payload.version, room.read().await?.version)?;
     let (store, only_at) = (&connection.door.store, payload.only_at.map(Version));
     let wanted = Version(payload.version);
     let version = room.restore(store, wanted, only_at, &connection.principal).await?;
-    Ok(Restored { version: version.0 })
+    Ok(RestoreAck { version: version.0 })
 }
 
-fn happened(version: u64, newest: Version) -> Result<(), Refusal> {
+fn happened(version: u64, newest: Version) -> Result<(), SocketError> {
     if version <= newest.0 {
         return Ok(());
     }
-    Err(Refusal::invalid(format!("the newest version is {newest}")))
+    Err(SocketError::invalid(format!("the newest version is {newest}")))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::AskError;
-use crate::auth::{AuthError, Ended};
+use crate::auth::{AccessEnd, AuthError};
 use crate::connections::NoRoom;
 use crate::review::DecisionError;
 use crate::room::RoomError;
@@ -16,9 +16,9 @@ const LONGEST_COMPLAINT: usize = 400;
 
 /// Why an event was refused.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal(WireError);
+pub(super) struct SocketError(WireError);
 
-impl Refusal {
+impl SocketError {
     pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
         Self(WireError { code: code.to_owned(), message: message.into(), details: None })
     }
@@ -67,7 +67,7 @@ impl Refusal {
     }
 }
 
-impl From<RoomError> for Refusal {
+impl From<RoomError> for SocketError {
     fn from(error: RoomError) -> Self {
         let message = error.to_string();
         match error {
@@ -101,26 +101,26 @@ impl From<RoomError> for Refusal {
     }
 }
 
-impl From<DecisionError> for Refusal {
+impl From<DecisionError> for SocketError {
     fn from(error: DecisionError) -> Self {
         convert::decision_error(&error).into()
     }
 }
 
-impl From<WireError> for Refusal {
+impl From<WireError> for SocketError {
     fn from(error: WireError) -> Self {
         Self(error)
     }
 }
 
-impl From<AuthError> for Refusal {
+impl From<AuthError> for SocketError {
     fn from(error: AuthError) -> Self {
         let message = error.to_string();
         match error {
             AuthError::Store(error) => error.into(),
             AuthError::Unknown => Self::new("unauthorized", message),
-            AuthError::Expired { at_ms } => Ended::Expired { at_ms }.into(),
-            AuthError::Revoked { at_ms } => Ended::Revoked { at_ms }.into(),
+            AuthError::Expired { at_ms } => AccessEnd::Expired { at_ms }.into(),
+            AuthError::Revoked { at_ms } => AccessEnd::Revoked { at_ms }.into(),
             AuthError::NoDocument(_) | AuthError::NoToken(_) => Self::new("not_found", message),
             AuthError::BoundOwner
             | AuthError::Nameless
@@ -142,27 +142,27 @@ impl From<AuthError> for Refusal {
 }
 
 /// Nobody is told less by a refused handshake than by `sessionEnded`: it was their token.
-impl From<Ended> for Refusal {
-    fn from(ended: Ended) -> Self {
+impl From<AccessEnd> for SocketError {
+    fn from(ended: AccessEnd) -> Self {
         let SessionEnded { code, message, at } = convert::session_ended(ended);
         Self::new("unauthorized", message).with(json!({ "reason": code, "at": at }))
     }
 }
 
-impl From<NoRoom> for Refusal {
+impl From<NoRoom> for SocketError {
     fn from(full: NoRoom) -> Self {
         Self::new("rate_limited", format!("{full}; wait for answers before sending more"))
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for SocketError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed");
         Self::new("unavailable", "the store does not answer; nothing was changed")
     }
 }
 
-impl From<AskError> for Refusal {
+impl From<AskError> for SocketError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
         let code = match error {

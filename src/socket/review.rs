@@ -8,8 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::cpu_pool;
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::review::{DecisionError, Request};
-use crate::room::command::{Focus, Reopen, Undo};
+use crate::review::{ApprovalRequest, DecisionError};
+use crate::room::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::room::{RoomError, RoomHandle};
 use crate::who::Action;
 use crate::wire::client::{
@@ -20,14 +20,14 @@ use crate::wire::convert;
 use crate::wire::rest::{DecisionResult, DecisionResults};
 use crate::wire::server::{Decided, Told, ToolApprovalRequest};
 
-use super::Connection;
-use super::refusal::Refusal;
+use super::SocketConnection;
+use super::refusal::SocketError;
 
 pub(super) async fn respond(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ToolApprovalResponse,
-) -> Result<Decided, Refusal> {
-    let decision = convert::decide(&payload).map_err(Refusal::invalid)?;
+) -> Result<Decided, SocketError> {
+    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Read).await?;
     let by = connection.principal.clone();
@@ -36,7 +36,7 @@ pub(super) async fn respond(
         Ok(request) => {
             let long = request.hunks.len() > SHORT_ANSWER;
             let written = cpu_pool::run_if(long, &person, move || convert::decision(&request));
-            written.await.map_err(|_| Refusal::internal())
+            written.await.map_err(|_| SocketError::internal())
         }
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
             Err(stale(&room, &id, error).await)
@@ -47,17 +47,17 @@ pub(super) async fn respond(
 
 /// What the model would be told if this decision were taken now; nothing changes.
 pub(super) async fn told(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ToolApprovalResponse,
-) -> Result<Told, Refusal> {
-    let decision = convert::decide(&payload).map_err(Refusal::invalid)?;
+) -> Result<Told, SocketError> {
+    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Read).await?;
     let open = room.requests().await?;
     let request = open
         .iter()
         .find(|request| request.id() == &id)
-        .ok_or_else(|| Refusal::not_found("request"))?;
+        .ok_or_else(|| SocketError::not_found("request"))?;
     let text = room.read().await?.text;
     let now_ms = connection.door.clock.now_ms();
     let report = request.would_report(&decision, &connection.principal, &text, now_ms)?;
@@ -65,8 +65,8 @@ pub(super) async fn told(
 }
 
 /// A stale preview is answered with the fresh one.
-async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> Refusal {
-    let refusal = Refusal::from(error);
+async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> SocketError {
+    let refusal = SocketError::from(error);
     let open = room.requests().await.unwrap_or_default();
     let fresh = open.iter().find(|request| request.id() == id);
     match fresh.map(|request| serde_json::to_value(convert::request(request))) {
@@ -76,19 +76,19 @@ async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> Refus
 }
 
 pub(super) async fn batch(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ToolApprovalBatch,
-) -> Result<DecisionResults, Refusal> {
+) -> Result<DecisionResults, SocketError> {
     if payload.responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
-        return Err(Refusal::invalid(format!("a batch has at most {most} decisions")));
+        return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
     }
     let mut results = Vec::with_capacity(payload.responses.len());
     for response in payload.responses {
         let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
         let decided = match serde_json::from_value(response) {
             Ok(response) => respond(connection, response).await,
-            Err(error) => Err(Refusal::invalid(error.to_string())),
+            Err(error) => Err(SocketError::invalid(error.to_string())),
         };
         results.push(match decided {
             Ok(decided) => DecisionResult::Decided {
@@ -105,7 +105,7 @@ pub(super) async fn batch(
 }
 
 #[derive(Serialize)]
-pub(super) struct Pending {
+pub(super) struct PendingRequestsAck {
     /// A list of [`ToolApprovalRequest`].
     requests: Box<RawValue>,
 }
@@ -114,15 +114,15 @@ pub(super) struct Pending {
 const SHORT_ANSWER: usize = 200;
 
 pub(super) async fn list(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ListPendingApprovals,
-) -> Result<Pending, Refusal> {
+) -> Result<PendingRequestsAck, SocketError> {
     let named = payload.document_id.map(DocumentId::from);
     let documents = match &named {
         Some(document) => vec![document.clone()],
         None => with_open_requests(connection).await?,
     };
-    let mut requests: Vec<Arc<Request>> = Vec::new();
+    let mut requests: Vec<Arc<ApprovalRequest>> = Vec::new();
     for document in documents {
         match connection.room(document.as_str(), Action::Read).await {
             Ok(room) => requests.extend(room.requests().await?),
@@ -142,13 +142,13 @@ pub(super) async fn list(
         to_raw_value(&written.collect::<Vec<ToolApprovalRequest>>())
     };
     match cpu_pool::run_if(hunks > SHORT_ANSWER, &person, write).await {
-        Ok(Ok(requests)) => Ok(Pending { requests }),
-        Ok(Err(_)) | Err(_) => Err(Refusal::internal()),
+        Ok(Ok(requests)) => Ok(PendingRequestsAck { requests }),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
     }
 }
 
 /// The documents in which something waits, as far as the person may read them.
-async fn with_open_requests(connection: &Connection) -> Result<Vec<DocumentId>, Refusal> {
+async fn with_open_requests(connection: &SocketConnection) -> Result<Vec<DocumentId>, SocketError> {
     let Some(only) = &connection.principal.document else {
         return Ok(connection.door.store.documents_with_open_requests().await?);
     };
@@ -157,13 +157,13 @@ async fn with_open_requests(connection: &Connection) -> Result<Vec<DocumentId>, 
 
 /// The answer to what is done to a request besides deciding it.
 #[derive(Serialize)]
-pub(super) struct Status {
+pub(super) struct RequestStatusAck {
     status: &'static str,
     expires_at: Option<String>,
 }
 
-impl From<&Request> for Status {
-    fn from(request: &Request) -> Self {
+impl From<&ApprovalRequest> for RequestStatusAck {
+    fn from(request: &ApprovalRequest) -> Self {
         Self {
             status: request.status.as_str(),
             expires_at: request.clock.ends_ms().map(convert::time),
@@ -172,31 +172,31 @@ impl From<&Request> for Status {
 }
 
 pub(super) async fn focus(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: FocusRequest,
-) -> Result<Status, Refusal> {
+) -> Result<RequestStatusAck, SocketError> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
-    let focus = if payload.on { Focus::On } else { Focus::Off };
+    let focus = if payload.on { ViewerChange::On } else { ViewerChange::Off };
     Ok((&*room.focus(id, connection.member.clone(), focus).await?).into())
 }
 
 pub(super) async fn extend(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: NameRequest,
-) -> Result<Status, Refusal> {
+) -> Result<RequestStatusAck, SocketError> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
     Ok((&*room.extend(id, connection.principal.clone()).await?).into())
 }
 
 pub(super) async fn undo(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: UndoRequest,
-) -> Result<Status, Refusal> {
+) -> Result<RequestStatusAck, SocketError> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
-    let undo = Undo {
+    let undo = UndoChange {
         request: id,
         hunks: payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect()),
         force: payload.force.unwrap_or(false),
@@ -209,9 +209,9 @@ pub(super) async fn undo(
 
 /// What became of a wish to propose again.
 #[derive(Serialize)]
-pub(super) struct Reopened {
+pub(super) struct ReopenAck {
     #[serde(flatten)]
-    status: Status,
+    status: RequestStatusAck,
     /// The request that is pending now; a call as a whole is proposed again by another one.
     request_id: String,
     /// Changes whose words are no longer in the text.
@@ -219,24 +219,24 @@ pub(super) struct Reopened {
 }
 
 pub(super) async fn reopen(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ReopenRequest,
-) -> Result<Reopened, Refusal> {
+) -> Result<ReopenAck, SocketError> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Decide).await?;
     let hunks = payload.hunks.map(|hunks| hunks.into_iter().map(HunkId::from).collect::<Vec<_>>());
-    let reopen = Reopen { request: id, hunks: hunks.clone() };
+    let reopen = ProposeAgain { request: id, hunks: hunks.clone() };
     let (by, session) = (connection.principal.clone(), Some(connection.session.clone()));
     let reopened = connection.door.agents.reopen_in(&room, reopen, by, session).await?;
     let unplaced = reopened.unplaced(hunks.as_deref()).iter().map(ToString::to_string).collect();
     let again = reopened.request();
-    Ok(Reopened { status: again.into(), request_id: again.id().to_string(), unplaced })
+    Ok(ReopenAck { status: again.into(), request_id: again.id().to_string(), unplaced })
 }
 
 pub(super) async fn withdraw(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: NameRequest,
-) -> Result<Status, Refusal> {
+) -> Result<RequestStatusAck, SocketError> {
     let id = RequestId::from(payload.request_id);
     let room = room_of(connection, &id, Action::Ask).await?;
     Ok((&*room.withdraw(id, Some(connection.principal.clone())).await?).into())
@@ -244,10 +244,10 @@ pub(super) async fn withdraw(
 
 /// The room that owns a request, if the person may do `action` there.
 async fn room_of(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     request: &RequestId,
     action: Action,
-) -> Result<RoomHandle, Refusal> {
+) -> Result<RoomHandle, SocketError> {
     match connection.door.rooms.document_of(request).await? {
         Some(document) => connection.room(document.as_str(), action).await,
         None => connection.desk(action).await,

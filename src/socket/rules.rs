@@ -2,18 +2,18 @@
 
 use crate::ids::{DocumentId, RuleId};
 use crate::room::DESK;
-use crate::store::Scope;
+use crate::store::QueryScope;
 use crate::who::Action;
 use crate::wire::convert;
 use crate::wire::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
 
-use super::refusal::Refusal;
-use super::{Connection, Done};
+use super::refusal::SocketError;
+use super::{EmptyAck, SocketConnection};
 
 pub(super) async fn list(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: ListRules,
-) -> Result<Rules, Refusal> {
+) -> Result<Rules, SocketError> {
     let named = payload.document_id.map(DocumentId::from);
     let documents = match &named {
         Some(document) => vec![document.clone()],
@@ -37,8 +37,8 @@ pub(super) async fn list(
     Ok(Rules { rules })
 }
 
-async fn with_rules(connection: &Connection) -> Result<Vec<DocumentId>, Refusal> {
-    let rules = connection.door.store.rules(Scope::Everything).await?;
+async fn with_rules(connection: &SocketConnection) -> Result<Vec<DocumentId>, SocketError> {
+    let rules = connection.door.store.rules(QueryScope::Everything).await?;
     let mut documents: Vec<_> = rules.into_iter().filter_map(|rule| rule.document).collect();
     documents.sort_unstable();
     documents.dedup();
@@ -46,30 +46,31 @@ async fn with_rules(connection: &Connection) -> Result<Vec<DocumentId>, Refusal>
 }
 
 pub(super) async fn add(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: AddRule,
-) -> Result<RuleAdded, Refusal> {
+) -> Result<RuleAdded, SocketError> {
     let room = if payload.document_id == DESK {
         connection.desk(Action::Manage).await?
     } else {
         connection.room(&payload.document_id, Action::Manage).await?
     };
-    let new = convert::new_rule(payload, connection.session.clone()).map_err(Refusal::invalid)?;
+    let new =
+        convert::new_rule(payload, connection.session.clone()).map_err(SocketError::invalid)?;
     connection.door.agents.check_rule(&new)?;
     let rule = room.add_rule(new, connection.principal.clone()).await?;
     Ok(RuleAdded { rule: convert::rule(&rule) })
 }
 
 pub(super) async fn revoke(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: RevokeRule,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     let id = RuleId::from(payload.id);
     let known = connection.door.store.rule(&id).await?;
-    let room = match known.ok_or_else(|| Refusal::not_found("rule"))?.document {
+    let room = match known.ok_or_else(|| SocketError::not_found("rule"))?.document {
         Some(document) => connection.room(document.as_str(), Action::Read).await?,
         None => connection.door.rooms.desk().await?,
     };
     room.revoke(id, connection.principal.clone()).await?;
-    Ok(Done {})
+    Ok(EmptyAck {})
 }

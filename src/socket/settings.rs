@@ -7,31 +7,34 @@ use crate::wire::client::{Nothing, SetSettings};
 use crate::wire::convert;
 use crate::wire::server::Settings;
 
-use super::Connection;
-use super::refusal::Refusal;
+use super::SocketConnection;
+use super::refusal::SocketError;
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct ServerSettingsAck {
     settings: Settings,
 }
 
-pub(super) async fn get(connection: &mut Connection, _: Nothing) -> Result<Answer, Refusal> {
-    Ok(Answer { settings: connection.door.settings() })
+pub(super) async fn get(
+    connection: &mut SocketConnection,
+    _: Nothing,
+) -> Result<ServerSettingsAck, SocketError> {
+    Ok(ServerSettingsAck { settings: connection.door.settings() })
 }
 
 pub(super) async fn set(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: SetSettings,
-) -> Result<Answer, Refusal> {
+) -> Result<ServerSettingsAck, SocketError> {
     if !connection.principal.may(Action::Administer, None) {
-        return Err(Refusal::not_allowed());
+        return Err(SocketError::not_allowed());
     }
     let settings = convert::server_settings(&payload, connection.door.rooms.settings())
-        .map_err(Refusal::invalid)?;
+        .map_err(SocketError::invalid)?;
     if payload.permission_mode.is_some() {
         let mode = settings.permission_mode;
         connection.door.agents.check_mode(mode, &connection.principal, None)?;
     }
     connection.door.rooms.set_settings(settings, &connection.principal).await?;
-    Ok(Answer { settings: connection.door.settings() })
+    Ok(ServerSettingsAck { settings: connection.door.settings() })
 }

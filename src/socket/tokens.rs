@@ -1,43 +1,46 @@
 //! Events about tokens: who else is let in, and who no longer is. For owners.
 
-use crate::auth::Grant;
+use crate::auth::TokenGrant;
 use crate::who::Action;
 use crate::wire::client::{IssueToken, Nothing, RevokeToken};
 use crate::wire::convert;
 use crate::wire::server::{IssuedToken, TokenList};
 
-use super::refusal::Refusal;
-use super::{Connection, Done};
+use super::refusal::SocketError;
+use super::{EmptyAck, SocketConnection};
 
 pub(super) async fn issue(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: IssueToken,
-) -> Result<IssuedToken, Refusal> {
+) -> Result<IssuedToken, SocketError> {
     administers(connection)?;
     let IssueToken { role, name, document_id, expires_in } = payload;
     let now_ms = connection.door.clock.now_ms();
-    let grant = Grant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
+    let grant = TokenGrant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
     let issued = connection.door.auth.issue(grant, &connection.principal.user, now_ms).await?;
     Ok(convert::issued(&issued, &connection.reached_at))
 }
 
-pub(super) async fn list(connection: &mut Connection, _: Nothing) -> Result<TokenList, Refusal> {
+pub(super) async fn list(
+    connection: &mut SocketConnection,
+    _: Nothing,
+) -> Result<TokenList, SocketError> {
     administers(connection)?;
     let tokens = connection.door.auth.tokens().await?;
     Ok(convert::token_list(tokens, connection.pass.token(), connection.door.clock.now_ms()))
 }
 
 pub(super) async fn revoke(
-    connection: &mut Connection,
+    connection: &mut SocketConnection,
     payload: RevokeToken,
-) -> Result<Done, Refusal> {
+) -> Result<EmptyAck, SocketError> {
     administers(connection)?;
     let (auth, now_ms) = (&connection.door.auth, connection.door.clock.now_ms());
     auth.revoke(&payload.id.into(), &connection.principal.user, now_ms).await?;
-    Ok(Done {})
+    Ok(EmptyAck {})
 }
 
-fn administers(connection: &Connection) -> Result<(), Refusal> {
+fn administers(connection: &SocketConnection) -> Result<(), SocketError> {
     let may = connection.principal.may(Action::Administer, None);
-    if may { Ok(()) } else { Err(Refusal::not_allowed()) }
+    if may { Ok(()) } else { Err(SocketError::not_allowed()) }
 }

@@ -6,7 +6,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use crate::ids::UserId;
 
 use super::rows::int;
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// Keys that one statement names.
@@ -54,7 +54,7 @@ impl Store {
 }
 
 /// A new answer, or the same once more.
-pub(super) fn put(script: &mut Script<'_>, record: &AnswerRecord) {
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     let body = record.body.to_string();
     script
         .run(
@@ -70,12 +70,12 @@ pub(super) fn put(script: &mut Script<'_>, record: &AnswerRecord) {
 }
 
 /// What is kept under a key goes.
-pub(super) fn drop(script: &mut Script<'_>, user: &UserId, key: &str) {
+pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
     script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2").bind(user.as_str()).bind(key);
 }
 
 /// The conversation that these answers belong to went on.
-pub(super) fn touch(script: &mut Script<'_>, user: &UserId, keys: &[String], at_ms: u64) {
+pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     for key in keys {
         script
             .run("UPDATE answers SET used_ms = $3 WHERE user_id = $1 AND key = $2")
@@ -87,7 +87,12 @@ pub(super) fn touch(script: &mut Script<'_>, user: &UserId, keys: &[String], at_
 
 /// Whatever was not used since `before_ms` is forgotten, and of one person what is more than so many bytes, the longest
 /// unused first.
-pub(super) fn forget(script: &mut Script<'_>, user: &UserId, before_ms: u64, most_bytes: u64) {
+pub(super) fn forget(
+    script: &mut StatementBatch<'_>,
+    user: &UserId,
+    before_ms: u64,
+    most_bytes: u64,
+) {
     script.run("DELETE FROM answers WHERE used_ms < $1").bind(int(before_ms));
     script
         .run(

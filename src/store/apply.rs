@@ -11,15 +11,15 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::rows::int;
-use super::script::{Must, Refused, Script};
+use super::script::{BatchError, RowExpectation, StatementBatch};
 use super::{
-    Batch, Op, Standing, StoreError, answers, audit, live, once, provenance, snapshots, undos,
-    updates, webhooks,
+    RequiredRight, StoreError, StoreOp, WriteBatch, answers, audit, live, once, provenance,
+    snapshots, undos, updates, webhooks,
 };
 
 /// What the writer knows of the database without looking.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct WriterCache {
     /// Where the audit log ends.
     pub head: AuditHead,
     /// Whether there may be webhooks: only then it is written down whom to tell of a request. The one server of a data
@@ -27,7 +27,7 @@ pub(super) struct Known {
     pub webhooks: bool,
 }
 
-impl Known {
+impl WriterCache {
     /// Looks it up.
     pub(super) async fn read(db: &mut SqliteConnection) -> Result<Self, StoreError> {
         let head = audit::head(db).await?;
@@ -39,9 +39,9 @@ impl Known {
 /// After a refusal the transaction may still be open.
 pub(super) async fn transaction(
     db: &mut SqliteConnection,
-    batches: &[Batch],
-    known: Known,
-) -> Result<Known, Refused> {
+    batches: &[WriteBatch],
+    known: WriterCache,
+) -> Result<WriterCache, BatchError> {
     // Immediate: take the write lock now, so that what is read inside cannot be outdated.
     framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", known).await
 }
@@ -49,9 +49,9 @@ pub(super) async fn transaction(
 /// The same behind a savepoint of the transaction that is open.
 pub(super) async fn savepoint(
     db: &mut SqliteConnection,
-    batch: &Batch,
-    known: Known,
-) -> Result<Known, Refused> {
+    batch: &WriteBatch,
+    known: WriterCache,
+) -> Result<WriterCache, BatchError> {
     let only = std::slice::from_ref(batch);
     framed(db, "SAVEPOINT batch", only, "RELEASE SAVEPOINT batch", known).await
 }
@@ -59,11 +59,11 @@ pub(super) async fn savepoint(
 async fn framed(
     db: &mut SqliteConnection,
     begin: &str,
-    batches: &[Batch],
+    batches: &[WriteBatch],
     end: &str,
-    mut known: Known,
-) -> Result<Known, Refused> {
-    let mut script = Script::new(db);
+    mut known: WriterCache,
+) -> Result<WriterCache, BatchError> {
+    let mut script = StatementBatch::new(db);
     let reached = known.head.seq;
     script.run(begin);
     for (index, batch) in batches.iter().enumerate() {
@@ -87,7 +87,7 @@ async fn framed(
 }
 
 /// Where a test lets the power go while the transaction is open, there must be something written by then.
-async fn cut_at(place: &'static str, script: &mut Script<'_>) -> Result<(), Refused> {
+async fn cut_at(place: &'static str, script: &mut StatementBatch<'_>) -> Result<(), BatchError> {
     if failpoint::is_armed() {
         script.send().await?;
         failpoint::pass(place);
@@ -95,68 +95,74 @@ async fn cut_at(place: &'static str, script: &mut Script<'_>) -> Result<(), Refu
     Ok(())
 }
 
-async fn one<'a>(script: &mut Script<'a>, known: &mut Known, op: &'a Op) -> Result<(), Refused> {
+async fn one<'a>(
+    script: &mut StatementBatch<'a>,
+    known: &mut WriterCache,
+    op: &'a StoreOp,
+) -> Result<(), BatchError> {
     match op {
-        Op::CreateDocument { record, text } => create_document(script, record, text),
-        Op::PutDocument(record) => put_document(script, record),
-        Op::AppendUpdates { document, from, updates } => {
+        StoreOp::CreateDocument { record, text } => create_document(script, record, text),
+        StoreOp::PutDocument(record) => put_document(script, record),
+        StoreOp::AppendUpdates { document, from, updates } => {
             updates::append(script, document, *from, updates).await?;
         }
-        Op::PutSnapshot { document, version, text, replayed_bytes, permanent } => {
+        StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent } => {
             snapshots::put(script, document, (*version, text), *replayed_bytes, *permanent);
         }
-        Op::PutPlacements { document, version, body } => {
+        StoreOp::PutPlacements { document, version, body } => {
             provenance::put_placements(script, document, *version, body);
         }
-        Op::PutProvenance { document, version, body } => {
+        StoreOp::PutProvenance { document, version, body } => {
             provenance::put(script, document, *version, body);
         }
-        Op::ClaimClient { document, client, user } => claim_client(script, document, client, user),
-        Op::PutRequest(record) => {
+        StoreOp::ClaimClient { document, client, user } => {
+            claim_client(script, document, client, user)
+        }
+        StoreOp::PutRequest(record) => {
             if known.webhooks {
                 webhooks::note(script, record);
             }
             put_request(script, record);
         }
-        Op::AppendDecision(record) => append_decision(script, record),
-        Op::BeginUndo(request) => undos::begin(script, request),
-        Op::EndUndo(request) => undos::end(script, request),
-        Op::PutRule(record) => put_rule(script, record),
-        Op::PutSession(record) => put_session(script, record),
-        Op::AppendMessages { session, document, messages } => {
+        StoreOp::AppendDecision(record) => append_decision(script, record),
+        StoreOp::BeginUndo(request) => undos::begin(script, request),
+        StoreOp::EndUndo(request) => undos::end(script, request),
+        StoreOp::PutRule(record) => put_rule(script, record),
+        StoreOp::PutSession(record) => put_session(script, record),
+        StoreOp::AppendMessages { session, document, messages } => {
             append_messages(script, session, document.as_ref(), messages);
         }
-        Op::PutRun(record) => put_run(script, record),
-        Op::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
-        Op::Audit(entry) => audit::append(script, &mut known.head, entry),
-        Op::Provided(standing) => provided(script, standing),
-        Op::PutToken(record) => put_token(script, record),
-        Op::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
-        Op::UseToken { token, at_ms } => use_token(script, token, *at_ms),
-        Op::PutFile(record) => live::put(script, record),
-        Op::PutOnce(record) => once::put(script, record),
-        Op::ForgetOnce { user, key } => once::forget(script, user, key),
-        Op::ForgetOldOnces { before_ms } => once::forget_old(script, *before_ms),
-        Op::PutAnswer(record) => answers::put(script, record),
-        Op::DropAnswer { user, key } => answers::drop(script, user, key),
-        Op::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),
-        Op::ForgetAnswers { user, before_ms, most_bytes } => {
+        StoreOp::PutRun(record) => put_run(script, record),
+        StoreOp::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
+        StoreOp::Audit(entry) => audit::append(script, &mut known.head, entry),
+        StoreOp::Provided(standing) => provided(script, standing),
+        StoreOp::PutToken(record) => put_token(script, record),
+        StoreOp::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
+        StoreOp::UseToken { token, at_ms } => use_token(script, token, *at_ms),
+        StoreOp::PutFile(record) => live::put(script, record),
+        StoreOp::PutOnce(record) => once::put(script, record),
+        StoreOp::ForgetOnce { user, key } => once::forget(script, user, key),
+        StoreOp::ForgetOldOnces { before_ms } => once::forget_old(script, *before_ms),
+        StoreOp::PutAnswer(record) => answers::put(script, record),
+        StoreOp::DropAnswer { user, key } => answers::drop(script, user, key),
+        StoreOp::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),
+        StoreOp::ForgetAnswers { user, before_ms, most_bytes } => {
             answers::forget(script, user, *before_ms, *most_bytes);
         }
-        Op::PutWebhook(record) => {
+        StoreOp::PutWebhook(record) => {
             known.webhooks = true;
             webhooks::put(script, record);
         }
-        Op::RemoveWebhook(id) => webhooks::remove(script, id),
-        Op::Settle { seq, hook, at_ms, outcome } => {
+        StoreOp::RemoveWebhook(id) => webhooks::remove(script, id),
+        StoreOp::Settle { seq, hook, at_ms, outcome } => {
             webhooks::settle(script, *seq, hook, *at_ms, outcome);
         }
-        Op::PutSetting { key, value } => put_setting(script, key, value),
+        StoreOp::PutSetting { key, value } => put_setting(script, key, value),
     }
     Ok(())
 }
 
-fn create_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord, text: &str) {
+fn create_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentRecord, text: &str) {
     script
         .run(
             "INSERT INTO documents
@@ -171,11 +177,11 @@ fn create_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord, text
         .bind(record.settings.to_string())
         .bind(record.unlisted_owner.as_ref().map(SessionId::as_str))
         .bind(record.deleted);
-    script.must(Must::BeNew { kind: "document", id: record.id.as_str() });
+    script.must(RowExpectation::BeNew { kind: "document", id: record.id.as_str() });
     snapshots::put(script, &record.id, (record.version, text), 0, true);
 }
 
-fn put_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord) {
+fn put_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentRecord) {
     script
         .run(
             "UPDATE documents SET title = $2, updated_ms = $3, settings = $4, deleted = $5
@@ -186,11 +192,11 @@ fn put_document<'a>(script: &mut Script<'a>, record: &'a DocumentRecord) {
         .bind(int(record.updated_ms))
         .bind(record.settings.to_string())
         .bind(record.deleted);
-    script.must(Must::BeThere { kind: "document", id: record.id.as_str() });
+    script.must(RowExpectation::BeThere { kind: "document", id: record.id.as_str() });
 }
 
 fn claim_client<'a>(
-    script: &mut Script<'a>,
+    script: &mut StatementBatch<'a>,
     document: &'a DocumentId,
     client: &'a ClientId,
     user: &UserId,
@@ -204,10 +210,10 @@ fn claim_client<'a>(
         .bind(document.as_str())
         .bind(client.as_str())
         .bind(user.as_str());
-    script.must(Must::BeOwn { document, client });
+    script.must(RowExpectation::BeOwn { document, client });
 }
 
-fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
+fn put_request(script: &mut StatementBatch<'_>, record: &RequestRecord) {
     script
         .run(
             "INSERT INTO requests
@@ -227,7 +233,7 @@ fn put_request(script: &mut Script<'_>, record: &RequestRecord) {
         .bind(&record.body);
 }
 
-fn append_decision(script: &mut Script<'_>, record: &DecisionRecord) {
+fn append_decision(script: &mut StatementBatch<'_>, record: &DecisionRecord) {
     script
         .run(
             "INSERT INTO decisions (request, hunk, user_id, name, at_ms, body)
@@ -241,7 +247,7 @@ fn append_decision(script: &mut Script<'_>, record: &DecisionRecord) {
         .bind(record.body.to_string());
 }
 
-fn put_rule(script: &mut Script<'_>, record: &RuleRecord) {
+fn put_rule(script: &mut StatementBatch<'_>, record: &RuleRecord) {
     script
         .run(
             "INSERT INTO rules (id, document, session, created_ms, ended_ms, body)
@@ -256,7 +262,7 @@ fn put_rule(script: &mut Script<'_>, record: &RuleRecord) {
         .bind(record.body.to_string());
 }
 
-fn put_session(script: &mut Script<'_>, record: &SessionRecord) {
+fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
     script
         .run(
             "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
@@ -273,7 +279,7 @@ fn put_session(script: &mut Script<'_>, record: &SessionRecord) {
 }
 
 fn append_messages(
-    script: &mut Script<'_>,
+    script: &mut StatementBatch<'_>,
     session: &SessionId,
     document: Option<&DocumentId>,
     messages: &[MessageRecord],
@@ -294,7 +300,7 @@ fn append_messages(
     }
 }
 
-fn run_heard(script: &mut Script<'_>, session: &SessionId, run: &RunId, at_ms: u64) {
+fn run_heard(script: &mut StatementBatch<'_>, session: &SessionId, run: &RunId, at_ms: u64) {
     script
         .run("UPDATE runs SET heard_ms = $3 WHERE session = $1 AND id = $2")
         .bind(session.as_str())
@@ -302,7 +308,7 @@ fn run_heard(script: &mut Script<'_>, session: &SessionId, run: &RunId, at_ms: u
         .bind(int(at_ms));
 }
 
-fn put_run(script: &mut Script<'_>, record: &RunRecord) {
+fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
     script.run("INSERT INTO runs (id, session, document, user_id, state, body, created_ms, finished_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body,
@@ -317,7 +323,7 @@ fn put_run(script: &mut Script<'_>, record: &RunRecord) {
     .bind(record.finished_ms.map(int));
 }
 
-fn put_token(script: &mut Script<'_>, record: &TokenRecord) {
+fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
     script
         .run(
             "INSERT INTO tokens
@@ -338,8 +344,8 @@ fn put_token(script: &mut Script<'_>, record: &TokenRecord) {
         .bind(record.revoked_ms.map(int));
 }
 
-fn provided<'a>(script: &mut Script<'a>, standing: &'a Standing) {
-    let Standing { user, roles, document, now_ms } = standing;
+fn provided<'a>(script: &mut StatementBatch<'a>, standing: &'a RequiredRight) {
+    let RequiredRight { user, roles, document, now_ms } = standing;
     let names: Vec<_> = (4..4 + roles.len()).map(|number| format!("${number}")).collect();
     let condition = format!(
         "EXISTS (SELECT 1 FROM tokens WHERE user_id = $1 AND revoked_ms IS NULL
@@ -348,7 +354,7 @@ fn provided<'a>(script: &mut Script<'a>, standing: &'a Standing) {
         names.join(", ")
     );
     script
-        .only_if(&condition, Must::BeAllowed { user })
+        .only_if(&condition, RowExpectation::BeAllowed { user })
         .bind(user.as_str())
         .bind(int(*now_ms))
         .bind(document.as_ref().map(DocumentId::as_str));
@@ -357,22 +363,22 @@ fn provided<'a>(script: &mut Script<'a>, standing: &'a Standing) {
     }
 }
 
-fn revoke_token<'a>(script: &mut Script<'a>, token: &'a TokenId, at_ms: u64) {
+fn revoke_token<'a>(script: &mut StatementBatch<'a>, token: &'a TokenId, at_ms: u64) {
     script
         .run("UPDATE tokens SET revoked_ms = COALESCE(revoked_ms, $2) WHERE id = $1")
         .bind(token.as_str())
         .bind(int(at_ms));
-    script.must(Must::BeThere { kind: "token", id: token.as_str() });
+    script.must(RowExpectation::BeThere { kind: "token", id: token.as_str() });
 }
 
-fn use_token(script: &mut Script<'_>, token: &TokenId, at_ms: u64) {
+fn use_token(script: &mut StatementBatch<'_>, token: &TokenId, at_ms: u64) {
     script
         .run("UPDATE tokens SET used_ms = $2 WHERE id = $1")
         .bind(token.as_str())
         .bind(int(at_ms));
 }
 
-pub(super) fn put_setting(script: &mut Script<'_>, key: &str, value: &str) {
+pub(super) fn put_setting(script: &mut StatementBatch<'_>, key: &str, value: &str) {
     script
         .run(
             "INSERT INTO settings (key, value) VALUES ($1, $2)

@@ -16,7 +16,7 @@ use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::rows::{self, int};
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError, apply};
 
 /// What the first line follows.
@@ -36,7 +36,7 @@ pub struct AuditHead {
 
 /// Adds a line behind the last one. The writer's transaction holds the write lock, so nobody else can follow the same
 /// line; another process may have done so before.
-pub(super) fn append(script: &mut Script<'_>, head: &mut AuditHead, entry: &AuditEntry) {
+pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entry: &AuditEntry) {
     let AuditHead { seq, hash: prev_hash } = std::mem::take(head);
     let seq = seq + 1;
     let detail = entry.detail.to_string();
@@ -61,7 +61,7 @@ pub(super) fn append(script: &mut Script<'_>, head: &mut AuditHead, entry: &Audi
 }
 
 /// Writes down how far the log reaches.
-pub(super) fn note_head(script: &mut Script<'_>, head: &AuditHead) {
+pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
     apply::put_setting(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
@@ -87,7 +87,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] naming the first line that does not.
     pub async fn verify_audit(&self) -> Result<AuditHead, StoreError> {
-        let mut walk = Walk::default();
+        let mut walk = AuditWalk::default();
         let mut lines = sqlx::query("SELECT * FROM audit ORDER BY seq").fetch(self.readers());
         while let Some(row) = lines.try_next().await? {
             walk.step(&row)?;
@@ -115,12 +115,12 @@ pub struct AuditFlaw {
 
 /// A walk along the chain that goes on after a flaw, so that all of them are found.
 #[derive(Default)]
-pub(super) struct Walk {
+pub(super) struct AuditWalk {
     head: AuditHead,
     flaws: Vec<AuditFlaw>,
 }
 
-impl Walk {
+impl AuditWalk {
     /// The next line; gives it, if it could be read.
     pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);

@@ -8,16 +8,16 @@ use crate::ids::{
 use crate::who::Role;
 
 use super::answers::AnswerRecord;
-use super::once::OnceRecord;
+use super::once::IdempotencyRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
     RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::webhooks::{Outcome, WebhookRecord};
+use super::webhooks::{DeliveryOutcome, WebhookRecord};
 
 /// One write.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Op {
+pub enum StoreOp {
     /// A new document with its first text, which becomes the snapshot of `record.version`.
     CreateDocument {
         /// The document; an id that is in use fails as [`Exists`](super::StoreError::Exists).
@@ -117,7 +117,7 @@ pub enum Op {
     /// A new token, or its new state.
     PutToken(TokenRecord),
     /// Nothing is written; the batch fails as [`NotAllowed`](super::StoreError::NotAllowed) unless this holds when it is.
-    Provided(Standing),
+    Provided(RequiredRight),
     /// The token stops working; revoking twice keeps the first time.
     RevokeToken {
         /// Which token; an unknown one fails as [`Missing`](super::StoreError::Missing).
@@ -135,7 +135,7 @@ pub enum Op {
     /// How far a file of the workspace and its document agree.
     PutFile(FileRecord),
     /// A write that named a key was begun, or answered.
-    PutOnce(OnceRecord),
+    PutOnce(IdempotencyRecord),
     /// A write that named a key came to nothing.
     ForgetOnce {
         /// Whose key it is.
@@ -188,7 +188,7 @@ pub enum Op {
         /// When.
         at_ms: u64,
         /// What.
-        outcome: Outcome,
+        outcome: DeliveryOutcome,
     },
     /// One of the server's own values.
     PutSetting {
@@ -201,7 +201,7 @@ pub enum Op {
 
 /// That somebody holds a token that is good, reaches something, and has one of these roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RequiredRight {
     /// Who.
     pub user: UserId,
     /// The roles that will do.
@@ -214,11 +214,11 @@ pub struct Standing {
 
 /// Writes that take effect together or not at all, in this order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Batch {
-    ops: Vec<Op>,
+pub struct WriteBatch {
+    ops: Vec<StoreOp>,
 }
 
-impl Batch {
+impl WriteBatch {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -226,13 +226,13 @@ impl Batch {
 
     /// The batch with `op` as its last write.
     #[must_use]
-    pub fn with(mut self, op: Op) -> Self {
+    pub fn with(mut self, op: StoreOp) -> Self {
         self.push(op);
         self
     }
 
     /// Adds `op` as the last write.
-    pub fn push(&mut self, op: Op) {
+    pub fn push(&mut self, op: StoreOp) {
         self.ops.push(op);
     }
 
@@ -243,59 +243,59 @@ impl Batch {
 
     /// Whether somebody outside may have to be told something.
     pub(super) fn is_news(&self) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::PutRequest(_) | Op::PutWebhook(_)))
+        self.ops.iter().any(|op| matches!(op, StoreOp::PutRequest(_) | StoreOp::PutWebhook(_)))
     }
 
     /// Bytes of the texts it writes, as far as they can be long.
     pub(super) fn text_bytes(&self) -> usize {
-        let of = |op: &Op| match op {
-            Op::CreateDocument { text, .. } | Op::PutSnapshot { text, .. } => text.len(),
-            Op::AppendUpdates { updates, .. } => {
+        let of = |op: &StoreOp| match op {
+            StoreOp::CreateDocument { text, .. } | StoreOp::PutSnapshot { text, .. } => text.len(),
+            StoreOp::AppendUpdates { updates, .. } => {
                 updates.iter().map(|update| update.changes.len()).sum()
             }
-            Op::PutRequest(record) => record.body.len(),
-            Op::PutProvenance { body, .. } => body.len(),
+            StoreOp::PutRequest(record) => record.body.len(),
+            StoreOp::PutProvenance { body, .. } => body.len(),
             _ => 0,
         };
         self.ops.iter().map(of).sum()
     }
 
     /// The writes, in order.
-    pub fn ops(&self) -> &[Op] {
+    pub fn ops(&self) -> &[StoreOp] {
         &self.ops
     }
 }
 
-impl From<Op> for Batch {
-    fn from(op: Op) -> Self {
+impl From<StoreOp> for WriteBatch {
+    fn from(op: StoreOp) -> Self {
         Self { ops: vec![op] }
     }
 }
 
-impl FromIterator<Op> for Batch {
-    fn from_iter<I: IntoIterator<Item = Op>>(ops: I) -> Self {
+impl FromIterator<StoreOp> for WriteBatch {
+    fn from_iter<I: IntoIterator<Item = StoreOp>>(ops: I) -> Self {
         Self { ops: ops.into_iter().collect() }
     }
 }
 
-impl IntoIterator for Batch {
-    type Item = Op;
-    type IntoIter = std::vec::IntoIter<Op>;
+impl IntoIterator for WriteBatch {
+    type Item = StoreOp;
+    type IntoIter = std::vec::IntoIter<StoreOp>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.ops.into_iter()
     }
 }
 
-impl Extend<Op> for Batch {
-    fn extend<I: IntoIterator<Item = Op>>(&mut self, ops: I) {
+impl Extend<StoreOp> for WriteBatch {
+    fn extend<I: IntoIterator<Item = StoreOp>>(&mut self, ops: I) {
         self.ops.extend(ops);
     }
 }
 
 /// Which requests or rules are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum QueryScope<'a> {
     /// Those that would change one document.
     Document(&'a DocumentId),
     /// Those without a document.

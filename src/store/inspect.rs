@@ -28,18 +28,18 @@ const GUARDS: [&str; 8] = [
 ];
 
 /// A row that could be read, or why it could not.
-pub type Found<T> = Result<T, StoreError>;
+pub type InspectedRow<T> = Result<T, StoreError>;
 
 /// How often something was done to a request, by the request and the action.
-pub type Accounted = BTreeMap<(String, String), u64>;
+pub type AuditCounts = BTreeMap<(String, String), u64>;
 
 /// What was read in the audit log.
 #[derive(Debug, Default)]
-pub struct AuditTold {
+pub struct AuditFacts {
     /// Everything that breaks the chain.
     pub flaws: Vec<AuditFlaw>,
     /// How often each thing was done to each request.
-    pub accounted: Accounted,
+    pub accounted: AuditCounts,
     /// The lines about rules, and about what rules decided; oldest first.
     pub about_rules: Vec<AuditRecord>,
     /// The lines about requests: who asked, who decided; oldest first.
@@ -48,18 +48,18 @@ pub struct AuditTold {
 
 /// The store at one moment.
 #[derive(Debug)]
-pub struct Inspection {
+pub struct StoreInspection {
     moment: Transaction<'static, Sqlite>,
 }
 
 impl Store {
     /// Holds on to this moment until the inspection is dropped.
-    pub async fn inspect(&self) -> Result<Inspection, StoreError> {
-        Ok(Inspection { moment: self.readers().begin().await? })
+    pub async fn inspect(&self) -> Result<StoreInspection, StoreError> {
+        Ok(StoreInspection { moment: self.readers().begin().await? })
     }
 }
 
-impl Inspection {
+impl StoreInspection {
     /// What SQLite itself finds wrong with the file: pages, indexes, references.
     pub async fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
         let lines: Vec<String> =
@@ -85,9 +85,9 @@ impl Inspection {
     }
 
     /// Walks the whole audit log.
-    pub async fn audit(&mut self) -> Result<AuditTold, StoreError> {
-        let mut walk = audit::Walk::default();
-        let mut told = AuditTold::default();
+    pub async fn audit(&mut self) -> Result<AuditFacts, StoreError> {
+        let mut walk = audit::AuditWalk::default();
+        let mut told = AuditFacts::default();
         let mut after = 0;
         loop {
             let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
@@ -123,7 +123,7 @@ impl Inspection {
     }
 
     /// All documents: deleted and private ones too.
-    pub async fn documents(&mut self) -> Result<Vec<Found<DocumentRecord>>, StoreError> {
+    pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
         self.every("SELECT * FROM documents ORDER BY id", rows::document).await
     }
 
@@ -191,32 +191,32 @@ impl Inspection {
     }
 
     /// All requests, oldest first.
-    pub async fn requests(&mut self) -> Result<Vec<Found<RequestRecord>>, StoreError> {
+    pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
         self.every("SELECT * FROM requests ORDER BY id", rows::request).await
     }
 
     /// All decisions, oldest first.
-    pub async fn decisions(&mut self) -> Result<Vec<Found<DecisionRecord>>, StoreError> {
+    pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
         self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
     }
 
     /// All tokens.
-    pub async fn tokens(&mut self) -> Result<Vec<Found<TokenRecord>>, StoreError> {
+    pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
         self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
     }
 
     /// All rules, oldest first: ended ones too.
-    pub async fn rules(&mut self) -> Result<Vec<Found<RuleRecord>>, StoreError> {
+    pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
         self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
     }
 
     /// All files of workspaces that are documents, or were.
-    pub async fn files(&mut self) -> Result<Vec<Found<FileRecord>>, StoreError> {
+    pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
     }
 
     /// All sessions.
-    pub async fn sessions(&mut self) -> Result<Vec<Found<SessionRecord>>, StoreError> {
+    pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
         self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
     }
 
@@ -235,7 +235,7 @@ impl Inspection {
         &mut self,
         query: &'static str,
         read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Vec<Found<T>>, StoreError> {
+    ) -> Result<Vec<InspectedRow<T>>, StoreError> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
         // Which row it was is not in the reason.
         let read = |row: &SqliteRow| {

@@ -4,12 +4,12 @@ use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::rows::{self, int};
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
 /// does not take its path back.
-pub(super) fn put(script: &mut Script<'_>, record: &FileRecord) {
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
     script.run("INSERT INTO live_files (path, document, version, stamp, disk, form, next_version, next_stamp)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

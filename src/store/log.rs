@@ -10,7 +10,7 @@ use super::{Store, StoreError};
 
 /// How much of a log is read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct LogPiece {
     /// Updates at most.
     pub updates: u64,
     /// Bytes of JSON after which no further update is added; the first one is read whatever its length.
@@ -97,7 +97,7 @@ impl Store {
         document: &DocumentId,
         from: Version,
         to: Version,
-        most: Piece,
+        most: LogPiece,
     ) -> Result<Vec<UpdateRecord>, StoreError> {
         let end = to.min(Version(from.0.saturating_add(most.updates)));
         let mut connection = self.readers().acquire().await?;
@@ -127,7 +127,7 @@ impl Store {
         &self,
         document: &DocumentId,
         to: Version,
-        most: Piece,
+        most: LogPiece,
     ) -> Result<Version, StoreError> {
         let lengths: Vec<i64> = sqlx::query_scalar(
             "SELECT OCTET_LENGTH(changes) FROM updates

@@ -46,30 +46,30 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub use answers::AnswerRecord;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use backup::{back_up, restore};
-pub use batch::{Batch, Op, Scope, Standing};
+pub use batch::{QueryScope, RequiredRight, StoreOp, WriteBatch};
 pub use error::StoreError;
-pub use inspect::{Accounted, AuditTold, Found, Inspection};
+pub use inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
 pub use lists::ListPlace;
-pub use log::Piece;
-pub use once::OnceRecord;
+pub use log::LogPiece;
+pub use once::IdempotencyRecord;
 pub use records::{
     AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     StartingText, TokenRecord, UpdateRecord,
 };
-pub use said::{MEASURED, SaidAt, Since, Size, fitting};
+pub use said::{EntrySize, MEASURED, TranscriptCursor, TranscriptSince, fitting};
 pub use snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
-pub use webhooks::{Delivery, Outcome, WebhookRecord, WebhookState};
+pub use webhooks::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 
-use writer::{Message, Pen};
+use writer::{WriterConnection, WriterMessage};
 
 /// Bytes that are stored to find out whether anything can be: more than are free on a disk that is as good as full.
 const TRIED_BYTES: usize = 16 * 1024;
 
 /// What a process wants with a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum StoreAccess {
     /// Own the documents. One process at a time; held until it ends or the store is closed.
     Serve,
     /// Read, and write tokens, also while a server runs.
@@ -81,14 +81,14 @@ pub enum Access {
 /// The memory of a server. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Store {
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    inbox: mpsc::Sender<Message>,
+struct StoreShared {
+    inbox: mpsc::Sender<WriterMessage>,
     readers: SqlitePool,
-    counts: Arc<writer::Counters>,
+    counts: Arc<writer::CommitCounters>,
     /// Counts what somebody outside may have to be told.
     news: watch::Sender<u64>,
     /// Held while this process serves.
@@ -101,17 +101,17 @@ impl Store {
     /// # Errors
     /// [`StoreError::InUse`] when another process serves it, [`StoreError::Shape`] when a visitor
     /// is of another version than the running server.
-    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+    pub async fn open(path: &Path, access: StoreAccess) -> Result<Self, StoreError> {
         let database = path.join(files::DATABASE);
-        if access == Access::Inspect {
+        if access == StoreAccess::Inspect {
             let only = sqlite::connect_onlooker(&database).await?;
             sqlite::check_shape(&only).await?;
-            return Ok(Self::start(only.clone(), Pen::Shared, only, None));
+            return Ok(Self::start(only.clone(), WriterConnection::Shared, only, None));
         }
         files::create_directory(path)?;
         let lock = match access {
-            Access::Serve => Some(files::lock(path).await?),
-            Access::Visit | Access::Inspect => files::try_lock(path)?,
+            StoreAccess::Serve => Some(files::lock(path).await?),
+            StoreAccess::Visit | StoreAccess::Inspect => files::try_lock(path)?,
         };
         files::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
@@ -122,10 +122,10 @@ impl Store {
         }
         let readers = sqlite::connect_readers(&database).await?;
         let kept = match access {
-            Access::Serve => lock,
-            Access::Visit | Access::Inspect => None,
+            StoreAccess::Serve => lock,
+            StoreAccess::Visit | StoreAccess::Inspect => None,
         };
-        Ok(Self::start(writers, Pen::Own, readers, kept))
+        Ok(Self::start(writers, WriterConnection::Own, readers, kept))
     }
 
     /// Whether there is a database in the data directory `path`.
@@ -137,14 +137,21 @@ impl Store {
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
-        Ok(Self::start(only.clone(), Pen::Shared, only, None))
+        Ok(Self::start(only.clone(), WriterConnection::Shared, only, None))
     }
 
-    fn start(writers: SqlitePool, pen: Pen, readers: SqlitePool, lock: Option<File>) -> Self {
+    fn start(
+        writers: SqlitePool,
+        pen: WriterConnection,
+        readers: SqlitePool,
+        lock: Option<File>,
+    ) -> Self {
         let counts = Arc::default();
         let news = watch::Sender::new(0);
         let inbox = writer::start(writers, pen, Arc::clone(&counts), news.clone());
-        Self { shared: Arc::new(Shared { inbox, readers, counts, news, lock: Mutex::new(lock) }) }
+        Self {
+            shared: Arc::new(StoreShared { inbox, readers, counts, news, lock: Mutex::new(lock) }),
+        }
     }
 
     /// Writes `batch`. When this returns `Ok` it survives a crash of the process and a loss of power;
@@ -152,13 +159,13 @@ impl Store {
     ///
     /// Batches take effect in the order in which their `commit` was first polled. Waits while too many
     /// batches are queued. Dropping the future does not take a queued batch back.
-    pub async fn commit(&self, batch: impl Into<Batch>) -> Result<(), StoreError> {
+    pub async fn commit(&self, batch: impl Into<WriteBatch>) -> Result<(), StoreError> {
         let batch = batch.into();
         if batch.is_empty() {
             return Ok(());
         }
         let (answer, outcome) = oneshot::channel();
-        let sent = self.shared.inbox.send(Message::Commit { batch, answer }).await;
+        let sent = self.shared.inbox.send(WriterMessage::Commit { batch, answer }).await;
         sent.map_err(|_| StoreError::Closed)?;
         outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
     }
@@ -172,7 +179,7 @@ impl Store {
         let id = uuid::Uuid::new_v4().simple().to_string();
         let value = id.repeat(TRIED_BYTES / id.len());
         let key = "readiness".to_owned();
-        self.commit(Op::PutSetting { key: key.clone(), value: value.clone() }).await?;
+        self.commit(StoreOp::PutSetting { key: key.clone(), value: value.clone() }).await?;
         // Another server instance of the same moment may have written since.
         self.setting(&key).await?.map(drop).ok_or_else(|| StoreError::missing("setting", &key))
     }
@@ -191,7 +198,7 @@ impl Store {
     /// Commits and reads after that fail as [`StoreError::Closed`]; closing twice is fine.
     pub async fn close(&self) {
         let (answer, done) = oneshot::channel();
-        if self.shared.inbox.send(Message::Close { answer }).await.is_ok() {
+        if self.shared.inbox.send(WriterMessage::Close { answer }).await.is_ok() {
             // An error means that the writer has ended, which is what we wait for.
             done.await.ok();
         }

@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::ids::UserId;
 
 use super::rows::int;
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// A write that named a key.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OnceRecord {
+pub struct IdempotencyRecord {
     /// Whose key it is.
     pub user: UserId,
     /// The key.
@@ -25,7 +25,11 @@ pub struct OnceRecord {
 
 impl Store {
     /// What is kept of a key; whether it is too old to count is the caller's question.
-    pub async fn once(&self, user: &UserId, key: &str) -> Result<Option<OnceRecord>, StoreError> {
+    pub async fn once(
+        &self,
+        user: &UserId,
+        key: &str,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
         let row: Option<(String, i64, Option<String>)> = sqlx::query_as(
             "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2",
         )
@@ -39,12 +43,12 @@ impl Store {
         };
         let (user, key, at_ms) = (user.clone(), key.to_owned(), at_ms.unsigned_abs());
         let answer = answer.map(read).transpose()?;
-        Ok(Some(OnceRecord { user, key, fingerprint, at_ms, answer }))
+        Ok(Some(IdempotencyRecord { user, key, fingerprint, at_ms, answer }))
     }
 }
 
 /// The new state of a key.
-pub(super) fn put(script: &mut Script<'_>, record: &OnceRecord) {
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
     script
         .run(
             "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
@@ -60,7 +64,7 @@ pub(super) fn put(script: &mut Script<'_>, record: &OnceRecord) {
 }
 
 /// Nothing came of it.
-pub(super) fn forget(script: &mut Script<'_>, user: &UserId, key: &str) {
+pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
     script
         .run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
         .bind(user.as_str())
@@ -68,6 +72,6 @@ pub(super) fn forget(script: &mut Script<'_>, user: &UserId, key: &str) {
 }
 
 /// Whatever was begun before `before_ms` counts no more.
-pub(super) fn forget_old(script: &mut Script<'_>, before_ms: u64) {
+pub(super) fn forget_old(script: &mut StatementBatch<'_>, before_ms: u64) {
     script.run("DELETE FROM idempotency WHERE at_ms < $1").bind(int(before_ms));
 }

@@ -6,14 +6,14 @@ use sqlx::Row;
 use crate::ids::{DocumentId, UserId, Version};
 
 use super::rows::int;
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// How many versions of a document are kept worked out: for somebody who asks about a moment ago.
 const KEPT: i64 = 3;
 
 pub(super) fn put_placements(
-    script: &mut Script<'_>,
+    script: &mut StatementBatch<'_>,
     document: &DocumentId,
     version: Version,
     body: &Value,
@@ -25,7 +25,12 @@ pub(super) fn put_placements(
         .bind(body.to_string());
 }
 
-pub(super) fn put(script: &mut Script<'_>, document: &DocumentId, version: Version, body: &str) {
+pub(super) fn put(
+    script: &mut StatementBatch<'_>,
+    document: &DocumentId,
+    version: Version,
+    body: &str,
+) {
     script
         .run(
             "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
@@ -44,7 +49,7 @@ pub(super) fn put(script: &mut Script<'_>, document: &DocumentId, version: Versi
 }
 
 /// What an update put into the text, as it is kept: the version it made, and the room's own JSON.
-type Placed = (Version, String);
+type PlacementRow = (Version, String);
 
 impl Store {
     /// What the updates after version `from`, up to `to`, put into the text; only those made by the server say so.
@@ -53,7 +58,7 @@ impl Store {
         document: &DocumentId,
         from: Version,
         to: Version,
-    ) -> Result<Vec<Placed>, StoreError> {
+    ) -> Result<Vec<PlacementRow>, StoreError> {
         let rows: Vec<(i64, String)> = sqlx::query_as(
             "SELECT version, body FROM placements
              WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
@@ -74,7 +79,7 @@ impl Store {
         &self,
         document: &DocumentId,
         version: Version,
-    ) -> Result<Option<Placed>, StoreError> {
+    ) -> Result<Option<PlacementRow>, StoreError> {
         let row: Option<(i64, String)> = sqlx::query_as(
             "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",

@@ -10,9 +10,9 @@ use super::records::{
     RunRecord, SessionRecord,
 };
 use super::rows::{self, int};
-use super::{Scope, Store, StoreError};
+use super::{QueryScope, Store, StoreError};
 
-pub(super) type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+pub(super) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
     /// A document without its text, deleted ones too.
@@ -58,16 +58,21 @@ impl Store {
     }
 
     /// The requests that somebody may still decide, oldest first.
-    pub async fn open_requests(&self, scope: Scope<'_>) -> Result<Vec<RequestRecord>, StoreError> {
+    pub async fn open_requests(
+        &self,
+        scope: QueryScope<'_>,
+    ) -> Result<Vec<RequestRecord>, StoreError> {
         let query = match scope {
-            Scope::Document(document) => {
+            QueryScope::Document(document) => {
                 sqlx::query("SELECT * FROM requests WHERE is_open AND document = $1 ORDER BY id")
                     .bind(document.to_string())
             }
-            Scope::Desk => {
+            QueryScope::Desk => {
                 sqlx::query("SELECT * FROM requests WHERE is_open AND document IS NULL ORDER BY id")
             }
-            Scope::Everything => sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id"),
+            QueryScope::Everything => {
+                sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id")
+            }
         };
         self.all(query, rows::request).await
     }
@@ -76,7 +81,7 @@ impl Store {
     /// Identifiers sort by the time they were made.
     pub async fn requests(
         &self,
-        scope: Scope<'_>,
+        scope: QueryScope<'_>,
         before: Option<&RequestId>,
         limit: u32,
     ) -> Result<Vec<RequestRecord>, StoreError> {
@@ -84,20 +89,20 @@ impl Store {
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
         let limit = i64::from(limit);
         let query = match scope {
-            Scope::Document(document) => sqlx::query(
+            QueryScope::Document(document) => sqlx::query(
                 "SELECT * FROM requests WHERE document = $3 AND id < $1
                  ORDER BY id DESC LIMIT $2",
             )
             .bind(before)
             .bind(limit)
             .bind(document.to_string()),
-            Scope::Desk => sqlx::query(
+            QueryScope::Desk => sqlx::query(
                 "SELECT * FROM requests WHERE document IS NULL AND id < $1
                  ORDER BY id DESC LIMIT $2",
             )
             .bind(before)
             .bind(limit),
-            Scope::Everything => {
+            QueryScope::Everything => {
                 sqlx::query("SELECT * FROM requests WHERE id < $1 ORDER BY id DESC LIMIT $2")
                     .bind(before)
                     .bind(limit)
@@ -110,23 +115,23 @@ impl Store {
     /// with one of these statuses, if any are named (at most six). Of everything: without those of unlisted documents.
     pub async fn ended_requests(
         &self,
-        scope: Scope<'_>,
+        scope: QueryScope<'_>,
         statuses: &[&str],
         before: Option<&RequestId>,
         limit: u32,
     ) -> Result<Vec<RequestRecord>, StoreError> {
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
         let query = match scope {
-            Scope::Document(_) => sqlx::query(
+            QueryScope::Document(_) => sqlx::query(
                 "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
                  AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
             ),
-            Scope::Desk => sqlx::query(
+            QueryScope::Desk => sqlx::query(
                 "SELECT * FROM requests WHERE $1 IS NULL AND document IS NULL AND id < $2
                  AND NOT is_open
                  AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
             ),
-            Scope::Everything => sqlx::query(
+            QueryScope::Everything => sqlx::query(
                 "SELECT * FROM requests WHERE $1 IS NULL AND id < $2 AND NOT is_open
                  AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
                       AND unlisted_owner IS NULL AND deleted = FALSE))
@@ -134,8 +139,8 @@ impl Store {
             ),
         };
         let document = match scope {
-            Scope::Document(document) => Some(document.to_string()),
-            Scope::Desk | Scope::Everything => None,
+            QueryScope::Document(document) => Some(document.to_string()),
+            QueryScope::Desk | QueryScope::Everything => None,
         };
         let mut query = query.bind(document).bind(before).bind(statuses.is_empty());
         for place in 0..6 {
@@ -158,16 +163,16 @@ impl Store {
     }
 
     /// The rules in force, oldest first.
-    pub async fn rules(&self, scope: Scope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
+    pub async fn rules(&self, scope: QueryScope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
         let query = match scope {
-            Scope::Document(document) => sqlx::query(
+            QueryScope::Document(document) => sqlx::query(
                 "SELECT * FROM rules WHERE ended_ms IS NULL AND document = $1 ORDER BY id",
             )
             .bind(document.to_string()),
-            Scope::Desk => sqlx::query(
+            QueryScope::Desk => sqlx::query(
                 "SELECT * FROM rules WHERE ended_ms IS NULL AND document IS NULL ORDER BY id",
             ),
-            Scope::Everything => {
+            QueryScope::Everything => {
                 sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
             }
         };
@@ -261,7 +266,7 @@ impl Store {
 
     pub(super) async fn one<T>(
         &self,
-        query: Query,
+        query: SqliteQuery,
         read: fn(&SqliteRow) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         query.fetch_optional(self.readers()).await?.map(|row| read(&row)).transpose()
@@ -269,7 +274,7 @@ impl Store {
 
     pub(super) async fn all<T>(
         &self,
-        query: Query,
+        query: SqliteQuery,
         read: fn(&SqliteRow) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         query.fetch_all(self.readers()).await?.iter().map(read).collect()

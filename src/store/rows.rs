@@ -12,9 +12,9 @@ use super::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::said::{SaidAt, Size};
+use super::said::{EntrySize, TranscriptCursor};
 
-type Read<T> = Result<T, StoreError>;
+type RowResult<T> = Result<T, StoreError>;
 
 /// Times and versions as the database has them. Databases have no unsigned integers; the largest
 /// signed one is 292 million years from now.
@@ -22,7 +22,7 @@ pub(super) fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-pub(super) fn document(row: &SqliteRow) -> Read<DocumentRecord> {
+pub(super) fn document(row: &SqliteRow) -> RowResult<DocumentRecord> {
     Ok(DocumentRecord {
         id: text(row, "id")?.into(),
         title: text(row, "title")?,
@@ -35,7 +35,7 @@ pub(super) fn document(row: &SqliteRow) -> Read<DocumentRecord> {
     })
 }
 
-pub(super) fn update(row: &SqliteRow) -> Read<UpdateRecord> {
+pub(super) fn update(row: &SqliteRow) -> RowResult<UpdateRecord> {
     Ok(UpdateRecord {
         client: text(row, "client")?.into(),
         changes: text(row, "changes")?.into(),
@@ -45,7 +45,7 @@ pub(super) fn update(row: &SqliteRow) -> Read<UpdateRecord> {
     })
 }
 
-pub(super) fn history(row: &SqliteRow) -> Read<HistoryRecord> {
+pub(super) fn history(row: &SqliteRow) -> RowResult<HistoryRecord> {
     Ok(HistoryRecord {
         version: Version(number(row, "version")?),
         author: text(row, "author")?.into(),
@@ -54,7 +54,7 @@ pub(super) fn history(row: &SqliteRow) -> Read<HistoryRecord> {
     })
 }
 
-pub(super) fn request(row: &SqliteRow) -> Read<RequestRecord> {
+pub(super) fn request(row: &SqliteRow) -> RowResult<RequestRecord> {
     Ok(RequestRecord {
         id: text(row, "id")?.into(),
         document: maybe_text(row, "document")?.map(Into::into),
@@ -68,7 +68,7 @@ pub(super) fn request(row: &SqliteRow) -> Read<RequestRecord> {
     })
 }
 
-pub(super) fn decision(row: &SqliteRow) -> Read<DecisionRecord> {
+pub(super) fn decision(row: &SqliteRow) -> RowResult<DecisionRecord> {
     Ok(DecisionRecord {
         request: text(row, "request")?.into(),
         hunk: maybe_text(row, "hunk")?,
@@ -79,7 +79,7 @@ pub(super) fn decision(row: &SqliteRow) -> Read<DecisionRecord> {
     })
 }
 
-pub(super) fn rule(row: &SqliteRow) -> Read<RuleRecord> {
+pub(super) fn rule(row: &SqliteRow) -> RowResult<RuleRecord> {
     Ok(RuleRecord {
         id: text(row, "id")?.into(),
         document: maybe_text(row, "document")?.map(Into::into),
@@ -90,7 +90,7 @@ pub(super) fn rule(row: &SqliteRow) -> Read<RuleRecord> {
     })
 }
 
-pub(super) fn session(row: &SqliteRow) -> Read<SessionRecord> {
+pub(super) fn session(row: &SqliteRow) -> RowResult<SessionRecord> {
     Ok(SessionRecord {
         id: text(row, "id")?.into(),
         user: text(row, "user_id")?.into(),
@@ -101,7 +101,7 @@ pub(super) fn session(row: &SqliteRow) -> Read<SessionRecord> {
     })
 }
 
-pub(super) fn message(row: &SqliteRow) -> Read<MessageRecord> {
+pub(super) fn message(row: &SqliteRow) -> RowResult<MessageRecord> {
     Ok(MessageRecord {
         role: text(row, "role")?,
         body: json(row, "body")?,
@@ -109,24 +109,28 @@ pub(super) fn message(row: &SqliteRow) -> Read<MessageRecord> {
     })
 }
 
-fn said_at(row: &SqliteRow) -> Read<SaidAt> {
+fn said_at(row: &SqliteRow) -> RowResult<TranscriptCursor> {
     let (at_ms, session, seq) = (number(row, "at_ms")?, text(row, "session")?, number(row, "seq")?);
-    Ok(SaidAt { at_ms, session, seq })
+    Ok(TranscriptCursor { at_ms, session, seq })
 }
 
-pub(super) fn placed(row: &SqliteRow) -> Read<(SaidAt, MessageRecord)> {
+pub(super) fn placed(row: &SqliteRow) -> RowResult<(TranscriptCursor, MessageRecord)> {
     Ok((said_at(row)?, message(row)?))
 }
 
-pub(super) fn place(row: &SqliteRow) -> Read<(SaidAt, u64)> {
+pub(super) fn place(row: &SqliteRow) -> RowResult<(TranscriptCursor, u64)> {
     Ok((said_at(row)?, number(row, "bytes")?))
 }
 
-pub(super) fn size(row: &SqliteRow) -> Read<Size> {
-    Ok(Size { seq: number(row, "seq")?, role: text(row, "role")?, bytes: number(row, "bytes")? })
+pub(super) fn size(row: &SqliteRow) -> RowResult<EntrySize> {
+    Ok(EntrySize {
+        seq: number(row, "seq")?,
+        role: text(row, "role")?,
+        bytes: number(row, "bytes")?,
+    })
 }
 
-pub(super) fn run(row: &SqliteRow) -> Read<RunRecord> {
+pub(super) fn run(row: &SqliteRow) -> RowResult<RunRecord> {
     Ok(RunRecord {
         id: text(row, "id")?.into(),
         session: text(row, "session")?.into(),
@@ -139,7 +143,7 @@ pub(super) fn run(row: &SqliteRow) -> Read<RunRecord> {
     })
 }
 
-pub(super) fn token(row: &SqliteRow) -> Read<TokenRecord> {
+pub(super) fn token(row: &SqliteRow) -> RowResult<TokenRecord> {
     let role = text(row, "role")?;
     Ok(TokenRecord {
         id: text(row, "id")?.into(),
@@ -156,7 +160,7 @@ pub(super) fn token(row: &SqliteRow) -> Read<TokenRecord> {
     })
 }
 
-pub(super) fn file(row: &SqliteRow) -> Read<FileRecord> {
+pub(super) fn file(row: &SqliteRow) -> RowResult<FileRecord> {
     let next = maybe_number(row, "next_version")?.map(Version);
     Ok(FileRecord {
         document: text(row, "document")?.into(),
@@ -170,11 +174,11 @@ pub(super) fn file(row: &SqliteRow) -> Read<FileRecord> {
 }
 
 /// The newest version of a document that a row is about.
-pub(super) fn newest(row: &SqliteRow) -> Read<Version> {
+pub(super) fn newest(row: &SqliteRow) -> RowResult<Version> {
     Ok(Version(number(row, "newest")?))
 }
 
-pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {
+pub(super) fn audit(row: &SqliteRow) -> RowResult<AuditRecord> {
     Ok(AuditRecord {
         seq: number(row, "seq")?,
         entry: AuditEntry {
@@ -190,28 +194,28 @@ pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {
     })
 }
 
-fn text(row: &SqliteRow, column: &'static str) -> Read<String> {
+fn text(row: &SqliteRow, column: &'static str) -> RowResult<String> {
     Ok(row.try_get(column)?)
 }
 
-fn maybe_text(row: &SqliteRow, column: &'static str) -> Read<Option<String>> {
+fn maybe_text(row: &SqliteRow, column: &'static str) -> RowResult<Option<String>> {
     Ok(row.try_get(column)?)
 }
 
-fn number(row: &SqliteRow, column: &'static str) -> Read<u64> {
+fn number(row: &SqliteRow, column: &'static str) -> RowResult<u64> {
     unsigned(column, row.try_get(column)?)
 }
 
-fn maybe_number(row: &SqliteRow, column: &'static str) -> Read<Option<u64>> {
+fn maybe_number(row: &SqliteRow, column: &'static str) -> RowResult<Option<u64>> {
     let value: Option<i64> = row.try_get(column)?;
     value.map(|value| unsigned(column, value)).transpose()
 }
 
-fn unsigned(column: &'static str, value: i64) -> Read<u64> {
+fn unsigned(column: &'static str, value: i64) -> RowResult<u64> {
     u64::try_from(value).map_err(|error| StoreError::corrupt(format!("{column} {value}"), &error))
 }
 
-fn json(row: &SqliteRow, column: &'static str) -> Read<Value> {
+fn json(row: &SqliteRow, column: &'static str) -> RowResult<Value> {
     let text: &str = row.try_get(column)?;
     serde_json::from_str(text).map_err(|error| StoreError::corrupt(column, &error))
 }

@@ -13,7 +13,7 @@ pub const MEASURED: u64 = 1_000;
 
 /// Where an entry of a conversation stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SaidAt {
+pub struct TranscriptCursor {
     /// When it was said.
     pub at_ms: u64,
     /// Whose session said it.
@@ -24,7 +24,7 @@ pub struct SaidAt {
 
 /// Which of a session's conversations about one thing are looked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum TranscriptSince {
     /// The one that is going on.
     NewBeginning,
     /// All of them, one after the other, with where each began.
@@ -33,7 +33,7 @@ pub enum Since {
 
 /// An entry of a session's conversation without what it says, which may be long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct EntrySize {
     /// Its place.
     pub seq: u64,
     /// Who speaks, as in [`MessageRecord::role`].
@@ -59,10 +59,10 @@ impl Store {
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
-        since: Since,
+        since: TranscriptSince,
         before: Option<u64>,
         most: u64,
-    ) -> Result<Vec<Size>, StoreError> {
+    ) -> Result<Vec<EntrySize>, StoreError> {
         let query = sqlx::query(
             "SELECT seq, role, octet_length(body) AS bytes FROM messages
              WHERE session = $1 AND document = $2 AND seq < $4
@@ -73,9 +73,9 @@ impl Store {
         .bind(session.to_string())
         .bind(document.map(ToString::to_string).unwrap_or_default())
         .bind(match since {
-            Since::NewBeginning => CLEAR,
+            TranscriptSince::NewBeginning => CLEAR,
             // No entry has it.
-            Since::Ever => "",
+            TranscriptSince::Ever => "",
         })
         .bind(before.map_or(i64::MAX, int))
         .bind(int(most.min(MEASURED)));
@@ -88,7 +88,7 @@ impl Store {
         session: &SessionId,
         document: Option<&DocumentId>,
         places: &[u64],
-    ) -> Result<Vec<(SaidAt, MessageRecord)>, StoreError> {
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
         let query = sqlx::query(
             "SELECT session, seq, role, body, at_ms FROM messages WHERE session = $1 AND document = $2
              AND seq IN (SELECT value FROM json_each($3)) ORDER BY seq",
@@ -104,9 +104,9 @@ impl Store {
     pub async fn conversations_before(
         &self,
         document: &DocumentId,
-        before: Option<&SaidAt>,
+        before: Option<&TranscriptCursor>,
         bytes: u64,
-    ) -> Result<Vec<(SaidAt, MessageRecord)>, StoreError> {
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
         let query = sqlx::query(
             "SELECT session, seq, at_ms, octet_length(body) AS bytes FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) < ($3, $4, $5)
@@ -131,9 +131,9 @@ impl Store {
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
-        from: &SaidAt,
+        from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(SaidAt, MessageRecord)>, StoreError> {
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
         let query = sqlx::query(
             "SELECT session, seq, role, body, at_ms FROM messages
              WHERE session = $1 AND document = $2 AND seq >= $4
@@ -154,9 +154,9 @@ impl Store {
     pub async fn conversations_from(
         &self,
         document: &DocumentId,
-        from: &SaidAt,
+        from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(SaidAt, MessageRecord)>, StoreError> {
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
         let query = sqlx::query(
             "SELECT session, seq, role, body, at_ms FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) >= ($3, $4, $5)

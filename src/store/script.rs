@@ -16,17 +16,17 @@ use super::StoreError;
 const LARGE: usize = 128 * 1024;
 
 /// Statements inside a transaction, and what must have come of them.
-pub(super) struct Script<'a> {
+pub(super) struct StatementBatch<'a> {
     db: &'a mut SqliteConnection,
     sql: String,
     values: SqliteArguments,
     statements: usize,
-    musts: Vec<(usize, Must<'a>)>,
+    musts: Vec<(usize, RowExpectation<'a>)>,
     unwritable: Option<BoxDynError>,
 }
 
 /// Why a statement must have touched a row.
-pub(super) enum Must<'a> {
+pub(super) enum RowExpectation<'a> {
     /// There is such a thing.
     BeThere { kind: &'static str, id: &'a str },
     /// There was none yet.
@@ -43,30 +43,32 @@ pub(super) enum Must<'a> {
 
 /// Why a transaction must not be committed.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum BatchError {
     /// Another process has written to the audit log: again, with its new end.
     Outdated,
     /// It cannot be written.
     Error(StoreError),
 }
 
-impl From<sqlx::Error> for Refused {
+impl From<sqlx::Error> for BatchError {
     fn from(error: sqlx::Error) -> Self {
         Self::Error(error.into())
     }
 }
 
-impl From<Refused> for StoreError {
-    fn from(refused: Refused) -> Self {
+impl From<BatchError> for StoreError {
+    fn from(refused: BatchError) -> Self {
         match refused {
-            Refused::Error(error) => error,
+            BatchError::Error(error) => error,
             // A transaction holds the write lock from its first statement on.
-            Refused::Outdated => Self::corrupt("the audit log", &"it changed while it was written"),
+            BatchError::Outdated => {
+                Self::corrupt("the audit log", &"it changed while it was written")
+            }
         }
     }
 }
 
-impl<'a> Script<'a> {
+impl<'a> StatementBatch<'a> {
     /// Nothing yet.
     pub fn new(db: &'a mut SqliteConnection) -> Self {
         Self {
@@ -106,17 +108,17 @@ impl<'a> Script<'a> {
     }
 
     /// The last statement must touch a row: where it does not, the script ends with an error there, before its `COMMIT`.
-    pub fn must(&mut self, must: Must<'a>) {
+    pub fn must(&mut self, must: RowExpectation<'a>) {
         self.only_if("changes() > 0", must);
     }
 
     /// The last statement writes a line of the audit log, whose key another process must not have taken.
     pub fn must_follow(&mut self) {
-        self.musts.push((self.statements - 1, Must::Follow));
+        self.musts.push((self.statements - 1, RowExpectation::Follow));
     }
 
     /// The script ends with an error here unless the condition holds, whose values are bound after it.
-    pub fn only_if(&mut self, condition: &str, must: Must<'a>) -> &mut Self {
+    pub fn only_if(&mut self, condition: &str, must: RowExpectation<'a>) -> &mut Self {
         self.musts.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. It gives no row, which would only wake
         // whoever waits for the script.
@@ -129,7 +131,7 @@ impl<'a> Script<'a> {
     }
 
     /// Sends what there is so far. After a refusal the transaction must be rolled back.
-    pub async fn send(&mut self) -> Result<(), Refused> {
+    pub async fn send(&mut self) -> Result<(), BatchError> {
         if self.sql.is_empty() {
             return Ok(());
         }
@@ -157,15 +159,15 @@ impl<'a> Script<'a> {
             error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation);
         match musts.into_iter().find(|(statement, _)| *statement == done) {
             // Other things go wrong, too, where something is written.
-            Some((_, Must::Follow)) if !is_taken => Err(error.into()),
+            Some((_, RowExpectation::Follow)) if !is_taken => Err(error.into()),
             Some((_, must)) => Err(must.refused(self.db).await),
             None => Err(error.into()),
         }
     }
 }
 
-impl Must<'_> {
-    async fn refused(self, db: &mut SqliteConnection) -> Refused {
+impl RowExpectation<'_> {
+    async fn refused(self, db: &mut SqliteConnection) -> BatchError {
         let error = match self {
             Self::BeThere { kind, id } => StoreError::missing(kind, id),
             Self::BeNew { kind, id } => StoreError::Exists { kind, id: id.to_owned() },
@@ -176,9 +178,9 @@ impl Must<'_> {
                 Ok(error) | Err(error) => error,
             },
             Self::BeAllowed { user } => StoreError::NotAllowed(user.clone()),
-            Self::Follow => return Refused::Outdated,
+            Self::Follow => return BatchError::Outdated,
         };
-        Refused::Error(error)
+        BatchError::Error(error)
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::ids::{DocumentId, Version};
 
 use super::rows::int;
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// Newest snapshots that are kept. Two would do; the others are for a reader that looks a document up at a version of a
@@ -20,7 +20,7 @@ pub const PERMANENT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Keeps the text at a version; `replayed_bytes`: of the updates since the snapshot before it.
 pub(super) fn put(
-    script: &mut Script<'_>,
+    script: &mut StatementBatch<'_>,
     document: &DocumentId,
     (version, text): (Version, &str),
     replayed_bytes: u64,
@@ -64,7 +64,7 @@ pub(super) fn put(
 }
 
 /// Forgets what is neither the first snapshot, nor permanent, nor among the newest.
-fn thin_out(script: &mut Script<'_>, document: &DocumentId) {
+fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
     script
         .run(
             "DELETE FROM snapshots WHERE document = $1

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ids::{TokenId, UserId};
 
-use super::read::Query;
+use super::read::SqliteQuery;
 use super::records::TokenRecord;
 use super::rows::{self, int};
 use super::{Store, StoreError, lists};
@@ -71,7 +71,7 @@ impl Store {
     }
 }
 
-fn bind_all(sql: &str, values: &[impl ToString]) -> Query {
+fn bind_all(sql: &str, values: &[impl ToString]) -> SqliteQuery {
     // Made of a constant and of places alone.
     let sql = sqlx::AssertSqlSafe(sql.to_owned());
     values.iter().fold(sqlx::query(sql), |query, value| query.bind(value.to_string()))

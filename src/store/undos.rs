@@ -2,7 +2,7 @@
 
 use crate::ids::RequestId;
 
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 impl Store {
@@ -16,13 +16,13 @@ impl Store {
 }
 
 /// It begins.
-pub(super) fn begin(script: &mut Script<'_>, request: &RequestId) {
+pub(super) fn begin(script: &mut StatementBatch<'_>, request: &RequestId) {
     script
         .run("INSERT INTO undos (request) VALUES ($1) ON CONFLICT (request) DO NOTHING")
         .bind(request.as_str());
 }
 
 /// It is over.
-pub(super) fn end(script: &mut Script<'_>, request: &RequestId) {
+pub(super) fn end(script: &mut StatementBatch<'_>, request: &RequestId) {
     script.run("DELETE FROM undos WHERE request = $1").bind(request.as_str());
 }

@@ -6,7 +6,7 @@ use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
 use super::rows::int;
-use super::script::{Must, Refused, Script};
+use super::script::{BatchError, RowExpectation, StatementBatch};
 
 /// Rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL 65,535.
 const ROWS: usize = 1_000;
@@ -15,11 +15,11 @@ const COLUMNS: usize = 7;
 
 /// Adds updates to the log.
 pub(super) async fn append<'a>(
-    script: &mut Script<'a>,
+    script: &mut StatementBatch<'a>,
     document: &'a DocumentId,
     from: Version,
     updates: &[UpdateRecord],
-) -> Result<(), Refused> {
+) -> Result<(), BatchError> {
     let Some(last) = updates.last() else { return Ok(()) };
     // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but not one that leaves a gap.
     script
@@ -28,7 +28,7 @@ pub(super) async fn append<'a>(
         .bind(int(from.0))
         .bind(int(from.plus(updates.len()).0))
         .bind(int(last.at_ms));
-    script.must(Must::BeAt { document, version: from });
+    script.must(RowExpectation::BeAt { document, version: from });
     let mut version = from;
     for rows in updates.chunks(ROWS) {
         script.run(&format!(
@@ -61,7 +61,12 @@ fn places(rows: usize) -> String {
 }
 
 /// The values of consecutive updates after version `from`.
-fn bind(script: &mut Script<'_>, document: &DocumentId, from: Version, updates: &[UpdateRecord]) {
+fn bind(
+    script: &mut StatementBatch<'_>,
+    document: &DocumentId,
+    from: Version,
+    updates: &[UpdateRecord],
+) {
     let mut version = from;
     for update in updates {
         version = version.next();

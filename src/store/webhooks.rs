@@ -10,7 +10,7 @@ use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 use super::records::RequestRecord;
 use super::rows::int;
-use super::script::Script;
+use super::script::StatementBatch;
 use super::{Store, StoreError};
 
 /// Deliveries that may wait for one receiver; more are dropped and counted.
@@ -52,7 +52,7 @@ pub struct WebhookState {
 
 /// What a receiver is to be told next.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Delivery {
+pub struct WebhookDelivery {
     /// Its place in the outbox.
     pub seq: i64,
     /// The same however often it is tried.
@@ -73,7 +73,7 @@ pub struct Delivery {
 
 /// What became of a delivery.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     /// The receiver has it.
     Delivered,
     /// Not now; again at this time.
@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// The oldest delivery of each receiver that may be sent anything.
-    pub async fn deliveries(&self) -> Result<Vec<Delivery>, StoreError> {
+    pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
         let rows = sqlx::query(
             "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
                     outbox.attempts, outbox.since_ms, outbox.next_ms
@@ -139,9 +139,9 @@ fn state(row: &SqliteRow) -> Result<WebhookState, StoreError> {
     })
 }
 
-fn delivery(row: &SqliteRow) -> Result<Delivery, StoreError> {
+fn delivery(row: &SqliteRow) -> Result<WebhookDelivery, StoreError> {
     let body: &str = row.try_get("body")?;
-    Ok(Delivery {
+    Ok(WebhookDelivery {
         seq: row.try_get("seq")?,
         id: row.try_get::<String, _>("delivery")?.into(),
         hook: hook(row)?,
@@ -155,7 +155,7 @@ fn delivery(row: &SqliteRow) -> Result<Delivery, StoreError> {
 }
 
 /// A new webhook, or its new address or activity. A new address has not failed yet.
-pub(super) fn put(script: &mut Script<'_>, record: &WebhookRecord) {
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &WebhookRecord) {
     script
         .run(
             "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
@@ -173,7 +173,7 @@ pub(super) fn put(script: &mut Script<'_>, record: &WebhookRecord) {
 }
 
 /// It is told nothing any more.
-pub(super) fn remove(script: &mut Script<'_>, id: &WebhookId) {
+pub(super) fn remove(script: &mut StatementBatch<'_>, id: &WebhookId) {
     for statement in ["DELETE FROM outbox WHERE hook = $1", "DELETE FROM webhooks WHERE id = $1"] {
         script.run(statement).bind(id.as_str());
     }
@@ -193,7 +193,7 @@ pub(super) async fn are_any(db: &mut SqliteConnection) -> Result<bool, StoreErro
 }
 
 /// Writes down whom to tell of a request's new state, before that state is written.
-pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord) {
+pub(super) fn note(script: &mut StatementBatch<'_>, request: &RequestRecord) {
     let document = request.document.as_ref().map(DocumentId::as_str);
     let event = if request.open { "waiting" } else { "resolved" };
     // Before there is one more.
@@ -219,21 +219,21 @@ pub(super) fn note(script: &mut Script<'_>, request: &RequestRecord) {
 
 /// What became of a delivery; of one whose webhook was removed meanwhile, nothing.
 pub(super) fn settle(
-    script: &mut Script<'_>,
+    script: &mut StatementBatch<'_>,
     seq: i64,
     hook: &WebhookId,
     at_ms: u64,
-    outcome: &Outcome,
+    outcome: &DeliveryOutcome,
 ) {
     match outcome {
-        Outcome::Delivered => {
+        DeliveryOutcome::Delivered => {
             script
                 .run("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = NULL WHERE id = $1")
                 .bind(hook.as_str())
                 .bind(int(at_ms));
             script.run("DELETE FROM outbox WHERE seq = $1").bind(seq);
         }
-        Outcome::Later { next_ms, error } => {
+        DeliveryOutcome::Later { next_ms, error } => {
             script
                 .run(
                     "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3
@@ -252,7 +252,7 @@ pub(super) fn settle(
                 .bind(int(at_ms))
                 .bind(int(*next_ms));
         }
-        Outcome::GivenUp { before_ms, error } => {
+        DeliveryOutcome::GivenUp { before_ms, error } => {
             let before = DeliveryId::first_of(*before_ms);
             // Before they are gone.
             script

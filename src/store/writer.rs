@@ -7,9 +7,9 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::apply::Known;
-use super::script::Refused;
-use super::{Batch, StoreError, apply};
+use super::apply::WriterCache;
+use super::script::BatchError;
+use super::{StoreError, WriteBatch, apply};
 use crate::failpoint;
 
 /// Batches that may wait; with more, `commit` waits for a place.
@@ -23,12 +23,12 @@ const GROUP: usize = 256;
 /// after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
-type Outcome = Result<(), StoreError>;
+type CommitOutcome = Result<(), StoreError>;
 
 /// What the writer is asked for.
 #[derive(Debug)]
-pub(super) enum Message {
-    Commit { batch: Batch, answer: oneshot::Sender<Outcome> },
+pub(super) enum WriterMessage {
+    Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
     Close { answer: oneshot::Sender<()> },
 }
 
@@ -44,13 +44,13 @@ pub struct CommitCounts {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct CommitCounters {
     batches: AtomicU64,
     failed: AtomicU64,
     transactions: AtomicU64,
 }
 
-impl Counters {
+impl CommitCounters {
     pub(super) fn read(&self) -> CommitCounts {
         CommitCounts {
             batches: self.batches.load(Ordering::Relaxed),
@@ -59,7 +59,7 @@ impl Counters {
         }
     }
 
-    fn count(&self, outcomes: &[Outcome]) {
+    fn count(&self, outcomes: &[CommitOutcome]) {
         let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         self.failed.fetch_add(failed as u64, Ordering::Relaxed);
         self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
@@ -68,7 +68,7 @@ impl Counters {
 
 /// Whether the writer's connection is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pen {
+pub(super) enum WriterConnection {
     Own,
     /// Others read with it.
     Shared,
@@ -77,28 +77,28 @@ pub(super) enum Pen {
 /// Starts the writer. It ends when it is closed or when every sender is gone.
 pub(super) fn start(
     pool: SqlitePool,
-    pen: Pen,
-    counters: Arc<Counters>,
+    pen: WriterConnection,
+    counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
-) -> mpsc::Sender<Message> {
+) -> mpsc::Sender<WriterMessage> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { pool, pen, held: None, counters, news, known: None }.run(inbox));
+    tokio::spawn(StoreWriter { pool, pen, held: None, counters, news, known: None }.run(inbox));
     sender
 }
 
-struct Writer {
+struct StoreWriter {
     pool: SqlitePool,
-    pen: Pen,
+    pen: WriterConnection,
     /// Kept from one transaction to the next: the pool would try it each time, which takes two threads' time.
     held: Option<PoolConnection<Sqlite>>,
-    counters: Arc<Counters>,
+    counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
     /// As this process wrote last, as far as that is known.
-    known: Option<Known>,
+    known: Option<WriterCache>,
 }
 
-impl Writer {
-    async fn run(mut self, mut inbox: mpsc::Receiver<Message>) {
+impl StoreWriter {
+    async fn run(mut self, mut inbox: mpsc::Receiver<WriterMessage>) {
         let mut waiting = Vec::with_capacity(GROUP);
         let mut closers = Vec::new();
         while inbox.recv_many(&mut waiting, GROUP).await > 0 {
@@ -106,11 +106,11 @@ impl Writer {
             let mut answers = Vec::with_capacity(waiting.len());
             for message in waiting.drain(..) {
                 match message {
-                    Message::Commit { batch, answer } => {
+                    WriterMessage::Commit { batch, answer } => {
                         batches.push(batch);
                         answers.push(answer);
                     }
-                    Message::Close { answer } => {
+                    WriterMessage::Close { answer } => {
                         // Nothing new comes in; what is queued is still written by this loop.
                         inbox.close();
                         closers.push(answer);
@@ -123,7 +123,7 @@ impl Writer {
                 failpoint::pass("store.committed");
                 self.counters.count(&outcomes);
                 let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
-                if !nobody_is_told && group.iter().any(Batch::is_news) {
+                if !nobody_is_told && group.iter().any(WriteBatch::is_news) {
                     self.news.send_modify(|count| *count += 1);
                 }
                 for (outcome, answer) in outcomes.into_iter().zip(&mut answers) {
@@ -139,7 +139,7 @@ impl Writer {
     }
 
     /// One outcome for each batch.
-    async fn write(&mut self, batches: &[Batch]) -> Vec<Outcome> {
+    async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         // To be closed is nothing to write, and a visitor could not.
         if batches.is_empty() {
             return Vec::new();
@@ -166,26 +166,26 @@ impl Writer {
     }
 
     /// All together, or nothing.
-    async fn transact(&mut self, batches: &[Batch]) -> Outcome {
+    async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
         let mut connection = match self.held.take() {
             Some(held) => held,
             None => self.pool.acquire().await?,
         };
         // One on which something failed goes back to the pool, which tries it.
         self.transact_with(&mut connection, batches).await?;
-        self.held = (self.pen == Pen::Own).then_some(connection);
+        self.held = (self.pen == WriterConnection::Own).then_some(connection);
         Ok(())
     }
 
     async fn transact_with(
         &mut self,
         connection: &mut SqliteConnection,
-        batches: &[Batch],
-    ) -> Outcome {
+        batches: &[WriteBatch],
+    ) -> CommitOutcome {
         loop {
             let known = match self.known.take() {
                 Some(known) => known,
-                None => Known::read(connection).await?,
+                None => WriterCache::read(connection).await?,
             };
             match apply::transaction(connection, batches, known).await {
                 Ok(known) => {
@@ -196,8 +196,8 @@ impl Writer {
                     roll_back(connection).await;
                     match refused {
                         // Another process has added to the audit log; where that ends now is looked up.
-                        Refused::Outdated => {}
-                        Refused::Error(error) => return Err(error),
+                        BatchError::Outdated => {}
+                        BatchError::Error(error) => return Err(error),
                     }
                 }
             }
@@ -206,7 +206,10 @@ impl Writer {
 
     /// All in one transaction, each behind its own savepoint. An error is the transaction's:
     /// nothing was written.
-    async fn one_by_one(&mut self, batches: &[Batch]) -> Result<Vec<Outcome>, StoreError> {
+    async fn one_by_one(
+        &mut self,
+        batches: &[WriteBatch],
+    ) -> Result<Vec<CommitOutcome>, StoreError> {
         let mut connection = self.pool.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
         let saved = match save_each(&mut connection, batches).await {
@@ -229,7 +232,7 @@ impl Writer {
     }
 
     /// What is known holds after a commit only.
-    fn is_committed(&mut self, known: Known) {
+    fn is_committed(&mut self, known: WriterCache) {
         self.counters.transactions.fetch_add(1, Ordering::Relaxed);
         self.known = Some(known);
     }
@@ -247,11 +250,11 @@ impl Writer {
 }
 
 /// The batches, in order, in groups of at most [`GROUP_BYTES`] or of one.
-fn groups(batches: &[Batch]) -> impl Iterator<Item = &[Batch]> {
+fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     let mut rest = batches;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        let fits = |batch: &&Batch| {
+        let fits = |batch: &&WriteBatch| {
             bytes += batch.text_bytes();
             bytes <= GROUP_BYTES
         };
@@ -272,11 +275,11 @@ async fn roll_back(connection: &mut SqliteConnection) {
 /// Gives besides what is known then.
 async fn save_each(
     connection: &mut SqliteConnection,
-    batches: &[Batch],
-) -> Result<(Vec<Outcome>, Known), StoreError> {
+    batches: &[WriteBatch],
+) -> Result<(Vec<CommitOutcome>, WriterCache), StoreError> {
     let mut outcomes = Vec::with_capacity(batches.len());
     // Looked up inside the transaction, so nobody else can move it.
-    let mut known = Known::read(connection).await?;
+    let mut known = WriterCache::read(connection).await?;
     for batch in batches {
         let saved = apply::savepoint(connection, batch, known.clone()).await;
         if saved.is_err() {

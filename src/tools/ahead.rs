@@ -3,26 +3,30 @@
 //!
 //! [`Tool::prepare`]: super::Tool::prepare
 
-use super::{Call, Context, Effect, Ground, Prepared, Registry, ToolError};
+use super::{PreparedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
 
 /// What was worked out.
 #[derive(Debug)]
-pub struct Ahead(pub(super) Result<Prepared, ToolError>);
+pub struct EarlyPreparation(pub(super) Result<PreparedCall, ToolError>);
 
-impl Registry {
+impl ToolRegistry {
     /// Whether a call proposes a change of the conversation's own document.
-    pub fn proposes_here(&self, call: &Call) -> bool {
+    pub fn proposes_here(&self, call: &ToolCall) -> bool {
         call.input.is_object()
             && self.tool(&call.name).is_ok_and(|tool| {
-                tool.effect == Effect::Proposes
-                    && tool.ground == Ground::Document
+                tool.effect == ToolEffect::Proposes
+                    && tool.ground == ToolScope::Document
                     && (tool.target)(&call.input).is_none()
             })
     }
 
-    /// What a call would do that [`Registry::proposes_here`]; [`Registry::call_with`] takes it from there.
-    pub async fn work_out(&self, context: &Context, call: &Call) -> Option<Ahead> {
+    /// What a call would do that [`ToolRegistry::proposes_here`]; [`ToolRegistry::call_with`] takes it from there.
+    pub async fn work_out(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+    ) -> Option<EarlyPreparation> {
         let tool = self.tool(&call.name).ok()?;
-        Some(Ahead(self.prepare(tool, context, &call.input).await))
+        Some(EarlyPreparation(self.prepare(tool, context, &call.input).await))
     }
 }

@@ -5,10 +5,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::review::{Preview, Warning};
-use crate::workspace::{Ended, LONGEST_COMMAND, Ran, Wanted, cautions};
+use crate::review::{Preview, PreviewWarning};
+use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, cautions};
 
-use super::{Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, changes};
+use super::{
+    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
+    ToolScope, changes,
+};
 
 /// How long a command may take if nothing else is said, in milliseconds.
 const USUAL_MS: u64 = 120_000;
@@ -16,7 +19,7 @@ const USUAL_MS: u64 = 120_000;
 const LONGEST_MS: u64 = 600_000;
 
 /// Run a command.
-pub struct Bash;
+pub struct BashTool;
 
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,16 +39,16 @@ pub struct Input {
     description: String,
 }
 
-impl Tool for Bash {
+impl Tool for BashTool {
     const NAME: &'static str = "Bash";
     const DESCRIPTION: &'static str = "Run a shell command in the workspace. An owner of the server sees the whole command and decides \
          before it runs. It ends with the run; nothing it starts is left behind.";
     const WHEN: &'static str = "Use to run a command when no other tool can do it";
-    const EFFECT: Effect = Effect::Acts;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let Input { command, timeout, .. } = input;
         let bytes = command.len();
         if bytes > LONGEST_COMMAND {
@@ -62,30 +65,34 @@ impl Tool for Bash {
             return Err(ToolError::Failed(format!("timeout is 1 to {LONGEST_MS} milliseconds")));
         }
         changes::blocking(move |_| {
-            let warning = |(code, text): (&str, String)| Warning { code: code.to_owned(), text };
+            let warning =
+                |(code, text): (&str, String)| PreviewWarning { code: code.to_owned(), text };
             let warnings = cautions(&command).into_iter().map(warning).collect();
             let preview = Preview::command(&command, warnings);
-            Prepared::Act(Intent { preview, touched: None })
+            PreparedCall::Act(ActionPreview { preview, touched: None })
         })
         .await
     }
 
-    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let limit_ms = input.timeout.unwrap_or(USUAL_MS).min(LONGEST_MS);
         let limit = Duration::from_millis(limit_ms);
-        let wanted = Wanted { command: input.command, limit, mark: errand.request.to_string() };
-        let Ran { ended, output } = errand.workspace.run(&wanted, &errand.cancel).await?;
+        let wanted =
+            CommandSpec { command: input.command, limit, mark: errand.request.to_string() };
+        let CommandResult { ended, output } = errand.workspace.run(&wanted, &errand.cancel).await?;
         let failed =
             |how: String| Err(ToolError::Told(format!("{how}\n{output}").trim_end().to_owned()));
         match ended {
-            Ended::Itself(Some(0)) if output.is_empty() => Ok("(no output)".to_owned()),
-            Ended::Itself(Some(0)) => Ok(output),
-            Ended::Itself(Some(code)) => failed(format!("Exit code {code}")),
-            Ended::Itself(None) => failed("The command was ended by a signal".to_owned()),
-            Ended::TooLong => {
+            CommandEnd::Itself(Some(0)) if output.is_empty() => Ok("(no output)".to_owned()),
+            CommandEnd::Itself(Some(0)) => Ok(output),
+            CommandEnd::Itself(Some(code)) => failed(format!("Exit code {code}")),
+            CommandEnd::Itself(None) => failed("The command was ended by a signal".to_owned()),
+            CommandEnd::TooLong => {
                 failed(format!("The command took longer than {limit_ms}ms and was stopped"))
             }
-            Ended::Stopped => failed("The run was cancelled; the command was stopped".to_owned()),
+            CommandEnd::Stopped => {
+                failed("The run was cancelled; the command was stopped".to_owned())
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 
 /// A call of the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ToolCall {
     /// As the model named it.
     pub id: String,
     /// The tool.
@@ -20,7 +20,7 @@ pub struct Call {
     pub input: Value,
 }
 
-impl Call {
+impl ToolCall {
     /// The input as everyone in the conversation's document may see it: the words of another document stay with
     /// those who may read that.
     pub fn shown_input(&self) -> Value {
@@ -58,7 +58,7 @@ impl Call {
 /// What came of a call. Kept in the transcript as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// The call, as the model named it.
     pub tool_use_id: String,
     /// What the model and the people are told.
@@ -85,10 +85,10 @@ pub struct Outcome {
     pub plan: Option<String>,
     /// What people decided about a change of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
+    pub change: Option<DecidedChange>,
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// Why nothing was done.
     pub fn failed(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         let (tool_use_id, text) = (tool_use_id.into(), text.into());
@@ -98,7 +98,7 @@ impl Outcome {
 
 /// A change of the document that people decided about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct DecidedChange {
     /// The request.
     pub request: RequestId,
     /// What became of it, as the wire calls it.
@@ -108,12 +108,12 @@ pub struct Change {
     /// The document's version afterwards.
     pub version: Version,
     /// For a change of a range: where it was, and what stood there afterwards.
-    pub range: Option<ChangedRange>,
+    pub range: Option<RewrittenRange>,
 }
 
 /// A range that was rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedRange {
+pub struct RewrittenRange {
     /// First UTF-16 unit, as the model named it.
     pub start: usize,
     /// One past the last.
@@ -122,7 +122,7 @@ pub struct ChangedRange {
     pub text: String,
 }
 
-impl Change {
+impl DecidedChange {
     /// `partial` or `full`, as `updateType` calls it.
     pub fn kind(&self) -> &'static str {
         if self.range.is_some() { "partial" } else { "full" }

@@ -1,7 +1,7 @@
 //! What to look out for in a file that is to be written. It warns, and never says that a file is harmless. Pure.
 
 use crate::files::form;
-use crate::review::{Preview, Warning};
+use crate::review::{Preview, PreviewWarning};
 use crate::workspace::deceives;
 
 /// Beginnings of secrets that are easily recognised.
@@ -21,7 +21,7 @@ const RUN_BY_OTHERS: [&str; 9] = [
 ];
 
 /// Everything to look out for, one line for each kind. What stands in the `old` text already is not told again: nobody adds it.
-pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<Warning> {
+pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarning> {
     let names = || path.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
     let last = names().next_back().unwrap_or_default().to_lowercase();
     let is_script =
@@ -52,7 +52,7 @@ pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<Warning> {
             "It is a file that programs run; what it says may be done later, unasked.",
         ),
     ];
-    let warn = |(_, code, text): (bool, &str, &str)| Warning {
+    let warn = |(_, code, text): (bool, &str, &str)| PreviewWarning {
         code: code.to_owned(),
         text: text.to_owned(),
     };
@@ -90,16 +90,16 @@ fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
 }
 
 /// The same for a file that is there, and whether the difference shows what changes.
-pub fn of_change(path: &str, old: &str, new: &str, shown: &Preview) -> Vec<Warning> {
+pub fn of_change(path: &str, old: &str, new: &str, shown: &Preview) -> Vec<PreviewWarning> {
     let mut warnings = of_file(path, Some(old), new);
     warnings.extend(line_ends(old, new, shown));
     warnings
 }
 
 /// A warning if lines come to end in another way, which a difference of lines does not show.
-fn line_ends(old: &str, new: &str, shown: &Preview) -> Option<Warning> {
+fn line_ends(old: &str, new: &str, shown: &Preview) -> Option<PreviewWarning> {
     let differs = old != new && (shown.diff_lines.is_empty() || form::end_differently(old, new));
-    differs.then(|| Warning {
+    differs.then(|| PreviewWarning {
         code: "line_ends".to_owned(),
         text: "It changes how lines end, which the difference does not show.".to_owned(),
     })

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between, diff_whole};
-use crate::document::{ChangeSet, Edit, Text, utf16_len};
-use crate::review::{Preview, Warning};
-use crate::room::command::Reading;
+use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
+use crate::review::{Preview, PreviewWarning};
+use crate::room::command::DocumentSnapshot;
 
-use super::{Allowed, Proposal, ToolError, unseen};
+use super::{DocumentProposal, EditableRange, ToolError, unseen};
 
 /// How long small changes are looked for; a very long text is then left with fewer, larger ones.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ const SHORT: usize = 32 * 1024;
 
 /// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
 #[derive(Clone, Debug)]
-pub struct Replaced {
+pub struct ReplacedRange {
     /// First UTF-16 unit.
     pub start: usize,
     /// What stands there.
@@ -28,16 +28,16 @@ pub struct Replaced {
 
 /// What turns the document `base` into `text`. Takes milliseconds on long texts, so it runs on a blocking thread.
 pub async fn propose(
-    base: &Reading,
+    base: &DocumentSnapshot,
     text: Text,
-    range: Option<Replaced>,
-    warnings: Vec<Warning>,
-) -> Result<Proposal, ToolError> {
-    let Reading { title, text: before, .. } = base.clone();
+    range: Option<ReplacedRange>,
+    warnings: Vec<PreviewWarning>,
+) -> Result<DocumentProposal, ToolError> {
+    let DocumentSnapshot { title, text: before, .. } = base.clone();
     blocking(move |limits| {
         let (old, new) = (before.to_string(), text.to_string());
         let hunks = match &range {
-            Some(Replaced { start, old, new }) => {
+            Some(ReplacedRange { start, old, new }) => {
                 let around = |range| before.slice(range).unwrap_or_default();
                 let (ahead, end) = (around(0..*start), start + utf16_len(old));
                 let behind = around(end..before.len());
@@ -48,22 +48,22 @@ pub async fn propose(
         let mut warnings = warnings;
         warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Proposal { hunks, text, preview, told: None }
+        DocumentProposal { hunks, text, preview, told: None }
     })
     .await
 }
 
 /// The document `base` with these changes, each of them a hunk of its own: in order, and disjoint.
 pub async fn compose(
-    base: &Reading,
+    base: &DocumentSnapshot,
     hunks: Vec<HunkDraft>,
-    warnings: Vec<Warning>,
-) -> Result<Proposal, ToolError> {
-    let Reading { title, text: before, .. } = base.clone();
+    warnings: Vec<PreviewWarning>,
+) -> Result<DocumentProposal, ToolError> {
+    let DocumentSnapshot { title, text: before, .. } = base.clone();
     let units = before.len();
     let composed = move |limits: &DiffLimits| {
         let edits: Vec<_> =
-            hunks.iter().flat_map(|hunk| &hunk.parts).cloned().map(Edit::from).collect();
+            hunks.iter().flat_map(|hunk| &hunk.parts).cloned().map(TextEdit::from).collect();
         let mut text = before.clone();
         ChangeSet::of(units, &edits)
             .and_then(|change| change.apply(&mut text))
@@ -72,7 +72,7 @@ pub async fn compose(
         let mut warnings = warnings;
         warnings.extend(unseen::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(Proposal { hunks, text, preview, told: None })
+        Ok(DocumentProposal { hunks, text, preview, told: None })
     };
     linear(units, composed).await?
 }
@@ -86,13 +86,13 @@ pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>
 
 /// A rewrite of the whole document that changes nothing outside of what may be changed, as a change of that range alone:
 /// where words repeat, the comparison of whole texts could find the change elsewhere.
-pub fn confined(base: &Text, text: &Text, allowed: Allowed) -> Option<Replaced> {
-    let Allowed::Only(start, end) = allowed else { return None };
+pub fn confined(base: &Text, text: &Text, allowed: EditableRange) -> Option<ReplacedRange> {
+    let EditableRange::Only(start, end) = allowed else { return None };
     let (before, old) = (base.slice(0..start).ok()?, base.slice(start..end).ok()?);
     let after = base.slice(end..base.len()).ok()?;
     let new = text.to_string();
     let new = new.strip_prefix(&before)?.strip_suffix(&after)?.to_owned();
-    Some(Replaced { start, old, new })
+    Some(ReplacedRange { start, old, new })
 }
 
 fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {

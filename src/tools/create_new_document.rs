@@ -5,13 +5,13 @@ use serde::Deserialize;
 
 use crate::document::Text;
 use crate::ids::DocumentId;
-use crate::review::{Person, Preview, Request};
-use crate::room::{Founding, LONGEST_TITLE};
+use crate::review::{ApprovalRequest, Person, Preview};
+use crate::room::{LONGEST_TITLE, NewDocumentFromRequest};
 
 use super::hooks::validate::CONTENT_LIMIT;
 use super::{
-    Approved, Concluded, Context, Effect, Ground, Intent, Prepared, Tool, ToolError, changes,
-    named_text, unseen,
+    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, changes, named_text, unseen,
 };
 
 /// Make a document.
@@ -42,29 +42,29 @@ impl Tool for CreateNewDocument {
          are told its id, which `update_document_by_id` and `read_document` take.";
     const WHEN: &'static str =
         "Use when the person wants a new document, not a change of the current one";
-    const EFFECT: Effect = Effect::Creates;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Creates;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let (title, text) = checked(&input)?;
         changes::blocking(move |limits| {
             let warnings = unseen::warning("", &format!("{title}{text}")).into_iter().collect();
             let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
-            Ok(Prepared::Act(Intent { preview, touched: None }))
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
         })
         .await?
     }
 
     async fn conclude(
-        context: Context,
-        approved: Approved,
+        context: ToolContext,
+        approved: ApprovedCall,
         input: Input,
-    ) -> Result<Concluded, ToolError> {
+    ) -> Result<CompletedExecution, ToolError> {
         let (title, text) = checked(&input)?;
-        let Approved { request, unasked } = approved;
+        let ApprovedCall { request, unasked } = approved;
         let id = named_after(&request);
-        let founding = Founding {
+        let founding = NewDocumentFromRequest {
             id: id.clone(),
             title: title.clone(),
             text,
@@ -79,17 +79,17 @@ impl Tool for CreateNewDocument {
         // Its own words are known to the model: it may go on with them at once.
         let read = async { context.rooms.open(&id).await?.read().await }.await.ok();
         let text = format!("Created “{title}”; its id is {id}.");
-        Ok(Concluded { text, plan: None, read: read.map(|reading| (id, reading)) })
+        Ok(CompletedExecution { text, plan: None, read: read.map(|reading| (id, reading)) })
     }
 }
 
 /// The document is named after its request, so that a call that is concluded twice makes one.
-fn named_after(request: &Request) -> DocumentId {
+fn named_after(request: &ApprovalRequest) -> DocumentId {
     let name = request.id().as_str();
     DocumentId::from(format!("doc_{}", name.strip_prefix("req_").unwrap_or(name)))
 }
 
-fn approver(request: &Request) -> Option<Person> {
+fn approver(request: &ApprovalRequest) -> Option<Person> {
     request.closed.as_ref()?.by.clone()
 }
 

@@ -6,20 +6,24 @@ use tokio_util::sync::CancellationToken;
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
 use crate::review::{
-    self, Execution, Hidden, Matter, Preview, PreviewKind, Report, Request, RequestStatus, ruling,
+    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, RequestStatus,
+    RuleSubject, ToolReport, ruling,
 };
-use crate::room::command::{Gate, NewRequest, Proposed, Settled};
+use crate::room::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome, ResolvedRequest};
 use crate::room::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
 use super::hooks::approval;
-use super::{Asking, Call, Context, Effect, Finished, Intent, Outcome, ToolError};
+use super::{
+    ActionPreview, ApprovalWait, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolOutcome,
+};
 
 /// What is to be done about a request that has ended.
 #[derive(Debug, PartialEq)]
-pub enum Next {
+pub enum AfterRequest {
     /// Nothing: this is what came of it.
-    Report(Report),
+    Report(ToolReport),
     /// It was approved and has not begun.
     Act,
     /// It had begun, and nobody knows how far it came.
@@ -28,7 +32,7 @@ pub enum Next {
 
 /// Whether the process that asked is still the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskerState {
     /// It is.
     Now,
     /// The server was started again since.
@@ -37,17 +41,17 @@ pub enum Asked {
 
 /// Asks people and waits for what they decide.
 pub async fn ask(
-    context: &Context,
-    effect: Effect,
-    call: &Call,
-    intent: Intent,
+    context: &ToolContext,
+    effect: ToolEffect,
+    call: &ToolCall,
+    intent: ActionPreview,
     cancel: &CancellationToken,
-) -> Result<Settled, ToolError> {
-    let Intent { preview, touched } = intent;
+) -> Result<ResolvedRequest, ToolError> {
+    let ActionPreview { preview, touched } = intent;
     let room = context.asks_in(effect);
     // A document has a version, which the request follows though it changes nothing there.
     let now = room.read().await?;
-    let request = NewRequest {
+    let request = NewApprovalRequest {
         id: context.request.clone(),
         tool: call.name.clone(),
         input: call.input.clone(),
@@ -65,46 +69,47 @@ pub async fn ask(
         touched,
         source: context.source.to_owned(),
         // Whoever wants a plan wants to see it, wherever changes land unasked.
-        gate: if effect == Effect::Plans { Gate::People } else { context.gate },
+        gate: if effect == ToolEffect::Plans { ApprovalMode::People } else { context.gate },
         deadline_ms: context.deadline_ms,
         taken_up: context.taken_up,
         again_of: context.again_of.clone(),
     };
     match room.propose(request).await? {
-        Proposed::Waiting(_) => {
-            context.say(Asking::Waits);
+        ProposalOutcome::Waiting(_) => {
+            context.say(ApprovalWait::Waits);
             let settled = approval::wait(room, &context.request, cancel).await?;
-            context.say(Asking::Resolved);
+            context.say(ApprovalWait::Resolved);
             Ok(settled)
         }
-        Proposed::Resolved(settled) => Ok(*settled),
-        Proposed::Conflicted(words) | Proposed::Frozen(words) | Proposed::Denied(words) => {
-            Err(ToolError::Denied(words))
-        }
-        Proposed::Unchanged => Err(ToolError::Unchanged),
+        ProposalOutcome::Resolved(settled) => Ok(*settled),
+        ProposalOutcome::Conflicted(words)
+        | ProposalOutcome::Frozen(words)
+        | ProposalOutcome::Denied(words) => Err(ToolError::Denied(words)),
+        ProposalOutcome::Unchanged => Err(ToolError::Unchanged),
     }
 }
 
 /// Whether a rule of an owner speaks of a call that is otherwise not asked about.
-pub async fn is_ruled(context: &Context, call: &Call) -> Result<bool, ToolError> {
+pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
     Ok(rules_speak_of(&context.desk, call).await?)
 }
 
 /// The same, before anything else is known of the call.
-pub async fn rules_speak_of(desk: &RoomHandle, call: &Call) -> Result<bool, RoomError> {
+pub async fn rules_speak_of(desk: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
     let rules = desk.rules().await?;
     let file = named_file(&call.input);
-    let matter = Matter { tool: &call.name, document: None, file: file.as_deref(), units: None };
+    let matter =
+        RuleSubject { tool: &call.name, document: None, file: file.as_deref(), units: None };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
 /// Who is asked about a change of a file that is open as a document: its people, but what owners forbid or want to see at
 /// the desk holds there too. Fails where it is forbidden.
 pub async fn gate_of_file(
-    context: &Context,
-    call: &Call,
+    context: &ToolContext,
+    call: &ToolCall,
     hunks: &[HunkDraft],
-) -> Result<Gate, ToolError> {
+) -> Result<ApprovalMode, ToolError> {
     let path = context.live.as_deref().unwrap_or_default();
     gate_of_path(context, path, &[&call.name], Some(hunks)).await
 }
@@ -112,23 +117,23 @@ pub async fn gate_of_file(
 /// The same for a call about a document that is a file: there it is as if one of `tools` was called with its path. `hunks`: what
 /// it would change; `None`: it reads.
 pub async fn gate_of_path(
-    context: &Context,
+    context: &ToolContext,
     path: &str,
     tools: &[&str],
     hunks: Option<&[HunkDraft]>,
-) -> Result<Gate, ToolError> {
+) -> Result<ApprovalMode, ToolError> {
     let rules = context.desk.rules().await?;
     let parts = hunks.map(|hunks| hunks.iter().flat_map(|hunk| &hunk.parts));
     let units =
         parts.map(|parts| parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum());
     let mut gate = context.gate;
     for &tool in tools {
-        let matter = Matter { tool, document: None, file: Some(path), units };
+        let matter = RuleSubject { tool, document: None, file: Some(path), units };
         match ruling(rules.iter().map(AsRef::as_ref), &matter) {
-            Some(rule) if rule.effect == review::Effect::Deny => {
+            Some(rule) if rule.effect == review::RuleEffect::Deny => {
                 return Err(ToolError::Denied(rule.denial()));
             }
-            Some(_) => gate = Gate::People,
+            Some(_) => gate = ApprovalMode::People,
             None => {}
         }
     }
@@ -137,12 +142,12 @@ pub async fn gate_of_path(
 
 /// The files that a search by this tool leaves out: what rules at least as strict as `mildest` say of it, or of reading.
 pub async fn hidden(
-    context: &Context,
+    context: &ToolContext,
     tool: &str,
-    mildest: review::Effect,
-) -> Result<Hidden, ToolError> {
+    mildest: review::RuleEffect,
+) -> Result<ExcludedPaths, ToolError> {
     let rules = context.desk.rules().await?;
-    Ok(Hidden::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
+    Ok(ExcludedPaths::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
 }
 
 /// What people are shown of a call that only reads.
@@ -155,25 +160,25 @@ fn named_file(input: &Value) -> Option<String> {
 }
 
 /// What is to be done about a request that has ended.
-pub fn next(request: &Request, asked: Asked) -> Next {
+pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
     match (request.status, &request.execution) {
         (RequestStatus::Approved, None) => {
             let is_command = request.proposal.preview.kind == PreviewKind::Command;
-            if is_command && asked == Asked::BeforeRestart {
+            if is_command && asked == AskerState::BeforeRestart {
                 // People approved it for that moment; what it would do now nobody has looked at.
-                return Next::Report(failed(
+                return AfterRequest::Report(failed(
                     "Approved, but the server stopped before the command was run. It was not run.",
                 ));
             }
-            Next::Act
+            AfterRequest::Act
         }
-        (RequestStatus::Approved, Some(Execution::Begun { .. })) => Next::LookBack,
-        _ => Next::Report(request.report()),
+        (RequestStatus::Approved, Some(ExecutionState::Begun { .. })) => AfterRequest::LookBack,
+        _ => AfterRequest::Report(request.report()),
     }
 }
 
 /// What came of a call that was being carried out when the server stopped: told from the file, never done again.
-pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
+pub fn look_back(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
     let preview = &request.proposal.preview;
     #[cfg(unix)]
     workspace.stop_left_over(request.id().as_str());
@@ -186,7 +191,7 @@ pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
     let now = workspace.stamp_now(path);
     if now.as_deref() == Some(stamp(content).as_str()) {
         let text = format!("{path} was written before the server stopped; it reads as approved.");
-        Report { text, is_error: false }
+        ToolReport { text, is_error: false }
     } else if now == request.proposal.touched {
         failed(&format!(
             "Approved, but the server stopped before {path} was written. It is as it was before; nothing was repeated."
@@ -200,7 +205,11 @@ pub fn look_back(request: &Request, workspace: &Workspace) -> Report {
 }
 
 /// Tells the room that asked what came of an approved call, and the model what it makes of it.
-pub async fn done(desk: &RoomHandle, request: &Request, report: Report) -> Finished {
+pub async fn done(
+    desk: &RoomHandle,
+    request: &ApprovalRequest,
+    report: ToolReport,
+) -> FinishedCall {
     match desk.done(request.id().clone(), report.clone()).await {
         Ok(request) => outcome(&request, request.report()),
         Err(error) => {
@@ -212,21 +221,21 @@ pub async fn done(desk: &RoomHandle, request: &Request, report: Report) -> Finis
 }
 
 /// The outcome of a call that is over.
-pub fn outcome(request: &Request, report: Report) -> Finished {
-    let Report { text, is_error } = report;
-    let mut outcome = Outcome { text, is_error, ..Outcome::default() };
+pub fn outcome(request: &ApprovalRequest, report: ToolReport) -> FinishedCall {
+    let ToolReport { text, is_error } = report;
+    let mut outcome = ToolOutcome { text, is_error, ..ToolOutcome::default() };
     outcome.about.insert("updateType".into(), "none".into());
     outcome.about.insert("request_id".into(), request.id().as_str().into());
     outcome.about.insert("status".into(), request.status.as_str().into());
-    Finished { outcome, ..Finished::default() }
+    FinishedCall { outcome, ..FinishedCall::default() }
 }
 
 /// Waits again for a request that was made before a restart; `None`: it never was.
 pub async fn resume(
-    context: &Context,
-    effect: Effect,
+    context: &ToolContext,
+    effect: ToolEffect,
     cancel: &CancellationToken,
-) -> Option<Result<Settled, ToolError>> {
+) -> Option<Result<ResolvedRequest, ToolError>> {
     match approval::wait(context.asks_in(effect), &context.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         other => Some(other.map_err(Into::into)),
@@ -234,6 +243,6 @@ pub async fn resume(
 }
 
 /// Why an approved call was not carried out.
-pub fn failed(text: &str) -> Report {
-    Report { text: text.to_owned(), is_error: true }
+pub fn failed(text: &str) -> ToolReport {
+    ToolReport { text: text.to_owned(), is_error: true }
 }

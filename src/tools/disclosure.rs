@@ -5,21 +5,24 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::review::{Preview, Report, RequestStatus, Warning};
+use crate::review::{Preview, PreviewWarning, RequestStatus, ToolReport};
 
-use super::entry::Entry;
-use super::{Call, Context, Effect, Finished, Intent, Registry, ToolError, desk, elsewhere};
+use super::entry::RegisteredTool;
+use super::{
+    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, desk,
+    elsewhere,
+};
 
-impl Registry {
+impl ToolRegistry {
     /// Asks whether another document may be read for this conversation. `Some`: it may not, and this is what came of it.
     pub(super) async fn disclose(
         &self,
-        tool: &Entry,
-        context: &Context,
-        call: &Call,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Result<Option<Finished>, ToolError> {
-        let looks = tool.effect == Effect::Safe || (tool.only_looks)(&call.input);
+    ) -> Result<Option<FinishedCall>, ToolError> {
+        let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
         let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
         let (here, there) = (asking.document(), context.room.document());
         // What was allowed holds for the run. A private document is its session's alone.
@@ -32,7 +35,7 @@ impl Registry {
         let (ours, theirs) = (asking.read().await?.title, context.room.read().await?.title);
         let preview = Preview {
             file_path: Some(theirs.clone()),
-            warnings: vec![Warning {
+            warnings: vec![PreviewWarning {
                 code: "discloses".into(),
                 text: format!(
                     "Some who may read “{ours}” may not read “{theirs}”, and will hear what the AI says about it."
@@ -41,7 +44,7 @@ impl Registry {
             ..desk::looking(&call.input)
         };
         elsewhere::tell_asking(context, call).await;
-        let intent = Intent { preview, touched: None };
+        let intent = ActionPreview { preview, touched: None };
         let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
         let (request, report) = (settled.request, settled.resolution.report);
         if request.status != RequestStatus::Approved {
@@ -49,7 +52,7 @@ impl Registry {
         }
         if request.execution.is_none() {
             context.desk.begin(request.id().clone()).await?;
-            let report = Report { text: format!("“{theirs}” was read."), is_error: false };
+            let report = ToolReport { text: format!("“{theirs}” was read."), is_error: false };
             desk::done(&context.desk, &request, report).await;
         }
         Ok(None)

@@ -8,12 +8,12 @@ use crate::review::Preview;
 
 use super::edits::{self, occurrences};
 use super::{
-    Context, Effect, Errand, Ground, Intent, Prepared, Takes, Tool, ToolError, caution, changes,
-    live, named_file,
+    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, caution, changes, live, named_file,
 };
 
 /// Change a part of a file.
-pub struct Edit;
+pub struct EditTool;
 
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,27 +31,27 @@ pub struct Input {
 }
 
 impl Input {
-    fn parts(self) -> (String, [edits::Edit; 1]) {
+    fn parts(self) -> (String, [edits::Replacement; 1]) {
         let Self { file_path, old_string, new_string, replace_all } = self;
-        (file_path, [edits::Edit { old_string, new_string, replace_all }])
+        (file_path, [edits::Replacement { old_string, new_string, replace_all }])
     }
 }
 
-impl Tool for Edit {
+impl Tool for EditTool {
     const NAME: &'static str = "Edit";
     const DESCRIPTION: &'static str = "Replace text in a file of the workspace. `old_string` must be in the file exactly once, unless \
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
-    const EFFECT: Effect = Effect::Acts;
-    const TAKES: Takes = Takes::Named;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const TAKES: ReplacedText = ReplacedText::Named;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
     fn file(input: &Value) -> Option<String> {
         named_file(input)
     }
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
         if context.live.is_some() {
@@ -64,12 +64,12 @@ impl Tool for Edit {
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
             let warnings = caution::of_change(&path, &edited.old.text, &edited.new, &shown);
             let preview = Preview { warnings, ..shown };
-            Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
         .await?
     }
 
-    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let (path, edits) = input.parts();
         changes::blocking(move |_| {
             let (count, written) = edits::write(&errand, &path, &edits)?;

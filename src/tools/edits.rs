@@ -9,15 +9,15 @@ use serde::Deserialize;
 use crate::document::diff::DraftPart;
 use crate::document::utf16_len;
 use crate::files::form;
-use crate::room::command::Reading;
-use crate::workspace::{File, Workspace, Written};
+use crate::room::command::DocumentSnapshot;
+use crate::workspace::{ReplacedFile, TextFile, Workspace};
 
-use super::{Errand, ToolError};
+use super::{ExecutionContext, ToolError};
 
 /// One replacement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
+pub struct Replacement {
     /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
     pub old_string: String,
     /// The text that replaces it.
@@ -29,9 +29,9 @@ pub struct Edit {
 
 /// A file before and after its replacements.
 #[derive(Debug)]
-pub struct Edited {
+pub struct EditedFile {
     /// Before.
-    pub old: File,
+    pub old: TextFile,
     /// After.
     pub new: String,
     /// How many occurrences each edit replaced.
@@ -39,15 +39,19 @@ pub struct Edited {
 }
 
 /// Works out what edits make of a file as it is now.
-pub fn look(workspace: &Workspace, path: &str, edits: &[Edit]) -> Result<Edited, ToolError> {
+pub fn look(
+    workspace: &Workspace,
+    path: &str,
+    edits: &[Replacement],
+) -> Result<EditedFile, ToolError> {
     let old = workspace.look(path)?;
     let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
     let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
     workspace.check(path, &new)?;
-    Ok(Edited { old, new, counts })
+    Ok(EditedFile { old, new, counts })
 }
 
-impl Edited {
+impl EditedFile {
     /// How many occurrences were replaced.
     pub fn count(&self) -> usize {
         self.counts.iter().sum()
@@ -55,10 +59,14 @@ impl Edited {
 }
 
 /// Writes what edits make of a file, if it is still the one people were shown; how many occurrences were replaced.
-pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<(usize, Written), ToolError> {
+pub fn write(
+    errand: &ExecutionContext,
+    path: &str,
+    edits: &[Replacement],
+) -> Result<(usize, ReplacedFile), ToolError> {
     let edited = look(&errand.workspace, path, edits)?;
     let count = edited.count();
-    let Edited { old, new, .. } = edited;
+    let EditedFile { old, new, .. } = edited;
     let expected = errand.touched.as_deref().unwrap_or_default();
     if old.stamp != expected {
         let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
@@ -69,13 +77,16 @@ pub fn write(errand: &Errand, path: &str, edits: &[Edit]) -> Result<(usize, Writ
 }
 
 /// The text of a document after all edits, and how many occurrences were replaced.
-pub fn of_document(base: &Reading, edits: &[Edit]) -> Result<(String, usize), ToolError> {
+pub fn of_document(
+    base: &DocumentSnapshot,
+    edits: &[Replacement],
+) -> Result<(String, usize), ToolError> {
     let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
     Ok((text, counts.iter().sum()))
 }
 
 /// The content after all edits, one after the other, and how many occurrences each replaced.
-fn apply(content: &str, edits: &[Edit]) -> Result<(String, Vec<usize>), String> {
+fn apply(content: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
     }
@@ -93,7 +104,7 @@ fn apply(content: &str, edits: &[Edit]) -> Result<(String, Vec<usize>), String> 
 }
 
 /// The content after one edit.
-fn replace(content: &str, edit: &Edit) -> Result<(String, usize), String> {
+fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String> {
     let plain = |text: &str| form::read(text).to_string();
     let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
     if old.is_empty() {
@@ -144,8 +155,8 @@ pub fn occurrences(count: usize) -> String {
 mod tests {
     use super::*;
 
-    fn edit(old: &str, new: &str) -> Edit {
-        Edit { old_string: old.into(), new_string: new.into(), replace_all: false }
+    fn edit(old: &str, new: &str) -> Replacement {
+        Replacement { old_string: old.into(), new_string: new.into(), replace_all: false }
     }
 
     #[test]
@@ -156,7 +167,7 @@ mod tests {
 
     #[test]
     fn all_occurrences_are_replaced_only_if_that_is_said() {
-        let all = Edit { replace_all: true, ..edit("a", "b") };
+        let all = Replacement { replace_all: true, ..edit("a", "b") };
         assert_eq!(apply("a a a", &[all]).unwrap(), ("b b b".into(), vec![3]));
         let refused = apply("a a a", &[edit("a", "b")]).unwrap_err();
         assert!(refused.starts_with("old_string is in the file 3 times"), "{refused}");
@@ -195,7 +206,7 @@ mod tests {
         for (content, edit, expected) in cases {
             assert_eq!(apply(content, &[edit]).unwrap().0, expected, "{content:?}");
         }
-        let all = Edit { replace_all: true, ..edit("a\nb", "c\nd") };
+        let all = Replacement { replace_all: true, ..edit("a\nb", "c\nd") };
         assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), vec![2]));
         let refused = apply("a\r\n", &[edit("a\r\n", "a\n")]).unwrap_err();
         assert!(refused.contains("differ in line ends only"), "{refused}");
@@ -209,7 +220,7 @@ mod tests {
         std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
         let edits = [edit("two\nthree", "2\n3\n4")];
         let edited = look(&workspace, "a.txt", &edits).unwrap();
-        let errand = Errand {
+        let errand = ExecutionContext {
             workspace: workspace.clone(),
             touched: Some(edited.old.stamp),
             request: "req_1".into(),

@@ -10,24 +10,26 @@ use serde_json::json;
 
 use crate::ids::DocumentId;
 use crate::review::RequestStatus;
-use crate::room::command::Reading;
-use crate::room::event::{Said, Saying};
+use crate::room::command::DocumentSnapshot;
+use crate::room::event::{RunEvent, RunEventKind};
 use crate::who::Action;
 
-use super::{Allowed, Call, Context, Effect, Finished, ToolError, Unread};
+use super::{
+    EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
+};
 
 /// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
-pub type Read = HashMap<DocumentId, (Reading, Unread)>;
+pub type ReadDocuments = HashMap<DocumentId, (DocumentSnapshot, UnreadRanges)>;
 
 /// The same call in the room of the document it names, or `None` if that is the conversation's own.
 pub(super) async fn enter(
-    context: &Context,
+    context: &ToolContext,
     document: Option<DocumentId>,
-    effect: Effect,
-) -> Result<Option<Context>, ToolError> {
+    effect: ToolEffect,
+) -> Result<Option<ToolContext>, ToolError> {
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
-    let action = if effect == Effect::Safe { Action::Read } else { Action::Ask };
+    let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
     if !context.requester.may(Action::Read, Some(&id)) {
         return Err(unknown());
     }
@@ -42,7 +44,7 @@ pub(super) async fn enter(
     }
     let read = context.read.as_ref().and_then(|read| read.get(&id));
     let (base, unread) = read.cloned().unzip();
-    Ok(Some(Context {
+    Ok(Some(ToolContext {
         room,
         unread: unread.clone().unwrap_or_default(),
         still_unread: unread.unwrap_or_default(),
@@ -50,7 +52,7 @@ pub(super) async fn enter(
         base,
         // What is selected here says nothing about the words there.
         selection: None,
-        allowed: Allowed::Everything,
+        allowed: EditableRange::Everything,
         elsewhere: Some(context.room.clone()),
         ..context.clone()
     }))
@@ -59,7 +61,7 @@ pub(super) async fn enter(
 /// The documents whose titles the model may be told here: ids and titles, last changed first. And how many more the person
 /// who asks may open, of which somebody who hears what the model says may not know.
 pub(super) async fn listed(
-    context: &Context,
+    context: &ToolContext,
 ) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
     let mut listed = context.rooms.listed(&context.requester).await?;
     let open = listed.len();
@@ -82,7 +84,7 @@ pub(super) fn kept_back(count: usize) -> String {
 }
 
 /// Tells the people of the asking document that a call about another one waits there.
-pub(super) async fn tell_asking(context: &Context, call: &Call) {
+pub(super) async fn tell_asking(context: &ToolContext, call: &ToolCall) {
     let Some(asking) = &context.elsewhere else { return };
     let id = context.room.document();
     let title = context.base.as_ref().map_or("?", |it| &it.title);
@@ -96,12 +98,12 @@ pub(super) async fn tell_asking(context: &Context, call: &Call) {
         "text": format!("“{title}” ({id}): {}.", RequestStatus::Pending.as_str()),
     });
     let is_shared = asking.unlisted_owner().is_none();
-    let said = Said {
+    let said = RunEvent {
         session: context.session.clone(),
         run: context.run.clone(),
         document: is_shared.then(|| asking.document().clone()),
         at_ms: context.clock.now_ms(),
-        saying: Saying::Agent("system", "waiting", told),
+        saying: RunEventKind::Agent("system", "waiting", told),
     };
     asking.say(said).await;
 }
@@ -110,7 +112,7 @@ pub(super) async fn tell_asking(context: &Context, call: &Call) {
 const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
 
 /// What the people of the asking document are told of a call about another one.
-pub(super) fn discreet(context: &Context, mut finished: Finished) -> Finished {
+pub(super) fn discreet(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
     if context.elsewhere.is_none() {
         return finished;
     }

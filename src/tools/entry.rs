@@ -10,36 +10,41 @@ use crate::wire::messages::ToolDefinition;
 
 use super::schema::{expected, schema};
 use super::{
-    Approved, Concluded, Context, Effect, Errand, Finished, Ground, Prepared, Takes, Tool,
-    ToolError, Verdict, Writes,
+    ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall, ProposalResult,
+    ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
 };
 
 /// What the registry knows of a tool.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct RegisteredTool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
     pub(super) when: &'static str,
-    pub(super) effect: Effect,
-    pub(super) ground: Ground,
-    pub(super) takes: Takes,
-    pub(super) writes: Option<Writes>,
+    pub(super) effect: ToolEffect,
+    pub(super) ground: ToolScope,
+    pub(super) takes: ReplacedText,
+    pub(super) writes: Option<StreamedField>,
     pub(super) schema: Value,
-    pub(super) prepare: fn(Context, Value) -> BoxFuture<'static, Result<Prepared, ToolError>>,
+    pub(super) prepare:
+        fn(ToolContext, Value) -> BoxFuture<'static, Result<PreparedCall, ToolError>>,
     pub(super) check: fn(&Value) -> Result<(), ToolError>,
-    pub(super) act: fn(Errand, Value) -> BoxFuture<'static, Result<String, ToolError>>,
+    pub(super) act: fn(ExecutionContext, Value) -> BoxFuture<'static, Result<String, ToolError>>,
     pub(super) conclude: Conclude,
     pub(super) only_looks: fn(&Value) -> bool,
-    pub(super) scope: fn(&Context, &Value) -> Option<(usize, usize)>,
+    pub(super) scope: fn(&ToolContext, &Value) -> Option<(usize, usize)>,
     pub(super) target: fn(&Value) -> Option<DocumentId>,
-    pub(super) missing: fn(&Context, &Value) -> Option<String>,
+    pub(super) missing: fn(&ToolContext, &Value) -> Option<String>,
     pub(super) file: fn(&Value) -> Option<String>,
-    pub(super) finish: fn(&Context, &Verdict) -> Finished,
+    pub(super) finish: fn(&ToolContext, &ProposalResult) -> FinishedCall,
 }
 
-type Conclude = fn(Context, Approved, Value) -> BoxFuture<'static, Result<Concluded, ToolError>>;
+type Conclude = fn(
+    ToolContext,
+    ApprovedCall,
+    Value,
+) -> BoxFuture<'static, Result<CompletedExecution, ToolError>>;
 
-impl Entry {
+impl RegisteredTool {
     pub(super) fn of<T: Tool>() -> Self {
         Self {
             name: T::NAME,
@@ -75,21 +80,24 @@ impl Entry {
 }
 
 fn prepare<T: Tool>(
-    context: Context,
+    context: ToolContext,
     input: Value,
-) -> BoxFuture<'static, Result<Prepared, ToolError>> {
+) -> BoxFuture<'static, Result<PreparedCall, ToolError>> {
     async move { T::prepare(context, read::<T>(&input)?).await }.boxed()
 }
 
-fn act<T: Tool>(errand: Errand, input: Value) -> BoxFuture<'static, Result<String, ToolError>> {
+fn act<T: Tool>(
+    errand: ExecutionContext,
+    input: Value,
+) -> BoxFuture<'static, Result<String, ToolError>> {
     async move { T::act(errand, read::<T>(&input)?).await }.boxed()
 }
 
 fn conclude<T: Tool>(
-    context: Context,
-    approved: Approved,
+    context: ToolContext,
+    approved: ApprovedCall,
     input: Value,
-) -> BoxFuture<'static, Result<Concluded, ToolError>> {
+) -> BoxFuture<'static, Result<CompletedExecution, ToolError>> {
     async move { T::conclude(context, approved, read::<T>(&input)?).await }.boxed()
 }
 
@@ -135,11 +143,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::registry::Registry;
+    use crate::tools::registry::ToolRegistry;
 
     #[test]
     fn null_is_as_good_as_nothing_wherever_a_tool_needs_nothing() {
-        let registry = Registry::default();
+        let registry = ToolRegistry::default();
         #[cfg(unix)]
         let registry = registry.with_commands();
         let mut switches = 0;
@@ -169,7 +177,7 @@ mod tests {
     fn null_inside_of_lists_is_left_out_too_and_never_stands_for_what_is_needed() {
         let edit = json!({"old_string": "a", "new_string": "b", "replace_all": null});
         let input = json!({"file_path": "a.txt", "edits": [edit]});
-        let tool = Registry::default();
+        let tool = ToolRegistry::default();
         let check = |input: &Value| (tool.tool("MultiEdit").unwrap().check)(input);
         check(&input).unwrap();
         let refused = check(&json!({"file_path": null, "edits": []})).unwrap_err().to_string();

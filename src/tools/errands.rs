@@ -6,50 +6,52 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
-use crate::review::{Fresh, PreviewKind, Report, Request, RequestStatus};
-use crate::room::command::{Gate, Settled};
-use crate::room::settings::Approvals;
+use crate::review::{ApprovalRequest, PreviewKind, RequestStatus, ToolReport, UpdatedPreview};
+use crate::room::command::{ApprovalMode, ResolvedRequest};
+use crate::room::settings::ApprovalSwitch;
 use crate::workspace::Workspace;
 
-use super::desk::{self, Asked, Next};
-use super::entry::Entry;
-use super::registry::{Registry, refused};
+use super::desk::{self, AfterRequest, AskerState};
+use super::entry::RegisteredTool;
+use super::registry::{ToolRegistry, refused};
 use super::{
-    Approved, Concluded, Context, Effect, Errand, Finished, Intent, Prepared, ToolError, changes,
+    ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall,
+    ToolContext, ToolEffect, ToolError, changes,
 };
 
-impl Registry {
+impl ToolRegistry {
     /// Does what people approved, once, and tells the desk what came of it.
     pub(super) async fn carry_out(
         &self,
-        tool: &Entry,
-        context: &Context,
-        settled: Settled,
-        asked: Asked,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        settled: ResolvedRequest,
+        asked: AskerState,
         cancel: &CancellationToken,
-    ) -> Finished {
+    ) -> FinishedCall {
         if tool.effect.concludes() {
             return conclude(tool, context, settled, cancel).await;
         }
-        let Settled { request, resolution, .. } = settled;
+        let ResolvedRequest { request, resolution, .. } = settled;
         let report = match (desk::next(&request, asked), &context.workspace) {
-            (Next::Report(report), _) if request.status != RequestStatus::Approved => {
+            (AfterRequest::Report(report), _) if request.status != RequestStatus::Approved => {
                 return desk::outcome(&request, report);
             }
-            (Next::Report(report), _) => report,
+            (AfterRequest::Report(report), _) => report,
             (_, None) => desk::failed(&ToolError::NoWorkspace.to_string()),
-            (Next::LookBack, Some(workspace)) => look_back(&request, workspace).await,
-            (Next::Act, Some(_)) if cancel.is_cancelled() => {
+            (AfterRequest::LookBack, Some(workspace)) => look_back(&request, workspace).await,
+            (AfterRequest::Act, Some(_)) if cancel.is_cancelled() => {
                 desk::failed("The run was cancelled; this call was not executed")
             }
-            (Next::Act, Some(workspace)) => {
+            (AfterRequest::Act, Some(workspace)) => {
                 if let Err(error) = context.desk.begin(request.id().clone()).await {
                     return refused(context, &error.into()).await;
                 }
                 failpoint::pass("tools.begun");
                 let touched = request.proposal.touched.clone();
                 let (workspace, cancel) = (workspace.clone(), cancel.clone());
-                let errand = Errand { workspace, touched, request: request.id().clone(), cancel };
+                let errand =
+                    ExecutionContext { workspace, touched, request: request.id().clone(), cancel };
                 let is_command = request.proposal.preview.kind == PreviewKind::Command;
                 let files = self.files.as_ref().filter(|_| is_command);
                 if let Some(files) = files {
@@ -64,7 +66,7 @@ impl Registry {
                 }
                 failpoint::pass("tools.acted");
                 match ran {
-                    Ok(text) => Report { text, is_error: false },
+                    Ok(text) => ToolReport { text, is_error: false },
                     Err(error) => desk::failed(&error.to_string()),
                 }
             }
@@ -75,30 +77,32 @@ impl Registry {
     /// What the call of a request would do now; `input`: with this input instead of its own.
     pub async fn look_again(
         &self,
-        context: &Context,
-        request: &Request,
+        context: &ToolContext,
+        request: &ApprovalRequest,
         input: &Value,
-    ) -> Result<Fresh, ToolError> {
+    ) -> Result<UpdatedPreview, ToolError> {
         let tool = self.tool(&request.proposal.tool)?;
-        if tool.effect == Effect::Reads {
+        if tool.effect == ToolEffect::Reads {
             self.check(tool, context, input)?;
-            return Ok(Fresh { preview: desk::looking(input), touched: None });
+            return Ok(UpdatedPreview { preview: desk::looking(input), touched: None });
         }
-        if tool.effect == Effect::Safe || (tool.only_looks)(input) {
+        if tool.effect == ToolEffect::Safe || (tool.only_looks)(input) {
             // What was shown is which document is read, and for whom.
             let is_same = *input == request.proposal.input;
             let preview = request.proposal.preview.clone();
             let told = "What is read cannot be edited; reject it and say what to read instead";
             return if is_same {
-                Ok(Fresh { preview, touched: None })
+                Ok(UpdatedPreview { preview, touched: None })
             } else {
                 Err(ToolError::Denied(told.into()))
             };
         }
         self.check_closed(tool, context, input).await?;
         match self.prepare(tool, context, input).await? {
-            Prepared::Act(Intent { preview, touched }) => Ok(Fresh { preview, touched }),
-            Prepared::Answer(_) | Prepared::Propose(_) => Err(ToolError::Effect(tool.name)),
+            PreparedCall::Act(ActionPreview { preview, touched }) => {
+                Ok(UpdatedPreview { preview, touched })
+            }
+            PreparedCall::Answer(_) | PreparedCall::Propose(_) => Err(ToolError::Effect(tool.name)),
         }
     }
 }
@@ -106,40 +110,40 @@ impl Registry {
 /// Does what people approved where no folder is needed. It may have been begun before a crash: concluding it again does
 /// nothing twice.
 async fn conclude(
-    tool: &Entry,
-    context: &Context,
-    settled: Settled,
+    tool: &RegisteredTool,
+    context: &ToolContext,
+    settled: ResolvedRequest,
     cancel: &CancellationToken,
-) -> Finished {
+) -> FinishedCall {
     let unasked = was_unasked(context, &settled);
-    let Settled { request, resolution, .. } = settled;
+    let ResolvedRequest { request, resolution, .. } = settled;
     let room = context.asks_in(tool.effect);
-    let mut concluded = Concluded::default();
-    let report = match desk::next(&request, Asked::Now) {
-        Next::Report(report) if request.status != RequestStatus::Approved => {
+    let mut concluded = CompletedExecution::default();
+    let report = match desk::next(&request, AskerState::Now) {
+        AfterRequest::Report(report) if request.status != RequestStatus::Approved => {
             return desk::outcome(&request, report);
         }
-        Next::Report(report) => {
+        AfterRequest::Report(report) => {
             concluded.plan = plan(&request);
             report
         }
-        Next::Act if cancel.is_cancelled() => {
+        AfterRequest::Act if cancel.is_cancelled() => {
             desk::failed("The run was cancelled; this call was not executed")
         }
-        next @ (Next::Act | Next::LookBack) => {
-            if next == Next::Act
+        next @ (AfterRequest::Act | AfterRequest::LookBack) => {
+            if next == AfterRequest::Act
                 && let Err(error) = room.begin(request.id().clone()).await
             {
                 return refused(context, &error.into()).await;
             }
             failpoint::pass("tools.begun");
-            let approved = Approved { request: Arc::clone(&request), unasked };
+            let approved = ApprovedCall { request: Arc::clone(&request), unasked };
             let done = (tool.conclude)(context.clone(), approved, resolution.input).await;
             failpoint::pass("tools.acted");
             match done {
                 Ok(done) => {
                     concluded = done;
-                    Report { text: concluded.text.clone(), is_error: false }
+                    ToolReport { text: concluded.text.clone(), is_error: false }
                 }
                 Err(error) => desk::failed(&error.to_string()),
             }
@@ -152,20 +156,20 @@ async fn conclude(
 }
 
 /// Whether it was approved in the name of the person who asked, because nobody is asked there.
-fn was_unasked(context: &Context, settled: &Settled) -> bool {
-    let off = settled.reading.settings.approvals == Approvals::Off;
+fn was_unasked(context: &ToolContext, settled: &ResolvedRequest) -> bool {
+    let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
     let Some(closed) = &settled.request.closed else { return false };
     let by_requester = closed.by.as_ref() == Some(&settled.request.proposal.requester);
-    by_requester && closed.rule.is_none() && (off || context.gate == Gate::Bypass)
+    by_requester && closed.rule.is_none() && (off || context.gate == ApprovalMode::Bypass)
 }
 
 /// The plan that a request was about, as it was approved.
-fn plan(request: &Request) -> Option<String> {
+fn plan(request: &ApprovalRequest) -> Option<String> {
     let input = request.edited_input.as_ref().unwrap_or(&request.proposal.input);
     Some(input.get("plan")?.as_str()?.to_owned())
 }
 
-async fn look_back(request: &Arc<Request>, workspace: &Workspace) -> Report {
+async fn look_back(request: &Arc<ApprovalRequest>, workspace: &Workspace) -> ToolReport {
     let (request, workspace) = (Arc::clone(request), workspace.clone());
     let looked = changes::blocking(move |_| desk::look_back(&request, &workspace)).await;
     looked.unwrap_or_else(|error| desk::failed(&error.to_string()))
@@ -173,16 +177,16 @@ async fn look_back(request: &Arc<Request>, workspace: &Workspace) -> Report {
 
 /// A tool that acts acts; one that only reads answers.
 async fn run(
-    tool: &Entry,
-    context: &Context,
-    errand: Errand,
+    tool: &RegisteredTool,
+    context: &ToolContext,
+    errand: ExecutionContext,
     input: Value,
 ) -> Result<String, ToolError> {
-    if tool.effect == Effect::Acts {
+    if tool.effect == ToolEffect::Acts {
         return (tool.act)(errand, input).await;
     }
     match (tool.prepare)(context.clone(), input).await? {
-        Prepared::Answer(answer) => Ok(answer.text),
-        Prepared::Propose(_) | Prepared::Act(_) => Err(ToolError::Effect(tool.name)),
+        PreparedCall::Answer(answer) => Ok(answer.text),
+        PreparedCall::Propose(_) | PreparedCall::Act(_) => Err(ToolError::Effect(tool.name)),
     }
 }

@@ -10,7 +10,8 @@ use crate::review::{PLAN_TOOL, Preview};
 
 use super::hooks::validate::CONTENT_LIMIT;
 use super::{
-    Approved, Concluded, Context, Effect, Ground, Intent, Prepared, Tool, ToolError, named_text,
+    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, named_text,
 };
 
 /// Propose a plan.
@@ -29,28 +30,28 @@ impl Tool for ExitPlanMode {
     const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
          Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
     const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";
-    const EFFECT: Effect = Effect::Plans;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Plans;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let plan = checked(input)?;
         let shown = Preview::of_input(&json!({ "plan": plan }));
         let preview = Preview { new_content: Some(plan.into()), ..shown };
-        Ok(Prepared::Act(Intent { preview, touched: None }))
+        Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
     }
 
     async fn conclude(
-        _context: Context,
-        _approved: Approved,
+        _context: ToolContext,
+        _approved: ApprovedCall,
         input: Input,
-    ) -> Result<Concluded, ToolError> {
+    ) -> Result<CompletedExecution, ToolError> {
         let plan = checked(input)?;
         let text = format!(
             "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
              called together with the plan were not made: call them now.\n\nThe approved plan:\n\n{plan}"
         );
-        Ok(Concluded { text, plan: Some(plan), read: None })
+        Ok(CompletedExecution { text, plan: Some(plan), read: None })
     }
 }
 

@@ -11,9 +11,11 @@ use crate::document::diff::{DiffLimits, DraftPart, HunkDraft};
 use crate::document::{Text, utf16_len};
 
 use super::hooks::validate::CONTENT_LIMIT;
-use super::span::Span;
-use super::template::Template;
-use super::{Allowed, Context, Effect, Prepared, Takes, Tool, ToolError, changes};
+use super::span::TextRange;
+use super::template::ReplacementTemplate;
+use super::{
+    EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, changes,
+};
 
 /// Matches of one call; more are not reviewed by anybody.
 const MOST_MATCHES: usize = 500;
@@ -38,10 +40,10 @@ pub struct Input {
     replace: String,
     /// How `find` is meant.
     #[serde(default)]
-    mode: Mode,
+    mode: SearchMode,
     /// Whether upper and lower case must agree.
     #[serde(default)]
-    case: Case,
+    case: CaseMode,
     /// Match whole words only.
     #[serde(default)]
     whole_word: bool,
@@ -49,7 +51,7 @@ pub struct Input {
     expected_matches: Option<usize>,
     /// Look only here: a half-open range in UTF-16 code units of the document as shown. Without it, in the selection,
     /// or everywhere if nothing is selected.
-    range: Option<Span>,
+    range: Option<TextRange>,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
     #[expect(
@@ -62,7 +64,7 @@ pub struct Input {
 /// How a search text is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum SearchMode {
     /// As it stands.
     #[default]
     Literal,
@@ -73,7 +75,7 @@ enum Mode {
 /// Whether upper and lower case must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Case {
+enum CaseMode {
     /// They must.
     #[default]
     Match,
@@ -88,21 +90,23 @@ impl Tool for FindAndReplace {
          A literal text is not found inside a joined character, such as one person of a family emoji.";
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
-    const EFFECT: Effect = Effect::Proposes;
-    const TAKES: Takes = Takes::Named;
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::Named;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let everywhere = match context.allowed {
-            Allowed::Only(start, end) => Span { start, end },
-            Allowed::Everything | Allowed::Nothing => Span { start: 0, end: base.text.len() },
+            EditableRange::Only(start, end) => TextRange { start, end },
+            EditableRange::Everything | EditableRange::Nothing => {
+                TextRange { start: 0, end: base.text.len() }
+            }
         };
         let range = input.range.unwrap_or(everywhere);
         range.within(&base.text)?;
         let text = base.text.clone();
         let units = text.len();
-        let is_literal = input.mode == Mode::Literal;
+        let is_literal = input.mode == SearchMode::Literal;
         let found = move |_: &DiffLimits| matches(&text, range, &input);
         // How long an expression takes is its own affair.
         let hunks = if is_literal {
@@ -110,14 +114,14 @@ impl Tool for FindAndReplace {
         } else {
             changes::blocking(found).await??
         };
-        changes::compose(base, hunks, Vec::new()).await.map(Prepared::Propose)
+        changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
     }
 }
 
 /// One hunk for each match that would change something.
-fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, ToolError> {
+fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft>, ToolError> {
     let pattern = compile(input)?;
-    let Span { start, end } = range;
+    let TextRange { start, end } = range;
     let bytes = |units: Range<usize>| {
         let words = text.slice(units).map_err(|error| ToolError::Internal(error.to_string()));
         words.map(|words| words.len())
@@ -128,11 +132,15 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
     let within = first..first + bytes(start..end)?;
     // The replacement's own line ends are normalised, as all text is.
     let template = template(input, &pattern)?;
-    let joints = if input.mode == Mode::Literal { Joints::of(&hay) } else { Joints::Everywhere };
+    let joints = if input.mode == SearchMode::Literal {
+        MatchBoundaries::of(&hay)
+    } else {
+        MatchBoundaries::Everywhere
+    };
     let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
     let (mut byte, mut unit) = (first, start);
-    let all = Matches { pattern: &pattern, hay: &hay, within, ended: None };
-    for Found { range, groups } in all {
+    let all = RangeMatches { pattern: &pattern, hay: &hay, within, ended: None };
+    for FoundMatch { range, groups } in all {
         if !joints.are_at(&range) {
             inside += 1;
             continue;
@@ -178,24 +186,24 @@ fn matches(text: &Text, range: Span, input: &Input) -> Result<Vec<HunkDraft>, To
 }
 
 /// What each match becomes. Its own line ends are normalised, as all text is.
-fn template(input: &Input, pattern: &Pattern) -> Result<Template, ToolError> {
+fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplate, ToolError> {
     let replace = Text::new(&input.replace).to_string();
-    let (Mode::Regex, Pattern::Expression(pattern)) = (input.mode, pattern) else {
-        return Ok(Template::plain(&replace));
+    let (SearchMode::Regex, SearchPattern::Expression(pattern)) = (input.mode, pattern) else {
+        return Ok(ReplacementTemplate::plain(&replace));
     };
     let groups: Vec<_> = pattern.capture_names().collect();
     let refused = |reason| ToolError::Denied(format!("{reason}; nothing was proposed"));
-    Template::read(&replace, &groups).map_err(refused)
+    ReplacementTemplate::read(&replace, &groups).map_err(refused)
 }
 
 /// Where a match may begin and end: not between what people see as one character.
-enum Joints {
+enum MatchBoundaries {
     Everywhere,
     /// At these bytes, and at the end.
     At(Vec<usize>),
 }
 
-impl Joints {
+impl MatchBoundaries {
     fn of(text: &str) -> Self {
         // A text has no `\r`, so letters of ASCII stand each for itself.
         if text.is_ascii() {
@@ -216,39 +224,39 @@ impl Joints {
 }
 
 /// What is looked for.
-enum Pattern {
+enum SearchPattern {
     /// These very words: found at once, where an expression is compiled first.
     Words(String),
     Expression(Regex),
 }
 
 /// Where it was found.
-struct Found<'h> {
+struct FoundMatch<'h> {
     /// In bytes.
     range: Range<usize>,
     /// The groups of an expression.
     groups: Option<Captures<'h>>,
 }
 
-impl Pattern {
+impl SearchPattern {
     /// The first match at this byte or after it.
-    fn find<'h>(&self, hay: &'h str, from: usize) -> Option<Found<'h>> {
+    fn find<'h>(&self, hay: &'h str, from: usize) -> Option<FoundMatch<'h>> {
         match self {
             Self::Words(words) => {
                 let start = from + hay[from..].find(words)?;
-                Some(Found { range: start..start + words.len(), groups: None })
+                Some(FoundMatch { range: start..start + words.len(), groups: None })
             }
             Self::Expression(expression) => {
                 let groups = expression.captures_at(hay, from)?;
-                Some(Found { range: groups.get_match().range(), groups: Some(groups) })
+                Some(FoundMatch { range: groups.get_match().range(), groups: Some(groups) })
             }
         }
     }
 }
 
 /// The matches that lie in a range, each beginning where the one before it has ended.
-struct Matches<'h> {
-    pattern: &'h Pattern,
+struct RangeMatches<'h> {
+    pattern: &'h SearchPattern,
     hay: &'h str,
     /// In bytes; its start moves on.
     within: Range<usize>,
@@ -256,10 +264,10 @@ struct Matches<'h> {
     ended: Option<usize>,
 }
 
-impl<'h> Iterator for Matches<'h> {
-    type Item = Found<'h>;
+impl<'h> Iterator for RangeMatches<'h> {
+    type Item = FoundMatch<'h>;
 
-    fn next(&mut self) -> Option<Found<'h>> {
+    fn next(&mut self) -> Option<FoundMatch<'h>> {
         while self.within.start <= self.within.end {
             let found = self.pattern.find(self.hay, self.within.start)?;
             let range = &found.range;
@@ -278,30 +286,30 @@ impl<'h> Iterator for Matches<'h> {
     }
 }
 
-fn compile(input: &Input) -> Result<Pattern, ToolError> {
+fn compile(input: &Input) -> Result<SearchPattern, ToolError> {
     let invalid = |reason: String| ToolError::Denied(format!("Invalid pattern: {reason}"));
     if input.find.is_empty() {
         return Err(invalid("`find` is empty".into()));
     }
     let mut pattern = match input.mode {
-        Mode::Literal => {
+        SearchMode::Literal => {
             let words = Text::new(&input.find).to_string();
-            if input.case == Case::Match && !input.whole_word {
-                return Ok(Pattern::Words(words));
+            if input.case == CaseMode::Match && !input.whole_word {
+                return Ok(SearchPattern::Words(words));
             }
             regex::escape(&words)
         }
-        Mode::Regex => format!("(?:{})", input.find),
+        SearchMode::Regex => format!("(?:{})", input.find),
     };
     if input.whole_word {
         pattern = format!(r"\b{{start-half}}{pattern}\b{{end-half}}");
     }
     RegexBuilder::new(&pattern)
-        .case_insensitive(input.case == Case::Ignore)
+        .case_insensitive(input.case == CaseMode::Ignore)
         .multi_line(true)
         .size_limit(PATTERN_SIZE)
         .build()
-        .map(Pattern::Expression)
+        .map(SearchPattern::Expression)
         .map_err(|error| invalid(error.to_string()))
 }
 
@@ -316,7 +324,7 @@ mod tests {
         input["explanation"] = json!("Because.");
         let input: Input = serde_json::from_value(input).unwrap();
         let text = Text::new(text);
-        let range = input.range.unwrap_or(Span { start: 0, end: text.len() });
+        let range = input.range.unwrap_or(TextRange { start: 0, end: text.len() });
         let hunks = matches(&text, range, &input).map_err(|error| error.to_string())?;
         let parts = hunks.into_iter().flat_map(|hunk| hunk.parts);
         Ok(parts.map(|part| (part.from, part.to, part.insert)).collect())

@@ -6,10 +6,12 @@ use serde::Deserialize;
 use crate::review;
 use crate::workspace::WorkspaceError;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, desk};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes, desk,
+};
 
 /// Which files are there.
-pub struct Glob;
+pub struct GlobTool;
 
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -22,21 +24,21 @@ pub struct Input {
     path: Option<String>,
 }
 
-impl Tool for Glob {
+impl Tool for GlobTool {
     const NAME: &'static str = "Glob";
     const DESCRIPTION: &'static str = "Find files of the workspace whose path matches a pattern such as `**/*.md`. What .gitignore \
          names is left out, and links are not followed.";
     const WHEN: &'static str = "Use to find files by name";
-    const EFFECT: Effect = Effect::Reads;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());
         // To be told the name of a file that people are to be asked about is what leads to asking.
-        let hidden = desk::hidden(&context, Self::NAME, review::Effect::Deny).await?;
+        let hidden = desk::hidden(&context, Self::NAME, review::RuleEffect::Deny).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
         let found = move |_: &_| workspace.glob(&pattern, &from, |path| hidden.has(path));
         let (paths, is_cut) = match changes::blocking(found).await? {
@@ -45,7 +47,7 @@ impl Tool for Glob {
             Err(error) => return Err(error.into()),
         };
         let text = listed(paths, is_cut.then_some(LESS), "No files found", hides);
-        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
     }
 }
 

@@ -4,16 +4,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::review;
-use crate::workspace::{Grep as Wanted, Grepped, SEARCHED_BYTES, Told};
+use crate::workspace::{GrepOutput, GrepQuery as Wanted, GrepResult, SEARCHED_BYTES};
 
 use super::glob::{LESS, listed, tells_of_a_file};
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, desk};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes, desk,
+};
 
 /// Files that are named as searched in part.
 const NAMED: usize = 5;
 
 /// Which lines match.
-pub struct Grep;
+pub struct GrepTool;
 
 /// What the model gives. Besides the names of this server it may use those of Claude Code's Grep, which models know.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -76,10 +78,10 @@ fn yes() -> bool {
 impl Input {
     fn wanted(self) -> Wanted {
         let told = match self.output_mode {
-            OutputMode::Content if self.numbers => Told::Lines,
-            OutputMode::Content => Told::Bare,
-            OutputMode::FilesWithMatches => Told::Files,
-            OutputMode::Count => Told::Counts,
+            OutputMode::Content if self.numbers => GrepOutput::Lines,
+            OutputMode::Content => GrepOutput::Bare,
+            OutputMode::FilesWithMatches => GrepOutput::Files,
+            OutputMode::Count => GrepOutput::Counts,
         };
         Wanted {
             pattern: self.pattern,
@@ -96,25 +98,25 @@ impl Input {
     }
 }
 
-impl Tool for Grep {
+impl Tool for GrepTool {
     const NAME: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
          `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
-    const EFFECT: Effect = Effect::Reads;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
         let wanted = input.wanted();
         // Its answer has the words of files, and nobody is asked about each of them.
-        let hidden = desk::hidden(&context, Self::NAME, review::Effect::Ask).await?;
+        let hidden = desk::hidden(&context, Self::NAME, review::RuleEffect::Ask).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
         let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
         let (lines, more, partly) = match changes::blocking(found).await? {
-            Ok(Grepped { lines, is_cut, next, partly }) => {
+            Ok(GrepResult { lines, is_cut, next, partly }) => {
                 let more = is_cut.then(|| more(next.filter(|_| pages)));
                 (lines, more, partly)
             }
@@ -123,7 +125,7 @@ impl Tool for Grep {
         };
         let nothing = if passed == 0 { "No matches found" } else { "No more matches found" };
         let text = listed(lines, more.as_deref(), nothing, hides) + &unsearched(&partly);
-        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
     }
 }
 

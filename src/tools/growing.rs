@@ -11,50 +11,50 @@ const OTHER_LIMIT: usize = 4_096;
 
 /// A JSON object that is being written.
 #[derive(Debug)]
-pub struct Growing {
+pub struct PartialInput {
     field: &'static str,
     text: String,
     others: Map<String, Value>,
-    place: Place,
+    place: JsonPlace,
 }
 
 /// Where in the JSON the next character stands.
 #[derive(Debug)]
-enum Place {
+enum JsonPlace {
     /// Before the object.
     Outside,
     /// Before a name, or the end of the object.
     BeforeName,
     /// Within a name: its JSON so far.
-    Name(String, Slash),
+    Name(String, EscapePending),
     /// After a name.
     AfterName(String),
     /// Before a value.
     BeforeValue(String),
     /// Within the text.
-    Text(Unit),
+    Text(StringState),
     /// Within another value: its name and its JSON so far.
-    Other(String, Raw),
+    Other(String, RawValueState),
     /// After the object, or nothing that can be read.
     Over,
 }
 
 /// Whether the last character of a name was a backslash that escapes the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slash {
+enum EscapePending {
     No,
     Yes,
 }
 
 /// Where in a string the next character stands; `high` is the first half of a pair whose second half has not come yet.
 #[derive(Clone, Copy, Debug)]
-struct Unit {
-    escape: Escape,
+struct StringState {
+    escape: EscapeState,
     high: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Escape {
+enum EscapeState {
     None,
     Slash,
     /// So many hexadecimal digits, and their value.
@@ -63,23 +63,23 @@ enum Escape {
 
 /// A value that is only collected.
 #[derive(Debug, Default)]
-struct Raw {
+struct RawValueState {
     json: String,
     depth: usize,
     in_string: bool,
     escaped: bool,
 }
 
-impl Growing {
+impl PartialInput {
     /// Nothing is written yet; the text will be the string in `field`.
     pub fn new(field: &'static str) -> Self {
-        Self { field, text: String::new(), others: Map::new(), place: Place::Outside }
+        Self { field, text: String::new(), others: Map::new(), place: JsonPlace::Outside }
     }
 
     /// More of the JSON.
     pub fn feed(&mut self, piece: &str) {
         for c in piece.chars() {
-            let place = std::mem::replace(&mut self.place, Place::Over);
+            let place = std::mem::replace(&mut self.place, JsonPlace::Over);
             self.place = self.step(place, c);
         }
     }
@@ -94,66 +94,73 @@ impl Growing {
         Value::Object(self.others.clone())
     }
 
-    fn step(&mut self, place: Place, c: char) -> Place {
+    fn step(&mut self, place: JsonPlace, c: char) -> JsonPlace {
         match place {
-            Place::Outside if c == '{' => Place::BeforeName,
-            Place::BeforeName if c == '"' => Place::Name("\"".into(), Slash::No),
-            Place::BeforeName if c == ',' || is_space(c) => Place::BeforeName,
-            Place::AfterName(name) if c == ':' => Place::BeforeValue(name),
-            Place::Outside | Place::AfterName(_) | Place::BeforeValue(_) if is_space(c) => place,
-            Place::Name(mut json, slash) => {
+            JsonPlace::Outside if c == '{' => JsonPlace::BeforeName,
+            JsonPlace::BeforeName if c == '"' => JsonPlace::Name("\"".into(), EscapePending::No),
+            JsonPlace::BeforeName if c == ',' || is_space(c) => JsonPlace::BeforeName,
+            JsonPlace::AfterName(name) if c == ':' => JsonPlace::BeforeValue(name),
+            JsonPlace::Outside | JsonPlace::AfterName(_) | JsonPlace::BeforeValue(_)
+                if is_space(c) =>
+            {
+                place
+            }
+            JsonPlace::Name(mut json, slash) => {
                 json.push(c);
                 match (slash, c) {
-                    (Slash::No, '"') => {
-                        serde_json::from_str(&json).map_or(Place::Over, Place::AfterName)
+                    (EscapePending::No, '"') => {
+                        serde_json::from_str(&json).map_or(JsonPlace::Over, JsonPlace::AfterName)
                     }
-                    (Slash::No, '\\') => Place::Name(json, Slash::Yes),
-                    _ if json.len() > OTHER_LIMIT => Place::Over,
-                    _ => Place::Name(json, Slash::No),
+                    (EscapePending::No, '\\') => JsonPlace::Name(json, EscapePending::Yes),
+                    _ if json.len() > OTHER_LIMIT => JsonPlace::Over,
+                    _ => JsonPlace::Name(json, EscapePending::No),
                 }
             }
-            Place::BeforeValue(name) if name == self.field && c == '"' => {
+            JsonPlace::BeforeValue(name) if name == self.field && c == '"' => {
                 self.text.clear();
-                Place::Text(Unit { escape: Escape::None, high: None })
+                JsonPlace::Text(StringState { escape: EscapeState::None, high: None })
             }
-            Place::BeforeValue(name) => self.collect(name, Raw::default(), c),
-            Place::Text(unit) => self.letter(unit, c),
-            Place::Other(name, raw) => self.collect(name, raw, c),
-            Place::Outside | Place::BeforeName | Place::AfterName(_) | Place::Over => Place::Over,
+            JsonPlace::BeforeValue(name) => self.collect(name, RawValueState::default(), c),
+            JsonPlace::Text(unit) => self.letter(unit, c),
+            JsonPlace::Other(name, raw) => self.collect(name, raw, c),
+            JsonPlace::Outside
+            | JsonPlace::BeforeName
+            | JsonPlace::AfterName(_)
+            | JsonPlace::Over => JsonPlace::Over,
         }
     }
 
     /// One character of the text's JSON.
-    fn letter(&mut self, Unit { escape, high }: Unit, c: char) -> Place {
-        let goes_on = |escape, high| Place::Text(Unit { escape, high });
+    fn letter(&mut self, StringState { escape, high }: StringState, c: char) -> JsonPlace {
+        let goes_on = |escape, high| JsonPlace::Text(StringState { escape, high });
         match (escape, c) {
-            (Escape::None, '\\') => return goes_on(Escape::Slash, high),
-            (Escape::Slash, 'u') => return goes_on(Escape::Hex(0, 0), high),
-            (Escape::Hex(count, value), digit) => {
-                let Some(digit) = digit.to_digit(16) else { return Place::Over };
+            (EscapeState::None, '\\') => return goes_on(EscapeState::Slash, high),
+            (EscapeState::Slash, 'u') => return goes_on(EscapeState::Hex(0, 0), high),
+            (EscapeState::Hex(count, value), digit) => {
+                let Some(digit) = digit.to_digit(16) else { return JsonPlace::Over };
                 let value = value << 4 | digit as u16;
                 if count < 3 {
-                    return goes_on(Escape::Hex(count + 1, value), high);
+                    return goes_on(EscapeState::Hex(count + 1, value), high);
                 }
-                return goes_on(Escape::None, self.unit(high, value));
+                return goes_on(EscapeState::None, self.unit(high, value));
             }
-            (Escape::None | Escape::Slash, _) => {}
+            (EscapeState::None | EscapeState::Slash, _) => {}
         }
         if high.is_some() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
         match (escape, c) {
-            (Escape::None, '"') => return Place::BeforeName,
-            (Escape::None, c) => self.text.push(c),
+            (EscapeState::None, '"') => return JsonPlace::BeforeName,
+            (EscapeState::None, c) => self.text.push(c),
             (_, '"' | '\\' | '/') => self.text.push(c),
             (_, 'b') => self.text.push('\u{8}'),
             (_, 'f') => self.text.push('\u{c}'),
             (_, 'n') => self.text.push('\n'),
             (_, 'r') => self.text.push('\r'),
             (_, 't') => self.text.push('\t'),
-            _ => return Place::Over,
+            _ => return JsonPlace::Over,
         }
-        goes_on(Escape::None, None)
+        goes_on(EscapeState::None, None)
     }
 
     /// One escaped UTF-16 unit; the first half of a pair waits for the second.
@@ -174,20 +181,20 @@ impl Growing {
     }
 
     /// One character of a value that is only collected.
-    fn collect(&mut self, name: String, mut raw: Raw, c: char) -> Place {
+    fn collect(&mut self, name: String, mut raw: RawValueState, c: char) -> JsonPlace {
         let ends = !raw.in_string && raw.depth == 0 && matches!(c, ',' | '}');
         if ends {
             if let Ok(value) = serde_json::from_str(&raw.json) {
                 self.others.insert(name, value);
             }
-            return if c == ',' { Place::BeforeName } else { Place::Over };
+            return if c == ',' { JsonPlace::BeforeName } else { JsonPlace::Over };
         }
         raw.take(c);
-        Place::Other(name, raw)
+        JsonPlace::Other(name, raw)
     }
 }
 
-impl Raw {
+impl RawValueState {
     fn take(&mut self, c: char) {
         if self.json.len() < OTHER_LIMIT {
             self.json.push(c);
@@ -214,8 +221,8 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&str]) -> Growing {
-        let mut growing = Growing::new("new_text");
+    fn read(pieces: &[&str]) -> PartialInput {
+        let mut growing = PartialInput::new("new_text");
         for piece in pieces {
             growing.feed(piece);
         }
@@ -252,7 +259,7 @@ mod tests {
 
         #[test]
         fn whatever_comes_it_only_stops_growing(pieces in prop::collection::vec("[{}\\[\\],:\"\\\\u0dD89a]{0,6}", 0..12)) {
-            let mut growing = Growing::new("u");
+            let mut growing = PartialInput::new("u");
             for piece in &pieces {
                 growing.feed(piece);
             }

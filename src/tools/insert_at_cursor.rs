@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::changes::{self, Replaced};
-use super::{Context, Effect, Prepared, Takes, Tool, ToolError, Writes};
+use super::changes::{self, ReplacedRange};
+use super::{PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
 
 /// Add words.
 pub struct InsertAtCursor;
@@ -37,12 +37,12 @@ impl Tool for InsertAtCursor {
          `position` to insert at another place. Include the spaces or line breaks that belong around the new text.";
     const WHEN: &'static str =
         "Use to add text at the cursor or at one place, changing nothing else";
-    const EFFECT: Effect = Effect::Proposes;
-    const TAKES: Takes = Takes::Nothing;
-    const WRITES: Option<Writes> = Some(Writes::Range("new_text"));
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::Nothing;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let at = place(&context, input.position).ok_or_else(|| {
             ToolError::Denied("The person's cursor is not known; give `position`".into())
@@ -52,11 +52,11 @@ impl Tool for InsertAtCursor {
         let after = base.text.slice(at..base.text.len()).map_err(denied)?;
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
-        let range = Replaced { start: at, old: String::new(), new };
-        changes::propose(base, text, Some(range), Vec::new()).await.map(Prepared::Propose)
+        let range = ReplacedRange { start: at, old: String::new(), new };
+        changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
-    fn scope(context: &Context, input: &Value) -> Option<(usize, usize)> {
+    fn scope(context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
         let named = match input.get("position") {
             None | Some(Value::Null) => None,
             Some(position) => Some(usize::try_from(position.as_u64()?).ok()?),
@@ -65,6 +65,6 @@ impl Tool for InsertAtCursor {
     }
 }
 
-fn place(context: &Context, named: Option<usize>) -> Option<usize> {
+fn place(context: &ToolContext, named: Option<usize>) -> Option<usize> {
     named.or_else(|| context.selection.map(|(_, end)| end))
 }

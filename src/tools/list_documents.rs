@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, elsewhere};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, elsewhere,
+};
 
 /// Documents that are listed at most.
 const MOST_LISTED: usize = 200;
@@ -26,11 +28,11 @@ impl Tool for ListDocuments {
     const DESCRIPTION: &'static str =
         "List the documents that the person may open: ids and titles, last changed first.";
     const WHEN: &'static str = "Use to find the id of another document";
-    const EFFECT: Effect = Effect::Safe;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let wanted = input.title_contains.unwrap_or_default().to_lowercase();
         let (mut listed, kept_back) = elsewhere::listed(&context).await?;
         listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
@@ -47,6 +49,6 @@ impl Tool for ListDocuments {
         let text = format!("Listed {found} documents.");
         let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
         // Whoever comes later may not be allowed to see all titles.
-        Ok(Prepared::Answer(Answer { text, note: Some(told), of, ..Answer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() }))
     }
 }

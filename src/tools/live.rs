@@ -6,29 +6,29 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::files::{Files, form};
-use crate::review::{RequestStatus, Warning};
+use crate::files::{FileSync, form};
+use crate::review::{PreviewWarning, RequestStatus};
 use crate::room::RoomHandle;
-use crate::room::command::Gate;
-use crate::room::event::{Said, Saying};
+use crate::room::command::ApprovalMode;
+use crate::room::event::{RunEvent, RunEventKind};
 
-use super::elsewhere::Read;
-use super::entry::Entry;
+use super::elsewhere::ReadDocuments;
+use super::entry::RegisteredTool;
 use super::hooks::approval;
 use super::registry::refused;
 use super::{
-    Call, Context, Effect, Finished, Prepared, Proposal, Registry, ToolError, Unread, Verdict,
-    caution, changes,
+    DocumentProposal, FinishedCall, PreparedCall, ProposalResult, ToolCall, ToolContext,
+    ToolEffect, ToolError, ToolRegistry, UnreadRanges, caution, changes,
 };
 
-impl Registry {
+impl ToolRegistry {
     /// The file that a call names, where it may be a document.
     pub(super) fn named_file(
         &self,
-        tool: &Entry,
-        context: &Context,
+        tool: &RegisteredTool,
+        context: &ToolContext,
         input: &Value,
-    ) -> Option<(&Files, String)> {
+    ) -> Option<(&FileSync, String)> {
         let files = self.files.as_ref().filter(|_| context.workspace.is_some())?;
         Some((files, (tool.file)(input)?))
     }
@@ -37,12 +37,12 @@ impl Registry {
     /// what they have frozen would not be looked at.
     pub(super) async fn check_closed(
         &self,
-        tool: &Entry,
-        context: &Context,
+        tool: &RegisteredTool,
+        context: &ToolContext,
         input: &Value,
     ) -> Result<(), ToolError> {
         let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
-        if tool.effect != Effect::Acts || files.live(&path).await.is_none() {
+        if tool.effect != ToolEffect::Acts || files.live(&path).await.is_none() {
             return Ok(());
         }
         Err(ToolError::Failed(format!(
@@ -53,11 +53,11 @@ impl Registry {
     /// A call that may have become a request in the room of its file, taken up again there.
     pub(super) async fn resume_live(
         &self,
-        tool: &Entry,
-        context: &Context,
-        call: &Call,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Option<Finished> {
+    ) -> Option<FinishedCall> {
         let (files, path) = self.named_file(tool, context, &call.input)?;
         let room = context.rooms.open(&files.document_of(&path)?).await.ok()?;
         let entered = enter(context, files, &path, room, tool.effect).await.ok()?;
@@ -72,24 +72,25 @@ impl Registry {
 
 /// The same call in the room of the file it names.
 pub(super) async fn enter(
-    context: &Context,
-    files: &Files,
+    context: &ToolContext,
+    files: &FileSync,
     path: &str,
     room: RoomHandle,
-    effect: Effect,
-) -> Result<Context, ToolError> {
+    effect: ToolEffect,
+) -> Result<ToolContext, ToolError> {
     let now = room.read().await?;
     // What the model has read of it counts: people may have written since. What it has never read it takes away only where
     // somebody looks at that.
     let read = context.read.as_ref().and_then(|read| read.get(room.document()).cloned());
     let (base, unread) = read.unwrap_or_else(|| {
-        let is_seen = effect == Effect::Acts && context.gate != Gate::Bypass;
+        let is_seen = effect == ToolEffect::Acts && context.gate != ApprovalMode::Bypass;
         let is_known = context.read.is_none() || is_seen;
-        let unread = if is_known { Unread::default() } else { Unread::all(now.text.len()) };
+        let unread =
+            if is_known { UnreadRanges::default() } else { UnreadRanges::all(now.text.len()) };
         (now, unread)
     });
     let path = files.path_of(room.document()).unwrap_or_else(|| path.to_owned());
-    Ok(Context {
+    Ok(ToolContext {
         room,
         shown: Some(base.clone()),
         base: Some(base),
@@ -102,9 +103,9 @@ pub(super) async fn enter(
 }
 
 /// For a call that names no words of an open file: whether the run has never read any of it.
-pub(super) fn unread(context: &Context) -> Option<Warning> {
-    let is_read = |read: &Arc<Read>| read.contains_key(context.room.document());
-    context.read.as_ref().filter(|read| !is_read(read)).map(|_| Warning {
+pub(super) fn unread(context: &ToolContext) -> Option<PreviewWarning> {
+    let is_read = |read: &Arc<ReadDocuments>| read.contains_key(context.room.document());
+    context.read.as_ref().filter(|read| !is_read(read)).map(|_| PreviewWarning {
         code: "unread".into(),
         text: "The AI has not read this file, and does not know what it takes away.".into(),
     })
@@ -112,21 +113,21 @@ pub(super) fn unread(context: &Context) -> Option<Warning> {
 
 /// A change of the file's text, for its people; `told`: what the model is told if they take all of it.
 pub(super) async fn propose(
-    context: &Context,
+    context: &ToolContext,
     path: &str,
     new: &str,
     told: String,
-    warning: Option<Warning>,
-) -> Result<Prepared, ToolError> {
+    warning: Option<PreviewWarning>,
+) -> Result<PreparedCall, ToolError> {
     let base = context.document()?;
     let mut warnings = caution::of_file(path, Some(&base.text.to_string()), new);
     warnings.extend(warning);
     let proposal = changes::propose(base, form::read(new), None, warnings).await?;
-    Ok(Prepared::Propose(Proposal { told: Some(told), ..proposal }))
+    Ok(PreparedCall::Propose(DocumentProposal { told: Some(told), ..proposal }))
 }
 
 /// Tells the desk where a call waits that would otherwise wait there.
-pub(super) async fn tell_desk(context: &Context, call: &Call) {
+pub(super) async fn tell_desk(context: &ToolContext, call: &ToolCall) {
     let Some(path) = &context.live else { return };
     let told = json!({
         "tool": call.name,
@@ -137,12 +138,12 @@ pub(super) async fn tell_desk(context: &Context, call: &Call) {
         "document_id": context.room.document(),
         "text": format!("{path} is open as a document; what is to change waits there."),
     });
-    let said = Said {
+    let said = RunEvent {
         session: context.session.clone(),
         run: context.run.clone(),
         document: None,
         at_ms: context.clock.now_ms(),
-        saying: Saying::Agent("system", "waiting", told),
+        saying: RunEventKind::Agent("system", "waiting", told),
     };
     context.desk.say(said).await;
 }
@@ -150,10 +151,10 @@ pub(super) async fn tell_desk(context: &Context, call: &Call) {
 /// What the model is told of a call that worked in the room of a file: where people took it as it was, the words that it
 /// is told of any file.
 pub(super) fn told(
-    context: &Context,
-    mut finished: Finished,
-    decided: Option<(&Verdict, Option<String>)>,
-) -> Finished {
+    context: &ToolContext,
+    mut finished: FinishedCall,
+    decided: Option<(&ProposalResult, Option<String>)>,
+) -> FinishedCall {
     if context.live.is_none() {
         return finished;
     }

@@ -62,18 +62,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
-use crate::review::{HunkDraft, Preview, Request, Resolution};
-use crate::room::clock::Clock;
-use crate::room::command::{Gate, Preface, Reading};
-use crate::room::{RoomError, RoomHandle, Rooms};
+use crate::review::{ApprovalRequest, HunkDraft, Preview, RequestResolution};
+use crate::room::clock::WallClock;
+use crate::room::command::{ApprovalMode, CommitPrefix, DocumentSnapshot};
+use crate::room::{RoomError, RoomHandle, RoomRegistry};
 use crate::who::Principal;
 use crate::workspace::{Workspace, WorkspaceError};
 
-pub use ahead::Ahead;
-pub use call::{Call, Change, ChangedRange, Outcome};
-pub use growing::Growing;
-pub use registry::Registry;
-pub use unread::Unread;
+pub use ahead::EarlyPreparation;
+pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
+pub use growing::PartialInput;
+pub use registry::ToolRegistry;
+pub use unread::UnreadRanges;
 
 /// What a model may do. One file and one line in [`registry`] make a new tool.
 pub trait Tool: 'static {
@@ -84,21 +84,21 @@ pub trait Tool: 'static {
     /// When to use it, as one line of the prompt.
     const WHEN: &'static str;
     /// What it does to the world. There is no default.
-    const EFFECT: Effect;
+    const EFFECT: ToolEffect;
     /// Whether its input names the words that it takes away. There they need not be asked for first.
-    const TAKES: Takes = Takes::Place;
+    const TAKES: ReplacedText = ReplacedText::Place;
     /// What people can watch while the model writes it; `None`: nothing.
-    const WRITES: Option<Writes> = None;
+    const WRITES: Option<StreamedField> = None;
     /// What it needs to be of use.
-    const GROUND: Ground = Ground::Document;
+    const GROUND: ToolScope = ToolScope::Document;
     /// Its input; the schema the model gets is made from it.
     type Input: DeserializeOwned + JsonSchema + Send;
 
     /// What the call would do. Changes nothing.
     fn prepare(
-        context: Context,
+        context: ToolContext,
         input: Self::Input,
-    ) -> impl Future<Output = Result<Prepared, ToolError>> + Send;
+    ) -> impl Future<Output = Result<PreparedCall, ToolError>> + Send;
 
     /// Whether a call with this input only looks, though others of the tool change something.
     fn only_looks(_input: &Value) -> bool {
@@ -106,7 +106,7 @@ pub trait Tool: 'static {
     }
 
     /// The range of the document that an input is about; `None`: all of it.
-    fn scope(_context: &Context, _input: &Value) -> Option<(usize, usize)> {
+    fn scope(_context: &ToolContext, _input: &Value) -> Option<(usize, usize)> {
         None
     }
 
@@ -117,7 +117,7 @@ pub trait Tool: 'static {
 
     /// What the model is told where the document that an input names is none that the person may open, whether there is one or
     /// not; `None`: its name.
-    fn missing(_context: &Context, _input: &Value) -> Option<String> {
+    fn missing(_context: &ToolContext, _input: &Value) -> Option<String> {
         None
     }
 
@@ -128,7 +128,7 @@ pub trait Tool: 'static {
 
     /// Does what was approved, if what people were shown is still there; only for tools that act. Returns what came of it.
     fn act(
-        _errand: Errand,
+        _errand: ExecutionContext,
         _input: Self::Input,
     ) -> impl Future<Output = Result<String, ToolError>> + Send {
         std::future::ready(Err(ToolError::Effect(Self::NAME)))
@@ -137,22 +137,22 @@ pub trait Tool: 'static {
     /// Does what was approved and needs no folder. After a crash it may be done again, so it must do nothing twice; only for
     /// tools that plan or create.
     fn conclude(
-        _context: Context,
-        _approved: Approved,
+        _context: ToolContext,
+        _approved: ApprovedCall,
         _input: Self::Input,
-    ) -> impl Future<Output = Result<Concluded, ToolError>> + Send {
+    ) -> impl Future<Output = Result<CompletedExecution, ToolError>> + Send {
         std::future::ready(Err(ToolError::Effect(Self::NAME)))
     }
 
     /// What came of it, for the model. Most tools have nothing left to do but to report.
-    fn finish(context: &Context, verdict: &Verdict) -> Finished {
+    fn finish(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
         told::report(context, verdict)
     }
 }
 
 /// What a tool does to the world, and so what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Nothing: it runs at once.
     Safe,
     /// It reads in the workspace: at once, unless the person wants to be asked ([`SafeTools`]).
@@ -167,7 +167,7 @@ pub enum Effect {
     Creates,
 }
 
-impl Effect {
+impl ToolEffect {
     /// Whether a call changes nothing, and nobody needs to be asked.
     pub fn only_reads(self) -> bool {
         match self {
@@ -195,7 +195,7 @@ impl Effect {
 
 /// How the model says which words go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum ReplacedText {
     /// By all the rest: it says how the whole document is to read, and must have read it, or it would take away what it never
     /// saw.
     TheRest,
@@ -220,7 +220,7 @@ pub enum PlanMode {
 
 /// The field of a call's input that people can watch while the model writes it, and where its text would go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writes {
+pub enum StreamedField {
     /// It replaces the document.
     Document(&'static str),
     /// It replaces the range that the call is about ([`Tool::scope`]).
@@ -238,7 +238,7 @@ pub enum SafeTools {
 
 /// An approved call that acts now.
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub struct ExecutionContext {
     /// Where it acts.
     pub workspace: Workspace,
     /// The stamp of the file that people were shown; what is there now must be the same.
@@ -251,27 +251,27 @@ pub struct Errand {
 
 /// What people approved, to be concluded now.
 #[derive(Clone, Debug)]
-pub struct Approved {
+pub struct ApprovedCall {
     /// The request.
-    pub request: Arc<Request>,
+    pub request: Arc<ApprovalRequest>,
     /// Whether nobody was asked.
     pub unasked: bool,
 }
 
 /// An approved call that is concluded.
 #[derive(Clone, Debug, Default)]
-pub struct Concluded {
+pub struct CompletedExecution {
     /// What the model and the people are told.
     pub text: String,
     /// The plan that was approved, if it was one.
     pub plan: Option<String>,
     /// Another document, if the model knows now how it reads.
-    pub read: Option<(DocumentId, Reading)>,
+    pub read: Option<(DocumentId, DocumentSnapshot)>,
 }
 
 /// What a conversation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum ToolScope {
     /// A document.
     Document,
     /// Nothing but the conversation.
@@ -282,7 +282,7 @@ pub enum Ground {
 
 /// What a call works with.
 #[derive(Clone, Debug)]
-pub struct Context {
+pub struct ToolContext {
     /// The room of the document, or the session's private one.
     pub room: RoomHandle,
     /// The room of requests without a document.
@@ -292,27 +292,27 @@ pub struct Context {
     /// What happens to tools that only read in it.
     pub safe_tools: SafeTools,
     /// All rooms, for calls about other documents.
-    pub rooms: Rooms,
+    pub rooms: RoomRegistry,
     /// The room of the conversation, if the call is about another document and `room` is that one's.
     pub elsewhere: Option<RoomHandle>,
     /// The file that the call is about, if people have it open as the document of `room`.
     pub live: Option<String>,
     /// What the model has read of other documents; `None`: a call from outside, whose caller keeps account of that itself.
-    pub read: Option<Arc<elsewhere::Read>>,
+    pub read: Option<Arc<elsewhere::ReadDocuments>>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
-    pub base: Option<Reading>,
+    pub base: Option<DocumentSnapshot>,
     /// What of `base` it has not read all the same.
-    pub unread: Unread,
+    pub unread: UnreadRanges,
     /// The document as the model was told of it last; differs from `base` after a call of the same turn.
-    pub shown: Option<Reading>,
+    pub shown: Option<DocumentSnapshot>,
     /// What of `shown` it has not read all the same.
-    pub still_unread: Unread,
+    pub still_unread: UnreadRanges,
     /// What the person has selected, or where their caret is, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
     /// What of the document a call may change, in UTF-16 units of `base`.
-    pub allowed: Allowed,
+    pub allowed: EditableRange,
     /// The model's answer that the call is in, if nobody has kept that yet: whoever proposes first takes it along.
-    pub preface: Arc<Mutex<Option<Preface>>>,
+    pub preface: Arc<Mutex<Option<CommitPrefix>>>,
     /// The name of the request, if there will be one; made before anything happens, so that a restart finds it again.
     pub request: RequestId,
     /// The session that asked.
@@ -326,11 +326,11 @@ pub struct Context {
     /// The door it came through.
     pub source: &'static str,
     /// Whether people must be asked.
-    pub gate: Gate,
+    pub gate: ApprovalMode,
     /// When an outside caller gives up, in milliseconds since 1970.
     pub deadline_ms: Option<u64>,
     /// Who wants to hear how the asking of people goes on.
-    pub asking: Option<watch::Sender<Option<Asking>>>,
+    pub asking: Option<watch::Sender<Option<ApprovalWait>>>,
     /// Whether anything may be changed yet.
     pub plan: PlanMode,
     /// Whether the call may have been made before a restart.
@@ -340,12 +340,12 @@ pub struct Context {
     /// Random; marks text of the document as data.
     pub tag: Arc<str>,
     /// What time it is.
-    pub clock: Clock,
+    pub clock: WallClock,
 }
 
 /// How the asking of people goes on.
 #[derive(Clone, Debug)]
-pub enum Asking {
+pub enum ApprovalWait {
     /// The request was made and waits for them.
     Waits(RequestId),
     /// It waits no longer; a call that they let through is carried out now.
@@ -354,7 +354,7 @@ pub enum Asking {
 
 /// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`hooks::freeze`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allowed {
+pub enum EditableRange {
     /// Everything: nothing was selected.
     Everything,
     /// Only this range, which the person selected; words may also be put at its edges.
@@ -363,9 +363,9 @@ pub enum Allowed {
     Nothing,
 }
 
-impl Context {
+impl ToolContext {
     /// The document as the model was shown it.
-    pub fn document(&self) -> Result<&Reading, ToolError> {
+    pub fn document(&self) -> Result<&DocumentSnapshot, ToolError> {
         self.base.as_ref().ok_or(match self.room.unlisted_owner() {
             None => ToolError::Unread,
             Some(_) => ToolError::NoDocument,
@@ -373,13 +373,13 @@ impl Context {
     }
 
     /// The answer that the call is in, for whoever keeps it.
-    pub fn take_preface(&self) -> Option<Preface> {
+    pub fn take_preface(&self) -> Option<CommitPrefix> {
         // What is inside is whole between any two statements.
         self.preface.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Says how the asking goes on.
-    fn say(&self, how: fn(RequestId) -> Asking) {
+    fn say(&self, how: fn(RequestId) -> ApprovalWait) {
         if let Some(asking) = &self.asking {
             // Nobody needs to listen.
             asking.send_replace(Some(how(self.request.clone())));
@@ -397,22 +397,26 @@ impl Context {
     }
 
     /// The room that asks people about a call as a whole. A plan for a document is its people's business.
-    pub fn asks_in(&self, effect: Effect) -> &RoomHandle {
-        if effect == Effect::Plans && self.workspace.is_none() { &self.room } else { &self.desk }
+    pub fn asks_in(&self, effect: ToolEffect) -> &RoomHandle {
+        if effect == ToolEffect::Plans && self.workspace.is_none() {
+            &self.room
+        } else {
+            &self.desk
+        }
     }
 
     /// How a model is told of the text.
-    pub fn telling(&self) -> told::Telling<'_> {
-        told::Telling { tag: &self.tag, reads_with: self.reads_with() }
+    pub fn telling(&self) -> told::ChangeNote<'_> {
+        told::ChangeNote { tag: &self.tag, reads_with: self.reads_with() }
     }
 
     /// The tool that reads what the call is about.
     pub fn reads_with(&self) -> &'static str {
-        if self.live.is_some() { read::Read::NAME } else { read_document::ReadDocument::NAME }
+        if self.live.is_some() { read::ReadTool::NAME } else { read_document::ReadDocument::NAME }
     }
 
     /// The document as it is at this moment.
-    pub async fn read_now(&self) -> Result<Reading, ToolError> {
+    pub async fn read_now(&self) -> Result<DocumentSnapshot, ToolError> {
         // The room of a conversation without a document is not for models to read.
         if self.room.unlisted_owner().is_some() {
             self.document()?;
@@ -444,18 +448,18 @@ fn named_file(input: &Value) -> Option<String> {
 
 /// What a call would do.
 #[derive(Debug)]
-pub enum Prepared {
+pub enum PreparedCall {
     /// Nothing: this is the answer.
-    Answer(Answer),
+    Answer(ToolAnswer),
     /// A change of the document.
-    Propose(Proposal),
+    Propose(DocumentProposal),
     /// It would act outside of documents.
-    Act(Intent),
+    Act(ActionPreview),
 }
 
 /// The answer of a tool that changes nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// What the model and the people are told.
     pub text: String,
     /// What only the model is told besides.
@@ -463,16 +467,16 @@ pub struct Answer {
     /// Other documents that the note tells of.
     pub of: Vec<DocumentId>,
     /// The document, if the model was told how it reads now.
-    pub now: Option<Reading>,
+    pub now: Option<DocumentSnapshot>,
     /// What of that it has not read.
-    pub unread: Unread,
+    pub unread: UnreadRanges,
     /// What is said to the person.
     pub said: Option<String>,
 }
 
 /// What a call would do outside of documents.
 #[derive(Debug)]
-pub struct Intent {
+pub struct ActionPreview {
     /// What people are shown.
     pub preview: Preview,
     /// The stamp of the file it would change, if it is one.
@@ -481,7 +485,7 @@ pub struct Intent {
 
 /// A change of the document.
 #[derive(Debug)]
-pub struct Proposal {
+pub struct DocumentProposal {
     /// The changes, in positions of the base version.
     pub hunks: Vec<HunkDraft>,
     /// The document as it would read.
@@ -494,17 +498,17 @@ pub struct Proposal {
 
 /// What people decided, and how the document reads since.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct ProposalResult {
     /// What they decided.
-    pub resolution: Resolution,
+    pub resolution: RequestResolution,
     /// Whether anything of the proposal is in the text.
     pub applied: bool,
     /// Whether all of it is, in its own words.
     pub as_proposed: bool,
     /// The document afterwards.
-    pub now: Reading,
+    pub now: DocumentSnapshot,
     /// For a change of a range: where it was, and what stands there now if anything was applied.
-    pub range: Option<ChangedRange>,
+    pub range: Option<RewrittenRange>,
     /// What the model said the change does.
     pub explanation: Option<String>,
     /// The document as it would read if the proposal had been accepted as it is; not known after a restart.
@@ -513,17 +517,17 @@ pub struct Verdict {
 
 /// A call that is over.
 #[derive(Debug, Default)]
-pub struct Finished {
+pub struct FinishedCall {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: ToolOutcome,
     /// The document, if the model was told how it reads now.
-    pub now: Option<Reading>,
+    pub now: Option<DocumentSnapshot>,
     /// Another document, if the model was told how that reads now.
-    pub read: Option<(DocumentId, Reading)>,
+    pub read: Option<(DocumentId, DocumentSnapshot)>,
     /// What of either it has not read.
-    pub unread: Unread,
+    pub unread: UnreadRanges,
     /// The line for the audit log.
-    pub audit: Option<hooks::audit::Line>,
+    pub audit: Option<hooks::audit::ActivityLine>,
 }
 
 /// Why a call was not executed; the model is told these words.

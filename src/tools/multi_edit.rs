@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::review::{Preview, Step};
+use crate::review::{Preview, PreviewStep};
 
-use super::edits::{self, Edit, occurrences};
+use super::edits::{self, Replacement, occurrences};
 use super::{
-    Context, Effect, Errand, Ground, Intent, Prepared, Takes, Tool, ToolError, caution, changes,
-    live, named_file,
+    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, caution, changes, live, named_file,
 };
 
 /// Change several parts of a file at once.
@@ -22,7 +22,7 @@ pub struct Input {
     /// The file, from the workspace's top.
     file_path: String,
     /// The replacements, in order; each works on what the one before left.
-    edits: Vec<Edit>,
+    edits: Vec<Replacement>,
 }
 
 impl Tool for MultiEdit {
@@ -30,16 +30,16 @@ impl Tool for MultiEdit {
     const DESCRIPTION: &'static str = "Replace text in several places of one file of the workspace: all of them or none. Each edit works \
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
-    const EFFECT: Effect = Effect::Acts;
-    const TAKES: Takes = Takes::Named;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const TAKES: ReplacedText = ReplacedText::Named;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
     fn file(input: &Value) -> Option<String> {
         named_file(input)
     }
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
         if context.live.is_some() {
@@ -55,12 +55,12 @@ impl Tool for MultiEdit {
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
             let warnings = caution::of_change(&file_path, &edited.old.text, &edited.new, &shown);
             let preview = Preview { warnings, ..shown };
-            Ok(Prepared::Act(Intent { preview, touched: Some(edited.old.stamp) }))
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
         .await?
     }
 
-    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let Input { file_path, edits } = input;
         changes::blocking(move |_| {
             let (count, written) = edits::write(&errand, &file_path, &edits)?;
@@ -70,8 +70,8 @@ impl Tool for MultiEdit {
     }
 }
 
-fn step<'a>((edit, occurrences): (&'a Edit, &usize)) -> Step<'a> {
-    Step {
+fn step<'a>((edit, occurrences): (&'a Replacement, &usize)) -> PreviewStep<'a> {
+    PreviewStep {
         from: &edit.old_string,
         to: &edit.new_string,
         everywhere: edit.replace_all,
@@ -79,6 +79,6 @@ fn step<'a>((edit, occurrences): (&'a Edit, &usize)) -> Step<'a> {
     }
 }
 
-fn applied(path: &str, edits: &[Edit], count: usize) -> String {
+fn applied(path: &str, edits: &[Replacement], count: usize) -> String {
     format!("Applied {} edits to {path} ({})", edits.len(), occurrences(count))
 }

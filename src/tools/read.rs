@@ -9,13 +9,16 @@ use serde_json::Value;
 use crate::document::utf16_len;
 
 use super::told::read_alone;
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, named_file};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes,
+    named_file,
+};
 
 /// Characters of a file that one call answers with.
 const ANSWER_CHARS: usize = 100_000;
 
 /// Look into a file.
-pub struct Read;
+pub struct ReadTool;
 
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,52 +37,53 @@ pub struct Input {
     column: Option<usize>,
 }
 
-impl Tool for Read {
+impl Tool for ReadTool {
     const NAME: &'static str = "Read";
     const DESCRIPTION: &'static str = "Read a text file of the workspace. The answer is the file's content as it is; for a long \
          file name the lines you need.";
     const WHEN: &'static str = "Use to read a file of the workspace";
-    const EFFECT: Effect = Effect::Reads;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
     fn file(input: &Value) -> Option<String> {
         named_file(input)
     }
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, offset, limit, column } = input;
-        let from = Place { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
+        let from =
+            ReadStart { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
         // Not one line would be no step.
         let limit = limit.unwrap_or(usize::MAX).max(1);
         if context.live.is_some() {
             let now = context.read_now().await?;
             let whole = now.text.to_string();
-            let Part { text, shown } = part(&whole, from, limit);
+            let FilePart { text, shown } = part(&whole, from, limit);
             let units = |at| utf16_len(&whole[..at]);
             let unread = read_alone(&context, &now, (units(shown.start), units(shown.end)));
-            let answer = Answer { text, now: Some(now), unread, ..Answer::default() };
-            return Ok(Prepared::Answer(answer));
+            let answer = ToolAnswer { text, now: Some(now), unread, ..ToolAnswer::default() };
+            return Ok(PreparedCall::Answer(answer));
         }
         let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
         let text = part(&file.text, from, limit).text;
-        Ok(Prepared::Answer(Answer { text, ..Answer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
     }
 }
 
 /// Where a file begins.
-const BEGINNING: Place = Place { line: 1, column: 1 };
+const BEGINNING: ReadStart = ReadStart { line: 1, column: 1 };
 
 /// Where reading begins, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct ReadStart {
     line: usize,
     column: usize,
 }
 
 /// What an answer has of a file.
-struct Part {
+struct FilePart {
     /// The words, and what is said of the rest.
     text: String,
     /// Where the words stand in the file, in bytes.
@@ -88,14 +92,14 @@ struct Part {
 
 /// So many lines from a place on, as they stand: whole lines, if at least one is short enough for an answer. What is left out is
 /// said, and where to read on, which is always further on.
-fn part(text: &str, from: Place, limit: usize) -> Part {
+fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
     let begins: usize = text.split_inclusive('\n').take(from.line - 1).map(str::len).sum();
     let line = text[begins..].split_inclusive('\n').next().unwrap_or_default();
     let rest = match line.char_indices().nth(from.column - 1) {
         Some((at, _)) => &text[begins + at..],
         None if line.is_empty() => "",
         // The line is shorter.
-        None => return part(text, Place { line: from.line + 1, column: 1 }, limit),
+        None => return part(text, ReadStart { line: from.line + 1, column: 1 }, limit),
     };
     let at = text.len() - rest.len();
     if rest.is_empty() && from != BEGINNING {
@@ -103,7 +107,7 @@ fn part(text: &str, from: Place, limit: usize) -> Part {
             0 => "[nothing is there; the file is empty]".to_owned(),
             lines => format!("[nothing is there; the file ends with line {lines}]"),
         };
-        return Part { text, shown: at..at };
+        return FilePart { text, shown: at..at };
     }
     let wanted: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
     let mut part = &rest[..wanted];
@@ -114,11 +118,11 @@ fn part(text: &str, from: Place, limit: usize) -> Part {
         "" => part.to_owned(),
         left => going_on(part, left, from),
     };
-    Part { text, shown: at..at + part.len() }
+    FilePart { text, shown: at..at + part.len() }
 }
 
 /// The words of a part, and where to read on what is `left`.
-fn going_on(part: &str, left: &str, from: Place) -> String {
+fn going_on(part: &str, left: &str, from: ReadStart) -> String {
     let next = from.line + part.matches('\n').count();
     let lines = left.split_inclusive('\n').count();
     if part.is_empty() || part.ends_with('\n') {
@@ -138,11 +142,11 @@ mod tests {
     use super::*;
 
     fn lines(text: &str, line: usize, limit: usize) -> String {
-        part(text, Place { line, column: 1 }, limit).text
+        part(text, ReadStart { line, column: 1 }, limit).text
     }
 
     fn from(text: &str, line: usize, column: usize, limit: usize) -> String {
-        part(text, Place { line, column }, limit).text
+        part(text, ReadStart { line, column }, limit).text
     }
 
     #[test]
@@ -185,7 +189,7 @@ mod tests {
     #[test]
     fn what_was_shown_is_known() {
         let shown =
-            |line, column, limit| part("né\ntwo\nthree", Place { line, column }, limit).shown;
+            |line, column, limit| part("né\ntwo\nthree", ReadStart { line, column }, limit).shown;
         assert_eq!((shown(1, 1, 1), shown(2, 1, usize::MAX)), (0..4, 4..13));
         assert_eq!((shown(1, 2, 2), shown(9, 1, 1), shown(1, 9, 1)), (1..8, 13..13, 4..8));
     }
@@ -209,7 +213,8 @@ mod tests {
                 let (_, on) = on.split_once("offset ").expect("it says where to read on");
                 let on = on.trim_end_matches(']');
                 let (line, column) = on.split_once(" and column ").unwrap_or((on, "1"));
-                let next = Place { line: line.parse().unwrap(), column: column.parse().unwrap() };
+                let next =
+                    ReadStart { line: line.parse().unwrap(), column: column.parse().unwrap() };
                 assert!((next.line, next.column) > (from.line, from.column), "{next:?}");
                 from = next;
             }

@@ -6,9 +6,11 @@ use serde_json::Value;
 
 use crate::ids::DocumentId;
 
-use super::span::Span;
+use super::span::TextRange;
 use super::told::{fenced, read};
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, named_document};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
+};
 
 /// UTF-16 units of one answer.
 const READ_LIMIT: usize = 50_000;
@@ -24,7 +26,7 @@ pub struct Input {
     #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
     document_id: Option<String>,
     /// What to read: a half-open range in UTF-16 code units of the newest version; without it, from the beginning.
-    range: Option<Span>,
+    range: Option<TextRange>,
 }
 
 impl Tool for ReadDocument {
@@ -33,14 +35,14 @@ impl Tool for ReadDocument {
          the parts of a long document that you were not shown. At most 50,000 units at once.";
     const WHEN: &'static str =
         "Use to see parts of a long document that you were not shown, or another document";
-    const EFFECT: Effect = Effect::Safe;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let now = context.read_now().await?;
         let len = now.text.len();
-        let asked = input.range.unwrap_or(Span { start: 0, end: len }).within(&now.text)?;
+        let asked = input.range.unwrap_or(TextRange { start: 0, end: len }).within(&now.text)?;
         let mut end = asked.end.min(asked.start + READ_LIMIT);
         if !now.text.is_boundary(end) {
             end -= 1;
@@ -55,12 +57,12 @@ impl Tool for ReadDocument {
             told = format!("{news}\n\n{told}");
         }
         let text = format!("Read units {} to {end} of {len}.", asked.start);
-        Ok(Prepared::Answer(Answer {
+        Ok(PreparedCall::Answer(ToolAnswer {
             text,
             note: Some(told),
             now: Some(now),
             unread,
-            ..Answer::default()
+            ..ToolAnswer::default()
         }))
     }
 

@@ -3,27 +3,27 @@
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::files::Files;
-use crate::room::command::{CaughtUp, Causes};
+use crate::files::FileSync;
+use crate::room::command::{OriginRequests, SnapshotWithUpdates};
 use crate::who::Action;
 use crate::wire::messages::ToolDefinition;
 use crate::workspace::Workspace;
 
 #[cfg(unix)]
-use super::bash::Bash;
+use super::bash::BashTool;
 use super::create_new_document::CreateNewDocument;
-use super::desk::{self, Asked};
-use super::edit::Edit;
-use super::entry::Entry;
+use super::desk::{self, AskerState};
+use super::edit::EditTool;
+use super::entry::RegisteredTool;
 use super::exit_plan_mode::ExitPlanMode;
 use super::find_and_replace::FindAndReplace;
-use super::glob::Glob;
-use super::grep::Grep;
-use super::hooks::{self, Activity, HOOKS, Hooks, Outlook, Subject, approval};
+use super::glob::GlobTool;
+use super::grep::GrepTool;
+use super::hooks::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
 use super::insert_at_cursor::InsertAtCursor;
 use super::list_documents::ListDocuments;
 use super::multi_edit::MultiEdit;
-use super::read::Read;
+use super::read::ReadTool;
 use super::read_document::ReadDocument;
 use super::respond_conversation_only::RespondConversationOnly;
 use super::schema::expected;
@@ -32,66 +32,67 @@ use super::suggest_improvements::SuggestImprovements;
 use super::update_document_by_id::UpdateDocumentById;
 use super::update_full_document::UpdateFullDocument;
 use super::update_selection::UpdateSelection;
-use super::write::Write;
+use super::write::WriteTool;
 use super::{
-    Ahead, Answer, Call, Context, Effect, Finished, Ground, Intent, Outcome, PlanMode, Prepared,
-    Proposal, SafeTools, Takes, ToolError, Writes, elsewhere, live, told,
+    ActionPreview, DocumentProposal, EarlyPreparation, FinishedCall, PlanMode, PreparedCall,
+    ReplacedText, SafeTools, StreamedField, ToolAnswer, ToolCall, ToolContext, ToolEffect,
+    ToolError, ToolOutcome, ToolScope, elsewhere, live, told,
 };
 
 /// Every tool there is, one line each.
-fn all() -> Vec<Entry> {
+fn all() -> Vec<RegisteredTool> {
     vec![
-        Entry::of::<UpdateFullDocument>(),
-        Entry::of::<UpdateSelection>(),
-        Entry::of::<InsertAtCursor>(),
-        Entry::of::<FindAndReplace>(),
-        Entry::of::<SuggestImprovements>(),
-        Entry::of::<StrReplaceBasedEditTool>(),
-        Entry::of::<ReadDocument>(),
-        Entry::of::<ListDocuments>(),
-        Entry::of::<UpdateDocumentById>(),
-        Entry::of::<CreateNewDocument>(),
-        Entry::of::<RespondConversationOnly>(),
-        Entry::of::<Read>(),
-        Entry::of::<Glob>(),
-        Entry::of::<Grep>(),
-        Entry::of::<Write>(),
-        Entry::of::<Edit>(),
-        Entry::of::<MultiEdit>(),
-        Entry::of::<ExitPlanMode>(),
+        RegisteredTool::of::<UpdateFullDocument>(),
+        RegisteredTool::of::<UpdateSelection>(),
+        RegisteredTool::of::<InsertAtCursor>(),
+        RegisteredTool::of::<FindAndReplace>(),
+        RegisteredTool::of::<SuggestImprovements>(),
+        RegisteredTool::of::<StrReplaceBasedEditTool>(),
+        RegisteredTool::of::<ReadDocument>(),
+        RegisteredTool::of::<ListDocuments>(),
+        RegisteredTool::of::<UpdateDocumentById>(),
+        RegisteredTool::of::<CreateNewDocument>(),
+        RegisteredTool::of::<RespondConversationOnly>(),
+        RegisteredTool::of::<ReadTool>(),
+        RegisteredTool::of::<GlobTool>(),
+        RegisteredTool::of::<GrepTool>(),
+        RegisteredTool::of::<WriteTool>(),
+        RegisteredTool::of::<EditTool>(),
+        RegisteredTool::of::<MultiEdit>(),
+        RegisteredTool::of::<ExitPlanMode>(),
     ]
 }
 
 /// A tool as it is offered to outside callers.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct ToolOffer {
     /// Name, description and schema.
     pub definition: ToolDefinition,
     /// What it does to the world.
-    pub effect: Effect,
+    pub effect: ToolEffect,
     /// What it needs to be of use.
-    pub ground: Ground,
+    pub ground: ToolScope,
 }
 
 /// The tools of a server, behind the gate.
 #[derive(Debug)]
-pub struct Registry {
-    pub(super) tools: Vec<Entry>,
-    hooks: Hooks,
+pub struct ToolRegistry {
+    pub(super) tools: Vec<RegisteredTool>,
+    hooks: HookLists,
     workspace: Option<Workspace>,
-    pub(super) files: Option<Files>,
+    pub(super) files: Option<FileSync>,
 }
 
-impl Default for Registry {
+impl Default for ToolRegistry {
     fn default() -> Self {
         Self { tools: all(), hooks: HOOKS, workspace: None, files: None }
     }
 }
 
-impl Registry {
+impl ToolRegistry {
     /// Another order of hooks, or other hooks.
     #[must_use]
-    pub fn with_hooks(mut self, hooks: Hooks) -> Self {
+    pub fn with_hooks(mut self, hooks: HookLists) -> Self {
         self.hooks = hooks;
         self
     }
@@ -105,7 +106,7 @@ impl Registry {
 
     /// Whose files may be documents that people have open.
     #[must_use]
-    pub fn with_files(mut self, files: Files) -> Self {
+    pub fn with_files(mut self, files: FileSync) -> Self {
         self.files = Some(files);
         self
     }
@@ -114,7 +115,7 @@ impl Registry {
     #[cfg(unix)]
     #[must_use]
     pub fn with_commands(mut self) -> Self {
-        self.tools.push(Entry::of::<Bash>());
+        self.tools.push(RegisteredTool::of::<BashTool>());
         self
     }
 
@@ -125,18 +126,18 @@ impl Registry {
 
     /// The tools that make sense, for the model, where people need not approve a plan first; always in the same order,
     /// because the prompt cache depends on it.
-    pub fn definitions(&self, ground: Ground) -> Vec<ToolDefinition> {
-        self.offered(ground).map(Entry::definition).collect()
+    pub fn definitions(&self, ground: ToolScope) -> Vec<ToolDefinition> {
+        self.offered(ground).map(RegisteredTool::definition).collect()
     }
 
     /// Every tool that works on this server, for outside callers.
-    pub fn offers(&self) -> Vec<Offer> {
+    pub fn offers(&self) -> Vec<ToolOffer> {
         // A plan is a run's own, and a caller has none.
-        let works = |tool: &&Entry| {
-            (self.workspace.is_some() || tool.ground != Ground::Workspace)
-                && tool.effect != Effect::Plans
+        let works = |tool: &&RegisteredTool| {
+            (self.workspace.is_some() || tool.ground != ToolScope::Workspace)
+                && tool.effect != ToolEffect::Plans
         };
-        let offer = |tool: &Entry| Offer {
+        let offer = |tool: &RegisteredTool| ToolOffer {
             definition: tool.definition(),
             effect: tool.effect,
             ground: tool.ground,
@@ -145,37 +146,42 @@ impl Registry {
     }
 
     /// What a tool does to the world; `None`: there is none of this name.
-    pub fn effect(&self, tool: &str) -> Option<Effect> {
+    pub fn effect(&self, tool: &str) -> Option<ToolEffect> {
         self.tools.iter().find(|known| known.name == tool).map(|tool| tool.effect)
     }
 
     /// The tool that proposes a plan, for runs in plan mode: what the model is sent of it, and its occasion.
     pub fn planning(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
-        let tool = self.tools.iter().find(|tool| tool.effect == Effect::Plans)?;
+        let tool = self.tools.iter().find(|tool| tool.effect == ToolEffect::Plans)?;
         Some((tool.definition(), (tool.name, tool.when)))
     }
 
     /// Name and occasion of the same tools, for the prompt.
-    pub fn occasions(&self, ground: Ground) -> Vec<(&'static str, &'static str)> {
+    pub fn occasions(&self, ground: ToolScope) -> Vec<(&'static str, &'static str)> {
         self.offered(ground).map(|tool| (tool.name, tool.when)).collect()
     }
 
-    pub(super) fn offered(&self, ground: Ground) -> impl Iterator<Item = &Entry> {
-        let tools = self.tools.iter().filter(|tool| tool.effect != Effect::Plans);
+    pub(super) fn offered(&self, ground: ToolScope) -> impl Iterator<Item = &RegisteredTool> {
+        let tools = self.tools.iter().filter(|tool| tool.effect != ToolEffect::Plans);
         tools.filter(move |tool| match ground {
-            Ground::Document => tool.ground != Ground::Workspace,
-            Ground::Conversation => tool.ground == Ground::Conversation,
-            Ground::Workspace => tool.ground != Ground::Document,
+            ToolScope::Document => tool.ground != ToolScope::Workspace,
+            ToolScope::Conversation => tool.ground == ToolScope::Conversation,
+            ToolScope::Workspace => tool.ground != ToolScope::Document,
         })
     }
 
     /// What people can watch of a call of this tool while the model writes it.
-    pub fn writes(&self, tool: &str) -> Option<Writes> {
+    pub fn writes(&self, tool: &str) -> Option<StreamedField> {
         self.tools.iter().find(|known| known.name == tool)?.writes
     }
 
     /// The range that a call of this tool is about, if `input` says so already.
-    pub fn scope(&self, context: &Context, tool: &str, input: &Value) -> Option<(usize, usize)> {
+    pub fn scope(
+        &self,
+        context: &ToolContext,
+        tool: &str,
+        input: &Value,
+    ) -> Option<(usize, usize)> {
         let tool = self.tools.iter().find(|known| known.name == tool)?;
         (tool.scope)(context, input)
     }
@@ -184,21 +190,21 @@ impl Registry {
     /// `cancel` takes the request back.
     pub async fn call(
         &self,
-        context: &Context,
-        call: &Call,
+        context: &ToolContext,
+        call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Finished {
+    ) -> FinishedCall {
         self.call_with(context, call, None, cancel).await
     }
 
     /// The same for a call of which it is known already what it would do.
     pub async fn call_with(
         &self,
-        context: &Context,
-        call: &Call,
-        ahead: Option<Ahead>,
+        context: &ToolContext,
+        call: &ToolCall,
+        ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
-    ) -> Finished {
+    ) -> FinishedCall {
         let finished = match self.enter(context, call).await {
             Ok(context) => match self.admit(&context, call, ahead, cancel).await {
                 Ok(finished) => elsewhere::discreet(&context, finished),
@@ -213,7 +219,11 @@ impl Registry {
     }
 
     /// The call in the room of the document it names.
-    async fn enter(&self, context: &Context, call: &Call) -> Result<Context, ToolError> {
+    async fn enter(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+    ) -> Result<ToolContext, ToolError> {
         let tool = self.called(context, &call.name)?;
         self.permit(tool, context, call)?;
         if let Some((files, path)) = self.named_file(tool, context, &call.input)
@@ -232,16 +242,21 @@ impl Registry {
     }
 
     /// Whether a call of this tool may be made at all, whatever its input.
-    fn permit(&self, tool: &Entry, context: &Context, call: &Call) -> Result<(), ToolError> {
+    fn permit(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+    ) -> Result<(), ToolError> {
         match (tool.effect, context.plan) {
-            (Effect::Plans, PlanMode::Off) => return Err(self.unknown_here(context, tool.name)),
-            (Effect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
+            (ToolEffect::Plans, PlanMode::Off) => return Err(self.unknown_here(context, tool.name)),
+            (ToolEffect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
             (effect, PlanMode::Planning) if effect.changes() && !(tool.only_looks)(&call.input) => {
                 return Err(ToolError::NoPlan(tool.name));
             }
             _ => {}
         }
-        if tool.effect == Effect::Creates && !context.requester.may(Action::Create, None) {
+        if tool.effect == ToolEffect::Creates && !context.requester.may(Action::Create, None) {
             let told = "The person who asks may not create documents";
             return Err(ToolError::Denied(told.into()));
         }
@@ -251,18 +266,18 @@ impl Registry {
     /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
     pub async fn resume(
         &self,
-        context: &Context,
-        call: &Call,
+        context: &ToolContext,
+        call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Option<Finished> {
+    ) -> Option<FinishedCall> {
         let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
         if let Some(finished) = self.resume_live(tool, context, call, cancel).await {
             return Some(self.sign_off(context, call, finished));
         }
-        if tool.ground == Ground::Workspace || tool.effect.concludes() {
+        if tool.ground == ToolScope::Workspace || tool.effect.concludes() {
             let finished = match desk::resume(context, tool.effect, cancel).await? {
                 Ok(settled) => {
-                    self.carry_out(tool, context, settled, Asked::BeforeRestart, cancel).await
+                    self.carry_out(tool, context, settled, AskerState::BeforeRestart, cancel).await
                 }
                 Err(error) => refused(context, &error).await,
             };
@@ -281,11 +296,11 @@ impl Registry {
     /// Lets a call through the gate that may be made where it was asked for.
     async fn admit(
         &self,
-        context: &Context,
-        call: &Call,
-        ahead: Option<Ahead>,
+        context: &ToolContext,
+        call: &ToolCall,
+        ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
-    ) -> Result<Finished, ToolError> {
+    ) -> Result<FinishedCall, ToolError> {
         let tool = self.called(context, &call.name)?;
         // On the heap: a call waits long, and what waits for it would be large otherwise.
         match Box::pin(self.disclose(tool, context, call, cancel)).await? {
@@ -296,56 +311,60 @@ impl Registry {
 
     async fn gate(
         &self,
-        tool: &Entry,
-        context: &Context,
-        call: &Call,
-        ahead: Option<Ahead>,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+        ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
-    ) -> Result<Finished, ToolError> {
+    ) -> Result<FinishedCall, ToolError> {
         // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
             let expected = expected(&tool.schema);
             return Err(ToolError::Input { tool: tool.name, reason, expected });
         }
-        if tool.ground == Ground::Workspace && context.workspace.is_none() {
+        if tool.ground == ToolScope::Workspace && context.workspace.is_none() {
             return Err(self.unknown_here(context, &call.name));
         }
-        let reads = tool.effect == Effect::Reads;
+        let reads = tool.effect == ToolEffect::Reads;
         if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
             self.check(tool, context, &call.input)?;
-            let intent = Intent { preview: desk::looking(&call.input), touched: None };
+            let intent = ActionPreview { preview: desk::looking(&call.input), touched: None };
             let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
-            return Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await);
+            return Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await);
         }
         let prepared = match ahead {
-            Some(Ahead(prepared)) => prepared?,
+            Some(EarlyPreparation(prepared)) => prepared?,
             None => self.prepare(tool, context, &call.input).await?,
         };
         match (tool.effect, prepared) {
             // To answer is less than to propose.
-            (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Answer(answer)) => {
-                Ok(live::told(context, answer.into(), None))
-            }
-            (Effect::Acts, Prepared::Propose(mut proposal)) if context.live.is_some() => {
+            (
+                ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes,
+                PreparedCall::Answer(answer),
+            ) => Ok(live::told(context, answer.into(), None)),
+            (ToolEffect::Acts, PreparedCall::Propose(mut proposal)) if context.live.is_some() => {
                 let told = proposal.told.take();
                 self.look_over(tool, context, &proposal).await?;
                 let gate = desk::gate_of_file(context, call, &proposal.hunks).await?;
-                let context = &Context { gate, ..context.clone() };
+                let context = &ToolContext { gate, ..context.clone() };
                 live::tell_desk(context, call).await;
                 let verdict = approval::ask(context, call, None, proposal, cancel).await?;
                 let finished = (tool.finish)(context, &verdict);
                 Ok(live::told(context, finished, Some((&verdict, told))))
             }
-            (Effect::Acts | Effect::Plans | Effect::Creates, Prepared::Act(intent)) => {
+            (
+                ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
+                PreparedCall::Act(intent),
+            ) => {
                 let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
-                Ok(self.carry_out(tool, context, settled, Asked::Now, cancel).await)
+                Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
             }
-            (Effect::Proposes, Prepared::Propose(proposal)) => {
+            (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
                 self.look_over(tool, context, &proposal).await?;
                 let gate = self.gate_of(tool, context, call, &proposal.hunks).await?;
                 let verdict = approval::ask(
-                    &Context { gate, ..context.clone() },
+                    &ToolContext { gate, ..context.clone() },
                     call,
                     (tool.scope)(context, &call.input),
                     proposal,
@@ -354,21 +373,22 @@ impl Registry {
                 .await?;
                 Ok((tool.finish)(context, &verdict))
             }
-            (_, Prepared::Propose(_))
-            | (Effect::Safe | Effect::Reads | Effect::Proposes, Prepared::Act(_))
-            | (Effect::Acts | Effect::Plans | Effect::Creates, Prepared::Answer(_)) => {
-                Err(ToolError::Effect(tool.name))
-            }
+            (_, PreparedCall::Propose(_))
+            | (ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes, PreparedCall::Act(_))
+            | (
+                ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
+                PreparedCall::Answer(_),
+            ) => Err(ToolError::Effect(tool.name)),
         }
     }
 
     /// What a call would do, if its input is one that the hooks and the tool take.
     pub(super) async fn prepare(
         &self,
-        tool: &Entry,
-        context: &Context,
+        tool: &RegisteredTool,
+        context: &ToolContext,
         input: &Value,
-    ) -> Result<Prepared, ToolError> {
+    ) -> Result<PreparedCall, ToolError> {
         self.check(tool, context, input)?;
         (tool.prepare)(context.clone(), input.clone()).await
     }
@@ -376,12 +396,12 @@ impl Registry {
     /// Whether the hooks and the tool take an input.
     pub(super) fn check(
         &self,
-        tool: &Entry,
-        context: &Context,
+        tool: &RegisteredTool,
+        context: &ToolContext,
         input: &Value,
     ) -> Result<(), ToolError> {
         let text = context.base.as_ref().map(|reading| &reading.text);
-        let subject = Subject { schema: &tool.schema, input, text };
+        let subject = CallInput { schema: &tool.schema, input, text };
         for hook in self.hooks.before {
             hooks::ask(|| hook(&subject))?;
         }
@@ -391,22 +411,22 @@ impl Registry {
     /// Asks the hooks that know what the call would do.
     async fn look_over(
         &self,
-        tool: &Entry,
-        context: &Context,
-        proposal: &Proposal,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        proposal: &DocumentProposal,
     ) -> Result<(), ToolError> {
         let base = context.document()?;
         let is_newest = context.room.pulse().version == base.version;
         // Where nothing was frozen when it was read, the room itself says what has been since.
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
-            CaughtUp { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
+            SnapshotWithUpdates { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
         } else {
             // Only what says how all of it is to read is held against earlier proposals (`hooks/unread.rs`).
-            let is_whole = tool.takes == Takes::TheRest;
-            let causes = if is_whole { Causes::Named } else { Causes::LeftOut };
+            let is_whole = tool.takes == ReplacedText::TheRest;
+            let causes = if is_whole { OriginRequests::Named } else { OriginRequests::LeftOut };
             context.room.catch_up(base.version, causes).await?
         };
-        let outlook = Outlook {
+        let outlook = CallOutlook {
             proposal,
             base,
             unread: &context.unread,
@@ -419,9 +439,14 @@ impl Registry {
         self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
     }
 
-    fn sign_off(&self, context: &Context, call: &Call, mut finished: Finished) -> Finished {
+    fn sign_off(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+        mut finished: FinishedCall,
+    ) -> FinishedCall {
         finished.outcome.tool_use_id.clone_from(&call.id);
-        let activity = Activity {
+        let activity = CompletedCall {
             call,
             session: &context.session,
             run: &context.run,
@@ -434,23 +459,23 @@ impl Registry {
     }
 }
 
-impl From<Answer> for Finished {
-    fn from(Answer { text, note, of, now, unread, said }: Answer) -> Self {
-        let mut outcome = Outcome { text, note, of, said, ..Outcome::default() };
+impl From<ToolAnswer> for FinishedCall {
+    fn from(ToolAnswer { text, note, of, now, unread, said }: ToolAnswer) -> Self {
+        let mut outcome = ToolOutcome { text, note, of, said, ..ToolOutcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, unread, ..Self::default() }
     }
 }
 
-pub(super) async fn refused(context: &Context, error: &ToolError) -> Finished {
-    let mut outcome = Outcome::failed("", error.to_string());
+pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> FinishedCall {
+    let mut outcome = ToolOutcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
     if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
         // As seed 5's PreToolUse hook calls it.
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
     }
-    let mut finished = Finished { outcome, ..Finished::default() };
+    let mut finished = FinishedCall { outcome, ..FinishedCall::default() };
     told::refresh(context, &mut finished).await;
     finished
 }
@@ -463,7 +488,7 @@ mod tests {
 
     #[test]
     fn the_schemas_are_plain_and_closed() {
-        let definitions = Registry::default().definitions(Ground::Document);
+        let definitions = ToolRegistry::default().definitions(ToolScope::Document);
         let names: Vec<_> = definitions.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
@@ -510,7 +535,7 @@ mod tests {
 
     #[test]
     fn without_a_document_there_are_only_talking_and_other_documents() {
-        let occasions = Registry::default().occasions(Ground::Conversation);
+        let occasions = ToolRegistry::default().occasions(ToolScope::Conversation);
         let names: Vec<_> = occasions.iter().map(|(name, _)| *name).collect();
         assert_eq!(
             names,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError};
+use super::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
 /// Just talk.
 pub struct RespondConversationOnly;
@@ -21,13 +21,13 @@ impl Tool for RespondConversationOnly {
     const DESCRIPTION: &'static str = "Respond without making any document changes. Use it for questions, explanations and \
          discussions. The person reads `response` as your answer.";
     const WHEN: &'static str = "Use for questions, discussions, no edits";
-    const EFFECT: Effect = Effect::Safe;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let text = "The person has read your response.".to_owned();
         let said = Some(input.response);
-        Ok(Prepared::Answer(Answer { text, said, ..Answer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, said, ..ToolAnswer::default() }))
     }
 }

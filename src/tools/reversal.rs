@@ -2,12 +2,12 @@
 
 use crate::files::form;
 use crate::ids::DocumentId;
-use crate::review::{FileNow, Written, changed_units, diff_lines};
+use crate::review::{FileNow, WrittenFile, changed_units, diff_lines};
 use crate::room::RoomHandle;
-use crate::room::command::Reading;
+use crate::room::command::DocumentSnapshot;
 use crate::workspace::{ABSENT, Workspace, stamp};
 
-use super::{Registry, ToolError, changes};
+use super::{ToolError, ToolRegistry, changes};
 
 /// Lines of what changed in a file that people are shown.
 const MOST_LINES: usize = 400;
@@ -25,8 +25,8 @@ pub struct FileChange {
 
 impl FileChange {
     /// What a call has made of a file; `None`: what is kept of the file before is not what it replaced.
-    pub fn of(written: &Written<'_>) -> Option<Self> {
-        let Written { path, before, after, touched } = *written;
+    pub fn of(written: &WrittenFile<'_>) -> Option<Self> {
+        let WrittenFile { path, before, after, touched } = *written;
         let stood = before.map_or_else(|| ABSENT.to_owned(), stamp);
         (stood == touched).then(|| Self {
             path: path.to_owned(),
@@ -36,13 +36,13 @@ impl FileChange {
     }
 
     /// How much of the file changes if it is taken back now, in UTF-16 units: everything deleted and inserted.
-    pub fn units(&self, now: &Standing) -> usize {
+    pub fn units(&self, now: &CurrentFile) -> usize {
         let stands = now.text.as_deref().unwrap_or_default();
         changed_units(stands, self.before.as_deref().unwrap_or_default())
     }
 
     /// What became of it since.
-    pub fn compare(&self, now: &Standing) -> Since {
+    pub fn compare(&self, now: &CurrentFile) -> FileSinceCall {
         let same = |text: &str| match &now.live {
             // A document has neither line ends of its own nor a byte order mark.
             Some((_, reading)) => reading.text == form::read(text),
@@ -53,18 +53,18 @@ impl FileChange {
             None => now.live.is_none() && now.text.is_none(),
         };
         if is_before {
-            Since::TakenBack
+            FileSinceCall::TakenBack
         } else if same(&self.after) {
-            Since::Nothing
+            FileSinceCall::Nothing
         } else {
-            Since::Changed
+            FileSinceCall::Changed
         }
     }
 }
 
 /// What became of a file since a call wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum FileSinceCall {
     /// It reads as the call left it.
     Nothing,
     /// It reads as before the call.
@@ -75,25 +75,25 @@ pub enum Since {
 
 /// What stands where a call has written.
 #[derive(Debug)]
-pub struct Standing {
+pub struct CurrentFile {
     /// What tells it from everything else.
     pub stamp: String,
     /// What it reads; `None`: there is no such file.
     pub text: Option<String>,
     /// The room of the file, and how it reads there, if that is what counts.
-    pub live: Option<(RoomHandle, Reading)>,
+    pub live: Option<(RoomHandle, DocumentSnapshot)>,
 }
 
-impl Standing {
+impl CurrentFile {
     /// The document that people have open in place of the file.
     pub fn document(&self) -> Option<&DocumentId> {
         Some(self.live.as_ref()?.0.document())
     }
 }
 
-impl Registry {
+impl ToolRegistry {
     /// What stands at a path now: in the document that the file is, if people have that open, or on the disk.
-    pub async fn standing(&self, path: &str) -> Result<Standing, ToolError> {
+    pub async fn standing(&self, path: &str) -> Result<CurrentFile, ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
             && let Some(room) = files.live(path).await
@@ -101,13 +101,13 @@ impl Registry {
             let reading = room.read().await?;
             let text = reading.text.to_string();
             let (stamp, text) = (stamp(&text), Some(text));
-            return Ok(Standing { stamp, text, live: Some((room, reading)) });
+            return Ok(CurrentFile { stamp, text, live: Some((room, reading)) });
         }
         let path = path.to_owned();
         let found = changes::blocking(move |_| workspace.look(&path)).await??;
         Ok(match found {
-            Some(file) => Standing { stamp: file.stamp, text: Some(file.text), live: None },
-            None => Standing { stamp: ABSENT.to_owned(), text: None, live: None },
+            Some(file) => CurrentFile { stamp: file.stamp, text: Some(file.text), live: None },
+            None => CurrentFile { stamp: ABSENT.to_owned(), text: None, live: None },
         })
     }
 
@@ -135,7 +135,7 @@ fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(
 }
 
 /// How a file reads now, for people who must know before they overwrite it.
-pub async fn changed_since(change: FileChange, now: &Standing) -> Result<FileNow, ToolError> {
+pub async fn changed_since(change: FileChange, now: &CurrentFile) -> Result<FileNow, ToolError> {
     let (text, document) = (now.text.clone(), now.document().cloned());
     changes::blocking(move |limits| {
         let is_there = text.is_some();

@@ -3,16 +3,16 @@
 
 use crate::review::EVERY_TOOL;
 
-use super::entry::Entry;
-use super::{Effect, Registry, Tool as _, read_document::ReadDocument};
+use super::entry::RegisteredTool;
+use super::{Tool as _, ToolEffect, ToolRegistry, read_document::ReadDocument};
 
 /// What runs commands. It can be ruled about before it is there.
 #[cfg(unix)]
-const COMMANDS: &str = super::bash::Bash::NAME;
+const COMMANDS: &str = super::bash::BashTool::NAME;
 #[cfg(not(unix))]
 const COMMANDS: &str = "Bash";
 
-impl Registry {
+impl ToolRegistry {
     /// Refuses a name under which no request can be made; the error is for people.
     pub fn check_asked_about(&self, tool: &str) -> Result<(), String> {
         let names = self.asked_about();
@@ -28,7 +28,9 @@ impl Registry {
             return Ok(());
         }
         self.check_asked_about(tool)?;
-        let makes = |entry: &Entry| matches!(entry.effect, Effect::Creates | Effect::Plans);
+        let makes = |entry: &RegisteredTool| {
+            matches!(entry.effect, ToolEffect::Creates | ToolEffect::Plans)
+        };
         let is_nameless =
             tool == COMMANDS || self.tools.iter().any(|entry| entry.name == tool && makes(entry));
         if has_path && is_nameless {
@@ -40,8 +42,9 @@ impl Registry {
     /// The names under which requests can be made.
     fn asked_about(&self) -> Vec<&'static str> {
         // Of the tools that change nothing and read no file, only reading another document can be asked about.
-        let asks =
-            |entry: &&Entry| entry.effect != Effect::Safe || entry.name == ReadDocument::NAME;
+        let asks = |entry: &&RegisteredTool| {
+            entry.effect != ToolEffect::Safe || entry.name == ReadDocument::NAME
+        };
         let here = self.tools.iter().filter(asks).map(|entry| entry.name);
         here.filter(|name| *name != COMMANDS).chain([COMMANDS]).collect()
     }
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_about_a_tool_that_people_can_be_asked_about() {
-        let tools = Registry::default();
+        let tools = ToolRegistry::default();
         for tool in ["*", "Write", "Bash", "ExitPlanMode", "update_full_document", "read_document"]
         {
             assert_eq!(tools.check_ruled(tool, false), Ok(()));
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_rule_about_files_is_about_a_tool_whose_calls_name_one() {
-        let tools = Registry::default();
+        let tools = ToolRegistry::default();
         for tool in ["*", "Write", "Grep", "update_full_document"] {
             assert_eq!(tools.check_ruled(tool, true), Ok(()));
         }

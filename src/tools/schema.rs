@@ -11,7 +11,7 @@ pub(super) fn schema<I: schemars::JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
-    strip(&mut schema, Place::Schema);
+    strip(&mut schema, SchemaPlace::Schema);
     if let Some(root) = schema.as_object_mut() {
         // The description of the whole type is for readers of the code; the model has the tool's.
         root.remove("description");
@@ -21,14 +21,14 @@ pub(super) fn schema<I: schemars::JsonSchema>() -> Value {
 
 /// Where in a schema a JSON object stands: property names must not be mistaken for keywords.
 #[derive(Clone, Copy)]
-enum Place {
+enum SchemaPlace {
     Schema,
     Properties,
 }
 
-fn strip(value: &mut Value, place: Place) {
+fn strip(value: &mut Value, place: SchemaPlace) {
     let Some(object) = value.as_object_mut() else { return };
-    if matches!(place, Place::Schema) {
+    if matches!(place, SchemaPlace::Schema) {
         for keyword in ["$schema", "title", "format", "default"] {
             object.remove(keyword);
         }
@@ -37,24 +37,25 @@ fn strip(value: &mut Value, place: Place) {
         }
     }
     for (key, inner) in object {
-        let inside = if key == "properties" { Place::Properties } else { Place::Schema };
+        let inside =
+            if key == "properties" { SchemaPlace::Properties } else { SchemaPlace::Schema };
         strip(inner, inside);
     }
 }
 
 /// The allowed input in one line, for a model that got it wrong.
 pub(super) fn expected(schema: &Value) -> String {
-    fields(schema, Depth::Outside)
+    fields(schema, SchemaDepth::Outside)
 }
 
 /// How much of what is inside is told: one level, which is as deep as the inputs of the tools go.
 #[derive(Clone, Copy)]
-enum Depth {
+enum SchemaDepth {
     Outside,
     Inside,
 }
 
-fn fields(schema: &Value, depth: Depth) -> String {
+fn fields(schema: &Value, depth: SchemaDepth) -> String {
     let mut line = String::new();
     let required = schema["required"].as_array();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -69,7 +70,7 @@ fn fields(schema: &Value, depth: Depth) -> String {
 }
 
 /// What a value is to be. What may be left out is said elsewhere, so that it may be `null` too is not.
-fn kind(schema: &Value, depth: Depth) -> String {
+fn kind(schema: &Value, depth: SchemaDepth) -> String {
     let is_told = |name: &&str| *name != "null";
     let name = match &schema["type"] {
         Value::String(name) => Some(name.as_str()),
@@ -77,11 +78,11 @@ fn kind(schema: &Value, depth: Depth) -> String {
         _ => None,
     };
     match (name, depth) {
-        (Some("object"), Depth::Outside) if schema["properties"].is_object() => {
-            format!("object {{{}}}", fields(schema, Depth::Inside))
+        (Some("object"), SchemaDepth::Outside) if schema["properties"].is_object() => {
+            format!("object {{{}}}", fields(schema, SchemaDepth::Inside))
         }
-        (Some("array"), Depth::Outside) if schema["items"]["properties"].is_object() => {
-            format!("array of {{{}}}", fields(&schema["items"], Depth::Inside))
+        (Some("array"), SchemaDepth::Outside) if schema["items"]["properties"].is_object() => {
+            format!("array of {{{}}}", fields(&schema["items"], SchemaDepth::Inside))
         }
         (Some("string"), _) => words(schema).unwrap_or_else(|| "string".to_owned()),
         (Some(name), _) => name.to_owned(),
@@ -131,34 +132,34 @@ mod tests {
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         #[expect(dead_code, reason = "only its schema is looked at")]
         struct Input {
-            words: Vec<Piece>,
-            piece: Option<Piece>,
+            words: Vec<TestPiece>,
+            piece: Option<TestPiece>,
             range: Option<(i64, i64)>,
             title: Option<String>,
-            mode: Option<Mode>,
-            way: Way,
+            mode: Option<TestMode>,
+            way: TestWay,
         }
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         #[expect(dead_code, reason = "only its schema is looked at")]
-        struct Piece {
+        struct TestPiece {
             at: usize,
             all: Option<bool>,
-            deep: Vec<Deep>,
+            deep: Vec<TestDeep>,
         }
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         #[expect(dead_code, reason = "only its schema is looked at")]
-        struct Deep {
+        struct TestDeep {
             at: usize,
         }
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "lowercase")]
-        enum Mode {
+        enum TestMode {
             Literal,
             Regex,
         }
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "lowercase")]
-        enum Way {
+        enum TestWay {
             /// That way.
             Up,
             /// The other.

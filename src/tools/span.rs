@@ -11,14 +11,14 @@ use super::ToolError;
 
 /// A half-open range of UTF-16 code units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Span {
+pub struct TextRange {
     /// First unit.
     pub start: usize,
     /// One past the last unit.
     pub end: usize,
 }
 
-impl Span {
+impl TextRange {
     /// That it lies in the text, in order, and cuts no character in two.
     pub fn within(self, text: &Text) -> Result<Range<usize>, ToolError> {
         let Self { start, end } = self;

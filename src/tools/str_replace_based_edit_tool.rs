@@ -10,10 +10,13 @@ use serde_json::Value;
 
 use crate::document::{Text, utf16_len};
 use crate::ids::DocumentId;
-use crate::room::command::Reading;
+use crate::room::command::DocumentSnapshot;
 
 use super::told::{fenced, read};
-use super::{Answer, Context, Effect, Ground, Prepared, Tool, ToolError, changes, elsewhere};
+use super::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes,
+    elsewhere,
+};
 
 /// The path of the conversation's own document.
 const OWN: &str = "/document.md";
@@ -31,7 +34,7 @@ pub struct StrReplaceBasedEditTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Input {
     /// What to do.
-    command: Command,
+    command: EditCommand,
     /// `/document.md` is the current document, `/documents/ID.md` another one; `view` of `/` lists them.
     path: String,
     /// For `view`: first and last line, counted from 1; -1 stands for the end. One view has at most 50,000 units.
@@ -51,7 +54,7 @@ pub struct Input {
 /// What the tool can do.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Command {
+enum EditCommand {
     /// Read with line numbers.
     View,
     /// Replace a text that occurs once.
@@ -67,27 +70,27 @@ impl Tool for StrReplaceBasedEditTool {
     const DESCRIPTION: &'static str = "View and edit documents as text files: `view`, `str_replace`, `insert`, `create`. The current \
          document is `/document.md`, others are `/documents/ID.md`. Edits are proposed to people.";
     const WHEN: &'static str = "Use if you prefer to edit by replacing exact strings";
-    const EFFECT: Effect = Effect::Proposes;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
-        let is_view = matches!(input.command, Command::View);
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let is_view = matches!(input.command, EditCommand::View);
         let path = whole(&input.path);
         if is_folder(&path) {
             if is_view && input.view_range.is_none() {
-                return list(&context, &path).await.map(Prepared::Answer);
+                return list(&context, &path).await.map(PreparedCall::Answer);
             }
             let told = format!("Error: {} is a directory; it can only be viewed", input.path);
             return Err(ToolError::Denied(told));
         }
         if is_view {
-            return view(&context, input.view_range).await.map(Prepared::Answer);
+            return view(&context, input.view_range).await.map(PreparedCall::Answer);
         }
         let base = context.document()?;
         let old = base.text.to_string();
         let new = edited(&old, input).map_err(ToolError::Denied)?;
-        changes::propose(base, Text::new(&new), None, Vec::new()).await.map(Prepared::Propose)
+        changes::propose(base, Text::new(&new), None, Vec::new()).await.map(PreparedCall::Propose)
     }
 
     fn only_looks(input: &Value) -> bool {
@@ -104,7 +107,7 @@ impl Tool for StrReplaceBasedEditTool {
         Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
     }
 
-    fn missing(context: &Context, input: &Value) -> Option<String> {
+    fn missing(context: &ToolContext, input: &Value) -> Option<String> {
         let path = input.get("path")?.as_str()?;
         let own =
             if context.base.is_some() { format!("The document is {OWN}; ") } else { String::new() };
@@ -134,14 +137,14 @@ fn is_folder(path: &str) -> bool {
 }
 
 /// The documents that the person may open, as the published tool lists a folder.
-async fn list(context: &Context, folder: &str) -> Result<Answer, ToolError> {
+async fn list(context: &ToolContext, folder: &str) -> Result<ToolAnswer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
     let (listed, kept_back) = elsewhere::listed(context).await?;
     let told = listing(folder, own.as_deref(), &listed) + &elsewhere::kept_back(kept_back);
     let text = format!("Listed {} documents.", listed.len());
     let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
     // Whoever comes later may not be allowed to see all titles.
-    Ok(Answer { text, note: Some(told), of, ..Answer::default() })
+    Ok(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() })
 }
 
 fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> String {
@@ -166,7 +169,7 @@ fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> 
     told
 }
 
-async fn view(context: &Context, range: Option<(i64, i64)>) -> Result<Answer, ToolError> {
+async fn view(context: &ToolContext, range: Option<(i64, i64)>) -> Result<ToolAnswer, ToolError> {
     let now = context.read_now().await?;
     let (mut told, units) = viewed(&now, range, &context.tag).map_err(ToolError::Denied)?;
     let (news, unread) = read(context, &now, units);
@@ -174,13 +177,13 @@ async fn view(context: &Context, range: Option<(i64, i64)>) -> Result<Answer, To
         told = format!("{news}\n\n{told}");
     }
     let text = format!("Viewed “{}”.", now.title);
-    Ok(Answer { text, note: Some(told), now: Some(now), unread, ..Answer::default() })
+    Ok(ToolAnswer { text, note: Some(told), now: Some(now), unread, ..ToolAnswer::default() })
 }
 
 /// Lines of a document with their numbers, marked as data; where there are more than one answer holds, it says how to read on.
 /// With the UTF-16 units that are shown.
 fn viewed(
-    reading: &Reading,
+    reading: &DocumentSnapshot,
     range: Option<(i64, i64)>,
     tag: &str,
 ) -> Result<(String, (usize, usize)), String> {
@@ -244,9 +247,9 @@ fn edited(old: &str, input: Input) -> Result<String, String> {
     let Input { command, old_str, new_str, insert_line, insert_text, file_text, .. } = input;
     let missing = |name: &str| format!("Error: `{name}` is required for this command");
     match command {
-        Command::View => Ok(old.to_owned()),
-        Command::Create => file_text.ok_or_else(|| missing("file_text")),
-        Command::StrReplace => {
+        EditCommand::View => Ok(old.to_owned()),
+        EditCommand::Create => file_text.ok_or_else(|| missing("file_text")),
+        EditCommand::StrReplace => {
             let from = Text::new(&old_str.ok_or_else(|| missing("old_str"))?).to_string();
             match old.matches(&from).take(2).count() {
                 _ if from.is_empty() => Err("Error: `old_str` is empty".into()),
@@ -261,7 +264,7 @@ fn edited(old: &str, input: Input) -> Result<String, String> {
                 )),
             }
         }
-        Command::Insert => {
+        EditCommand::Insert => {
             let after = insert_line.ok_or_else(|| missing("insert_line"))?;
             let text = insert_text.or(new_str).ok_or_else(|| missing("insert_text"))?;
             let mut lines: Vec<&str> = old.split('\n').collect();

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::document::diff::HunkDraft;
 use crate::document::{Text, utf16_len};
 
-use super::{Context, Effect, Prepared, Takes, Tool, ToolError, changes};
+use super::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, changes};
 
 /// Suggestions of one call; more are not reviewed by anybody.
 const MOST_SUGGESTIONS: usize = 200;
@@ -23,7 +23,7 @@ pub struct SuggestImprovements;
 #[schemars(extend("required" = ["suggestions", "explanation"]))]
 pub struct Input {
     /// The suggestions; they must not overlap.
-    suggestions: Vec<Suggestion>,
+    suggestions: Vec<SuggestedChange>,
     /// One sentence for the people who decide: what the suggestions have in common.
     #[serde(default)]
     #[expect(
@@ -36,7 +36,7 @@ pub struct Input {
 /// One suggestion.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Suggestion {
+struct SuggestedChange {
     /// The passage as it stands in the document, word for word; long enough to occur only once.
     original: String,
     /// What would stand there instead; empty removes the passage.
@@ -53,19 +53,19 @@ impl Tool for SuggestImprovements {
          reject each one on its own, so suggestions must not depend on one another and must not overlap.";
     const WHEN: &'static str =
         "Use when asked for feedback, corrections or improvements of several separate passages";
-    const EFFECT: Effect = Effect::Proposes;
-    const TAKES: Takes = Takes::Named;
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::Named;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = base.text.clone();
         let hunks = changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
-        changes::compose(base, hunks, Vec::new()).await.map(Prepared::Propose)
+        changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
     }
 }
 
-fn hunks(text: &Text, suggestions: &[Suggestion]) -> Result<Vec<HunkDraft>, ToolError> {
+fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>, ToolError> {
     if suggestions.is_empty() {
         return Err(ToolError::Denied("There are no suggestions".into()));
     }
@@ -94,7 +94,7 @@ fn hunks(text: &Text, suggestions: &[Suggestion]) -> Result<Vec<HunkDraft>, Tool
     }
     let (mut byte, mut unit, mut hunks) = (0, 0, Vec::with_capacity(placed.len()));
     for (from, to, index) in placed {
-        let Suggestion { replacement, reason, .. } = &suggestions[index];
+        let SuggestedChange { replacement, reason, .. } = &suggestions[index];
         unit += utf16_len(&text[byte..from]);
         byte = from;
         let new = Text::new(replacement).to_string();
@@ -107,7 +107,7 @@ fn hunks(text: &Text, suggestions: &[Suggestion]) -> Result<Vec<HunkDraft>, Tool
     Ok(hunks)
 }
 
-impl Suggestion {
+impl SuggestedChange {
     /// Where the passage is, in bytes.
     fn place(&self, text: &str) -> Result<(usize, usize), String> {
         let original = Text::new(&self.original).to_string();
@@ -150,7 +150,7 @@ mod tests {
                 "original": original, "replacement": replacement, "reason": "Why.", "occurrence": occurrence,
             }))
         };
-        let suggestions: Vec<Suggestion> =
+        let suggestions: Vec<SuggestedChange> =
             suggestions.iter().map(suggestion).collect::<Result<_, _>>().unwrap();
         let hunks = hunks(&Text::new(text), &suggestions).map_err(|error| error.to_string())?;
         let parts = hunks.iter().map(|hunk| {

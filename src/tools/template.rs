@@ -5,19 +5,19 @@
 
 /// A replacement, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template(Vec<Piece>);
+pub struct ReplacementTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Words(String),
     /// By its number; 0 is the whole match.
     Group(usize),
 }
 
-impl Template {
+impl ReplacementTemplate {
     /// Words that mean nothing but themselves.
     pub fn plain(words: &str) -> Self {
-        Self(vec![Piece::Words(words.to_owned())])
+        Self(vec![TemplatePiece::Words(words.to_owned())])
     }
 
     /// `$1`, `${1}`, `$name`, `${name}` and `\1` to `\9` are groups, `$$` is a dollar sign. `groups`: their names, of those that
@@ -31,7 +31,7 @@ impl Template {
             let (len, name) = reference(rest);
             match name {
                 Some("$") => push(&mut pieces, "$"),
-                Some(name) => pieces.push(Piece::Group(group(name, &rest[..len], groups)?)),
+                Some(name) => pieces.push(TemplatePiece::Group(group(name, &rest[..len], groups)?)),
                 None => push(&mut pieces, &rest[..len]),
             }
             rest = &rest[len..];
@@ -45,8 +45,8 @@ impl Template {
         let mut filled = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Words(words) => filled.push_str(words),
-                Piece::Group(number) => filled.push_str(group(*number).unwrap_or_default()),
+                TemplatePiece::Words(words) => filled.push_str(words),
+                TemplatePiece::Group(number) => filled.push_str(group(*number).unwrap_or_default()),
             }
         }
         filled
@@ -110,11 +110,11 @@ fn group(name: &str, written: &str, groups: &[Option<&str>]) -> Result<usize, St
     })
 }
 
-fn push(pieces: &mut Vec<Piece>, words: &str) {
+fn push(pieces: &mut Vec<TemplatePiece>, words: &str) {
     match pieces.last_mut() {
         _ if words.is_empty() => {}
-        Some(Piece::Words(before)) => before.push_str(words),
-        _ => pieces.push(Piece::Words(words.to_owned())),
+        Some(TemplatePiece::Words(before)) => before.push_str(words),
+        _ => pieces.push(TemplatePiece::Words(words.to_owned())),
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     /// The groups are called nothing, `host` and nothing; what they matched: `M`, `A`, `B`, and nothing.
     fn filled(template: &str) -> Result<String, String> {
         let groups = [None, None, Some("host"), None];
-        let template = Template::read(template, &groups)?;
+        let template = ReplacementTemplate::read(template, &groups)?;
         Ok(template.fill(|number| ["M", "A", "B"].get(number).copied()))
     }
 
@@ -179,6 +179,6 @@ mod tests {
 
     #[test]
     fn plain_words_mean_themselves() {
-        assert_eq!(Template::plain(r"$1 \1").fill(|_| None), r"$1 \1");
+        assert_eq!(ReplacementTemplate::plain(r"$1 \1").fill(|_| None), r"$1 \1");
     }
 }

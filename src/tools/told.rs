@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::document::diff::{DiffLimits, Passage, common_ends, passages};
+use crate::document::diff::{ChangedPassage, DiffLimits, common_ends, passages};
 use crate::document::utf16_len;
 use crate::ids::Version;
-use crate::room::command::Reading;
+use crate::room::command::DocumentSnapshot;
 
-use super::{Change, Context, Finished, Outcome, Unread, Verdict};
+use super::{DecidedChange, FinishedCall, ProposalResult, ToolContext, ToolOutcome, UnreadRanges};
 
 /// UTF-16 units of changed text that a note repeats.
 const NOTE_LIMIT: usize = 8_000;
@@ -28,26 +28,26 @@ pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
 }
 
 /// What came of a proposal: the room has done what there was to do, and the model is told.
-pub fn report(context: &Context, verdict: &Verdict) -> Finished {
-    let Verdict { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
+pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
+    let ProposalResult { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
         verdict;
     let proposed = proposed.as_ref().map(ToString::to_string);
     let shown = context.shown.as_ref().unwrap_or(now);
-    let News { text: note, unread } =
+    let DocumentNews { text: note, unread } =
         news(shown, &context.still_unread, now, proposed.as_deref(), context.telling());
-    let change = Change {
+    let change = DecidedChange {
         request: resolution.request.clone(),
         status: resolution.status.as_str().to_owned(),
         applied: *applied,
         version: resolution.version,
         range: range.clone(),
     };
-    let mut outcome = Outcome {
+    let mut outcome = ToolOutcome {
         text: resolution.report.text.clone(),
         is_error: resolution.report.is_error,
         note: Some(note),
         explanation: explanation.clone(),
-        ..Outcome::default()
+        ..ToolOutcome::default()
     };
     let kind = if *applied { change.kind() } else { "none" };
     outcome.about.insert("updateType".into(), json!(kind));
@@ -58,16 +58,16 @@ pub fn report(context: &Context, verdict: &Verdict) -> Finished {
         outcome.about.insert("selectionRange".into(), selection);
     }
     outcome.change = Some(change);
-    Finished { outcome, now: Some(now.clone()), unread, ..Finished::default() }
+    FinishedCall { outcome, now: Some(now.clone()), unread, ..FinishedCall::default() }
 }
 
 /// Adds to a refusal how the document reads now, if it changed since the model saw it.
-pub async fn refresh(context: &Context, finished: &mut Finished) {
+pub async fn refresh(context: &ToolContext, finished: &mut FinishedCall) {
     let Some(shown) = &context.shown else { return };
     // A room that cannot be read now says so when it is needed.
     let Ok(now) = context.room.read().await else { return };
     if now.version != shown.version {
-        let News { text, unread } =
+        let DocumentNews { text, unread } =
             news(shown, &context.still_unread, &now, None, context.telling());
         finished.outcome.note = Some(text);
         finished.unread = unread;
@@ -77,25 +77,29 @@ pub async fn refresh(context: &Context, finished: &mut Finished) {
 
 /// For a model that reads units `from` to `to` of the document as it is now: what else it is told, and what it has still not read.
 pub fn read(
-    context: &Context,
-    now: &Reading,
+    context: &ToolContext,
+    now: &DocumentSnapshot,
     (from, to): (usize, usize),
-) -> (Option<String>, Unread) {
+) -> (Option<String>, UnreadRanges) {
     let (text, mut unread) = match &context.shown {
         Some(shown) if shown.version != now.version => {
-            let News { text, unread } =
+            let DocumentNews { text, unread } =
                 news(shown, &context.still_unread, now, None, context.telling());
             (Some(text), unread)
         }
         Some(_) => (None, context.still_unread.clone()),
-        None => (None, Unread::all(now.text.len())),
+        None => (None, UnreadRanges::all(now.text.len())),
     };
     unread.read(from, to);
     (text, unread)
 }
 
 /// The same for a model that is told nothing else: what reads differently elsewhere it has still not read.
-pub fn read_alone(context: &Context, now: &Reading, (from, to): (usize, usize)) -> Unread {
+pub fn read_alone(
+    context: &ToolContext,
+    now: &DocumentSnapshot,
+    (from, to): (usize, usize),
+) -> UnreadRanges {
     let mut unread = match &context.shown {
         Some(shown) if shown.version != now.version => {
             let since = since(shown, now);
@@ -106,21 +110,21 @@ pub fn read_alone(context: &Context, now: &Reading, (from, to): (usize, usize)) 
             unread
         }
         Some(_) => context.still_unread.clone(),
-        None => Unread::all(now.text.len()),
+        None => UnreadRanges::all(now.text.len()),
     };
     unread.read(from, to);
     unread
 }
 
 /// The passages in which a document reads otherwise now, found within a moment.
-pub fn since(before: &Reading, now: &Reading) -> Vec<Passage> {
+pub fn since(before: &DocumentSnapshot, now: &DocumentSnapshot) -> Vec<ChangedPassage> {
     let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
     passages(&before.text.to_string(), &now.text.to_string(), &limits)
 }
 
 /// How the model is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
+pub struct ChangeNote<'a> {
     /// Random; marks text of the document as data.
     pub tag: &'a str,
     /// The tool that reads what it is not told.
@@ -129,11 +133,11 @@ pub struct Telling<'a> {
 
 /// What the model is told of how a document reads now, and what of that it has still not read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct News {
+pub struct DocumentNews {
     /// For the model.
     pub text: String,
     /// In positions of now.
-    pub unread: Unread,
+    pub unread: UnreadRanges,
 }
 
 /// How the document reads now, for a model that was last shown `shown` and had not read `unread` of that; `proposed` is what it
@@ -141,12 +145,12 @@ pub struct News {
 ///
 /// Each passage that reads differently is told. What there is no room for the model has not read, and is told so.
 pub fn news(
-    shown: &Reading,
-    unread: &Unread,
-    now: &Reading,
+    shown: &DocumentSnapshot,
+    unread: &UnreadRanges,
+    now: &DocumentSnapshot,
     proposed: Option<&str>,
-    Telling { tag, reads_with }: Telling<'_>,
-) -> News {
+    ChangeNote { tag, reads_with }: ChangeNote<'_>,
+) -> DocumentNews {
     let version = now.version;
     let (before, after) = (shown.text.to_string(), now.text.to_string());
     let reads_as_proposed = proposed == Some(after.as_str());
@@ -158,7 +162,7 @@ pub fn news(
         passages(&before, &after, &limits)
     };
     let mut unread = unread.moved(&since);
-    let own_words = |unread: &mut Unread| {
+    let own_words = |unread: &mut UnreadRanges| {
         for passage in &since {
             unread.read(passage.new.start, passage.new.end);
         }
@@ -166,11 +170,11 @@ pub fn news(
     if reads_as_proposed {
         own_words(&mut unread);
         let text = format!("The document is now at version {version} and reads as you proposed.");
-        return News { text, unread };
+        return DocumentNews { text, unread };
     }
     if since.is_empty() {
         let text = format!("The document is at version {version} and reads as you last saw it.");
-        return News { text, unread };
+        return DocumentNews { text, unread };
     }
     let apart = proposed.map(|proposed| passages(proposed, &after, &limits));
     let (told, of) = match apart {
@@ -192,25 +196,25 @@ pub fn news(
              change them."
         );
     }
-    News { text, unread }
+    DocumentNews { text, unread }
 }
 
 /// UTF-16 units that it takes to tell passages.
-fn size(passages: &[Passage]) -> usize {
+fn size(passages: &[ChangedPassage]) -> usize {
     passages.iter().map(|passage| passage.new.len()).sum()
 }
 
 /// Tells how passages read now, as far as there is room.
 fn tell(
-    passages: &[Passage],
+    passages: &[ChangedPassage],
     of: &str,
-    now: &Reading,
+    now: &DocumentSnapshot,
     tag: &str,
-    unread: &mut Unread,
+    unread: &mut UnreadRanges,
     text: &mut String,
 ) {
     let mut room = NOTE_LIMIT;
-    for (index, Passage { old, new }) in passages.iter().enumerate() {
+    for (index, ChangedPassage { old, new }) in passages.iter().enumerate() {
         let mut end = new.end.min(new.start + room);
         if !now.text.is_boundary(end) {
             end -= 1;
@@ -240,7 +244,7 @@ fn tell(
 
 /// The one range in which two texts differ, in UTF-16 units: `from..old_to` became `from..new_to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct TextDifference {
     /// First unit that differs.
     pub from: usize,
     /// One past the last in the old text.
@@ -249,7 +253,7 @@ pub struct Difference {
     pub new_to: usize,
 }
 
-impl Difference {
+impl TextDifference {
     /// What differs between `old` and `new`; `None`: nothing.
     pub fn between(old: &str, new: &str) -> Option<Self> {
         if old == new {
@@ -276,16 +280,16 @@ impl Difference {
 
 /// A document at version 0, for tests.
 #[cfg(test)]
-pub fn reading(text: &str) -> Reading {
+pub fn reading(text: &str) -> DocumentSnapshot {
     use crate::document::Text;
-    use crate::room::settings::{Approvals, OwnSettings, PermissionMode, ServerSettings};
+    use crate::room::settings::{ApprovalSwitch, OwnSettings, PermissionMode, ServerSettings};
     let server = ServerSettings {
-        approvals: Approvals::On,
+        approvals: ApprovalSwitch::On,
         timeout_ms: 0,
         permission_mode: PermissionMode::Sdk,
     };
     let settings = OwnSettings::default().in_force(&server);
-    Reading {
+    DocumentSnapshot {
         title: "Draft".into(),
         version: Version(0),
         text: Text::new(text),
@@ -298,14 +302,14 @@ pub fn reading(text: &str) -> Reading {
 mod tests {
     use super::*;
 
-    const K9: Telling<'static> = Telling { tag: "k9", reads_with: "read_document" };
+    const K9: ChangeNote<'static> = ChangeNote { tag: "k9", reads_with: "read_document" };
 
     #[test]
     fn the_model_learns_how_the_text_reads_now() {
         let before = reading("One two three");
-        let now = Reading { version: Version(2), ..reading("One 2 three") };
-        let note = |shown: &Reading, now: &Reading, proposed, telling| {
-            news(shown, &Unread::default(), now, proposed, telling).text
+        let now = DocumentSnapshot { version: Version(2), ..reading("One 2 three") };
+        let note = |shown: &DocumentSnapshot, now: &DocumentSnapshot, proposed, telling| {
+            news(shown, &UnreadRanges::default(), now, proposed, telling).text
         };
         assert_eq!(
             note(&before, &now, Some("One 2 three"), K9),
@@ -323,7 +327,7 @@ mod tests {
     }
 
     fn between(old: &str, new: &str) -> Option<(usize, usize, usize)> {
-        Difference::between(old, new).map(|it| (it.from, it.old_to, it.new_to))
+        TextDifference::between(old, new).map(|it| (it.from, it.old_to, it.new_to))
     }
 
     #[test]
@@ -337,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_selection_follows_what_was_rewritten() {
-        let rewritten = Difference::between("one two three", "one 2 three").unwrap();
+        let rewritten = TextDifference::between("one two three", "one 2 three").unwrap();
         assert_eq!(rewritten.map((4, 7)), (4, 5));
         assert_eq!(rewritten.map((8, 13)), (6, 11));
         assert_eq!(rewritten.map((0, 3)), (0, 3));
@@ -350,15 +354,16 @@ mod tests {
         let long = "😀".repeat(NOTE_LIMIT);
         let text = |first: &str| format!("{first}\n\nKept.\n\n{long}");
         let before = reading("One.\n\nKept.\n\nThree");
-        let now = Reading { version: Version(1), ..reading(&text("One!")) };
-        let News { text: told, unread } = news(&before, &Unread::default(), &now, None, K9);
+        let now = DocumentSnapshot { version: Version(1), ..reading(&text("One!")) };
+        let DocumentNews { text: told, unread } =
+            news(&before, &UnreadRanges::default(), &now, None, K9);
         let first = "Units 3 to 4 of what you last saw are now units 3 to 4 and read (data):";
         assert!(told.contains(first) && told.contains("you have not read them"));
         assert!(utf16_len(&told) < NOTE_LIMIT + 1_000);
         let end = now.text.len();
         assert!(!unread.touches(0, 14) && unread.touches(end - 2, end));
         // Nothing of that is forgotten later on.
-        let later = Reading { version: Version(2), ..reading(&text("One?")) };
+        let later = DocumentSnapshot { version: Version(2), ..reading(&text("One?")) };
         let later = news(&now, &unread, &later, None, K9);
         assert_eq!(later.unread, unread);
         assert!(later.text.contains("you have not read them"));
@@ -375,11 +380,12 @@ mod tests {
         };
         let before = reading(&paragraphs("Middle."));
         let mine = paragraphs("Middle.").replace("Teh", "The");
-        let now = Reading {
+        let now = DocumentSnapshot {
             version: Version(3),
             ..reading(&paragraphs("Middle. (ANA WROTE THIS)").replace("Teh", "The"))
         };
-        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), K9);
+        let DocumentNews { text, unread } =
+            news(&before, &UnreadRanges::default(), &now, Some(&mine), K9);
         assert!(text.contains("ANA WROTE THIS"), "{text}");
         assert!(unread.is_empty() && text.len() < 1_000, "{text}");
     }
@@ -391,8 +397,10 @@ mod tests {
             lines.join("\n\n")
         };
         let (before, mine) = (reading(&words("old")), words("new"));
-        let now = Reading { version: Version(2), ..reading(&mine.replace("new7.", "old7.")) };
-        let News { text, unread } = news(&before, &Unread::default(), &now, Some(&mine), K9);
+        let now =
+            DocumentSnapshot { version: Version(2), ..reading(&mine.replace("new7.", "old7.")) };
+        let DocumentNews { text, unread } =
+            news(&before, &UnreadRanges::default(), &now, Some(&mine), K9);
         assert!(text.contains("of what you proposed are now"), "{text}");
         assert!(unread.is_empty() && text.len() < 500, "{text}");
     }

@@ -3,16 +3,16 @@
 
 use std::fmt;
 
-use crate::document::diff::Passage;
+use crate::document::diff::ChangedPassage;
 
 /// Ranges that are named at most.
 const MOST_NAMED: usize = 4;
 
 /// Ranges of a document in UTF-16 units: in order, disjoint, none empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread(Vec<(usize, usize)>);
+pub struct UnreadRanges(Vec<(usize, usize)>);
 
-impl Unread {
+impl UnreadRanges {
     /// A document of this length, of which nothing was read.
     pub fn all(len: usize) -> Self {
         let mut all = Self::default();
@@ -51,7 +51,7 @@ impl Unread {
 
     /// The same ranges where they are after `passages` came to read differently.
     #[must_use]
-    pub fn moved(&self, passages: &[Passage]) -> Self {
+    pub fn moved(&self, passages: &[ChangedPassage]) -> Self {
         let mut moved = Self::default();
         for &(start, end) in &self.0 {
             let start = place(passages, start, |passage| passage.new.start);
@@ -68,7 +68,7 @@ impl Unread {
 }
 
 /// Where a position is; one that lies within a passage is taken to its edge.
-fn place(passages: &[Passage], at: usize, edge: fn(&Passage) -> usize) -> usize {
+fn place(passages: &[ChangedPassage], at: usize, edge: fn(&ChangedPassage) -> usize) -> usize {
     match passages.iter().rev().find(|passage| passage.old.start < at) {
         Some(passage) if at < passage.old.end => edge(passage),
         Some(passage) => at - passage.old.end + passage.new.end,
@@ -76,7 +76,7 @@ fn place(passages: &[Passage], at: usize, edge: fn(&Passage) -> usize) -> usize 
     }
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for UnreadRanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (start, end)) in self.0.iter().take(MOST_NAMED).enumerate() {
             let comma = if index == 0 { "" } else { ", " };
@@ -93,8 +93,8 @@ impl fmt::Display for Unread {
 mod tests {
     use super::*;
 
-    fn unread(ranges: &[(usize, usize)]) -> Unread {
-        let mut unread = Unread::default();
+    fn unread(ranges: &[(usize, usize)]) -> UnreadRanges {
+        let mut unread = UnreadRanges::default();
         for &(from, to) in ranges {
             unread.add(from, to);
         }
@@ -103,12 +103,12 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_are_one() {
-        assert_eq!(unread(&[(5, 7), (1, 2), (7, 9), (3, 3)]), Unread(vec![(1, 2), (5, 9)]));
+        assert_eq!(unread(&[(5, 7), (1, 2), (7, 9), (3, 3)]), UnreadRanges(vec![(1, 2), (5, 9)]));
     }
 
     #[test]
     fn what_is_read_is_no_longer_unread() {
-        let mut all = Unread::all(10);
+        let mut all = UnreadRanges::all(10);
         all.read(2, 4);
         assert_eq!(all, unread(&[(0, 2), (4, 10)]));
         assert!(all.touches(1, 3) && all.touches(3, 5) && !all.touches(2, 4) && !all.touches(4, 4));
@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn it_moves_with_what_is_written_elsewhere() {
-        let longer = [Passage { old: 2..3, new: 2..6 }];
+        let longer = [ChangedPassage { old: 2..3, new: 2..6 }];
         assert_eq!(unread(&[(0, 2), (4, 8)]).moved(&longer), unread(&[(0, 2), (7, 11)]));
         // What was rewritten around it is still unread.
         assert_eq!(unread(&[(2, 3)]).moved(&longer), unread(&[(2, 6)]));
         // So is what was put at its beginning, until that is told.
-        let first = [Passage { old: 0..0, new: 0..4 }];
+        let first = [ChangedPassage { old: 0..0, new: 0..4 }];
         assert_eq!(unread(&[(0, 2)]).moved(&first), unread(&[(0, 6)]));
     }
 

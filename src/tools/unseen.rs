@@ -1,12 +1,12 @@
 //! Characters that nobody sees: a change that adds some is marked, because people decide by what they see. Pure.
 
-use crate::review::Warning;
+use crate::review::PreviewWarning;
 
 /// A warning if `new` has more unseen characters than `old`.
-pub fn warning(old: &str, new: &str) -> Option<Warning> {
+pub fn warning(old: &str, new: &str) -> Option<PreviewWarning> {
     let added = count(new).saturating_sub(count(old));
     let characters = if added == 1 { "character" } else { "characters" };
-    (added > 0).then(|| Warning {
+    (added > 0).then(|| PreviewWarning {
         code: "unseen_characters".into(),
         text: format!(
             "Adds {added} {characters} that cannot be seen (zero-width, direction marks or tags)."

@@ -7,7 +7,10 @@ use serde_json::Value;
 use crate::document::Text;
 use crate::ids::DocumentId;
 
-use super::{Context, Effect, Ground, Prepared, Takes, Tool, ToolError, changes, named_document};
+use super::{
+    PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope, changes,
+    named_document,
+};
 
 /// Rewrite another document.
 pub struct UpdateDocumentById;
@@ -37,15 +40,15 @@ impl Tool for UpdateDocumentById {
     const DESCRIPTION: &'static str = "Replace the content of another document. Read it first with `read_document`; then give the \
          complete text, with everything that stays the same repeated word for word. The people of that document decide.";
     const WHEN: &'static str = "Use when another document than the current one is to be changed";
-    const EFFECT: Effect = Effect::Proposes;
-    const TAKES: Takes = Takes::TheRest;
-    const GROUND: Ground = Ground::Conversation;
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::TheRest;
+    const GROUND: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        changes::propose(base, text, None, Vec::new()).await.map(Prepared::Propose)
+        changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
     }
 
     fn target(input: &Value) -> Option<DocumentId> {

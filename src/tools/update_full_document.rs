@@ -5,7 +5,9 @@ use serde::Deserialize;
 
 use crate::document::Text;
 
-use super::{Context, Effect, Prepared, Takes, Tool, ToolError, Writes, changes};
+use super::{
+    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError, changes,
+};
 
 /// Rewrite the document.
 pub struct UpdateFullDocument;
@@ -32,15 +34,15 @@ impl Tool for UpdateFullDocument {
     const DESCRIPTION: &'static str = "Replace the entire document with new content. Give the complete text, with everything that \
          stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
     const WHEN: &'static str = "Use when request requires replacing entire document";
-    const EFFECT: Effect = Effect::Proposes;
-    const TAKES: Takes = Takes::TheRest;
-    const WRITES: Option<Writes> = Some(Writes::Document("new_content"));
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::TheRest;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Document("new_content"));
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
         let range = changes::confined(&base.text, &text, context.allowed);
-        changes::propose(base, text, range, Vec::new()).await.map(Prepared::Propose)
+        changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
     }
 }

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::changes::{self, Replaced};
-use super::span::Span;
-use super::{Context, Effect, Prepared, Tool, ToolError, Writes};
+use super::changes::{self, ReplacedRange};
+use super::span::TextRange;
+use super::{PreparedCall, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
 
 /// Rewrite a range.
 pub struct UpdateSelection;
@@ -22,7 +22,7 @@ pub struct Input {
     /// The text that replaces the range.
     new_text: String,
     /// The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.
-    selection_range: Span,
+    selection_range: TextRange,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
     #[expect(
@@ -37,13 +37,13 @@ impl Tool for UpdateSelection {
     const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
          selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
-    const EFFECT: Effect = Effect::Proposes;
-    const WRITES: Option<Writes> = Some(Writes::Range("new_text"));
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
     type Input = Input;
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
-        let Span { start, end } = input.selection_range;
+        let TextRange { start, end } = input.selection_range;
         // The hook has checked the range; a hook that is missing must not become a panic.
         let denied = |_| ToolError::Denied("Invalid selection range".into());
         let old = base.text.slice(start..end).map_err(denied)?;
@@ -51,12 +51,13 @@ impl Tool for UpdateSelection {
         let after = base.text.slice(end..base.text.len()).map_err(denied)?;
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
-        let range = Replaced { start, old, new };
-        changes::propose(base, text, Some(range), Vec::new()).await.map(Prepared::Propose)
+        let range = ReplacedRange { start, old, new };
+        changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
-    fn scope(_: &Context, input: &Value) -> Option<(usize, usize)> {
-        let Span { start, end } = Span::deserialize(input.get("selection_range")?).ok()?;
+    fn scope(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+        let TextRange { start, end } =
+            TextRange::deserialize(input.get("selection_range")?).ok()?;
         Some((start, end))
     }
 }

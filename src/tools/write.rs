@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::files::form;
 use crate::review::Preview;
-use crate::workspace::{ABSENT, File, WorkspaceError};
+use crate::workspace::{ABSENT, TextFile, WorkspaceError};
 
 use super::{
-    Context, Effect, Errand, Ground, Intent, Prepared, Tool, ToolError, caution, changes, live,
-    named_file,
+    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
+    ToolScope, caution, changes, live, named_file,
 };
 
 /// Make or replace a file.
-pub struct Write;
+pub struct WriteTool;
 
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,20 +26,20 @@ pub struct Input {
     content: String,
 }
 
-impl Tool for Write {
+impl Tool for WriteTool {
     const NAME: &'static str = "Write";
     const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
          and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
-    const EFFECT: Effect = Effect::Acts;
-    const GROUND: Ground = Ground::Workspace;
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const GROUND: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
     fn file(input: &Value) -> Option<String> {
         named_file(input)
     }
 
-    async fn prepare(context: Context, input: Input) -> Result<Prepared, ToolError> {
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, content } = input;
         if context.live.is_some() {
@@ -65,13 +65,13 @@ impl Tool for Write {
             };
             let preview = Preview { warnings, ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
-            Ok(Prepared::Act(Intent { preview, touched: Some(touched) }))
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(touched) }))
         })
         .await?
     }
 
-    async fn act(errand: Errand, input: Input) -> Result<String, ToolError> {
-        let Errand { workspace, touched, .. } = errand;
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+        let ExecutionContext { workspace, touched, .. } = errand;
         let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
         changes::blocking(move |_| {
             let Input { file_path, content } = input;
@@ -91,7 +91,7 @@ impl Tool for Write {
 }
 
 /// What is written in place of a file.
-fn succeeding(old: Option<&File>, content: &str) -> String {
+fn succeeding(old: Option<&TextFile>, content: &str) -> String {
     old.map_or_else(|| content.to_owned(), |old| form::succeeding(&old.text, content))
 }
 

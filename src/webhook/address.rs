@@ -12,7 +12,7 @@ const LONGEST: usize = 2_000;
 
 /// Which addresses may be told anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum AddressPolicy {
     /// Public ones, by `https`.
     Public,
     /// Also loopback and private networks, and `http`.
@@ -38,18 +38,18 @@ pub enum AddressError {
 
 /// An address that may be told something, as far as it can be told without looking its name up.
 #[derive(Clone, Debug)]
-pub struct Address(pub(super) Url);
+pub struct WebhookAddress(pub(super) Url);
 
-impl Address {
+impl WebhookAddress {
     /// Reads it.
-    pub fn read(text: &str, reach: Reach) -> Result<Self, AddressError> {
+    pub fn read(text: &str, reach: AddressPolicy) -> Result<Self, AddressError> {
         let url = Url::parse(text).map_err(|_| AddressError::NoUrl)?;
         let named = url.host_str().is_some_and(|host| !host.is_empty());
         let quiet = url.username().is_empty() && url.password().is_none();
         if text.len() > LONGEST || !named || !quiet || !matches!(url.scheme(), "http" | "https") {
             return Err(AddressError::NoUrl);
         }
-        if url.scheme() == "http" && reach == Reach::Public {
+        if url.scheme() == "http" && reach == AddressPolicy::Public {
             return Err(AddressError::NotEncrypted);
         }
         // The parser has brought every way to write an address to one: 127.1, 0x7f000001, [::ffff:127.0.0.1].
@@ -60,7 +60,7 @@ impl Address {
     }
 
     /// The sockets behind it, all of them allowed.
-    pub(super) async fn find(&self, reach: Reach) -> Result<Vec<SocketAddr>, AddressError> {
+    pub(super) async fn find(&self, reach: AddressPolicy) -> Result<Vec<SocketAddr>, AddressError> {
         let port = self.0.port_or_known_default().ok_or(AddressError::NoUrl)?;
         let host = self.0.host_str().ok_or(AddressError::NoUrl)?;
         if let Some(address) = literal(&self.0) {
@@ -82,8 +82,8 @@ fn literal(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-fn check(address: IpAddr, reach: Reach) -> Result<(), AddressError> {
-    if reach == Reach::Everywhere || is_public(address) {
+fn check(address: IpAddr, reach: AddressPolicy) -> Result<(), AddressError> {
+    if reach == AddressPolicy::Everywhere || is_public(address) {
         Ok(())
     } else {
         Err(AddressError::Private(address))
@@ -140,7 +140,7 @@ mod tests {
             "https://[2606:4700::1111]:8443/",
             "https://172.32.0.1",
         ] {
-            assert!(Address::read(right, Reach::Public).is_ok(), "{right}");
+            assert!(WebhookAddress::read(right, AddressPolicy::Public).is_ok(), "{right}");
         }
     }
 
@@ -167,9 +167,9 @@ mod tests {
             "https://224.0.0.1",
             "https://255.255.255.255",
         ] {
-            let refused = Address::read(wrong, Reach::Public);
+            let refused = WebhookAddress::read(wrong, AddressPolicy::Public);
             assert!(matches!(refused, Err(AddressError::Private(_))), "{wrong}: {refused:?}");
-            assert!(Address::read(wrong, Reach::Everywhere).is_ok(), "{wrong}");
+            assert!(WebhookAddress::read(wrong, AddressPolicy::Everywhere).is_ok(), "{wrong}");
         }
     }
 
@@ -187,16 +187,16 @@ mod tests {
             "data:text/plain,x",
             &long,
         ] {
-            assert!(Address::read(wrong, Reach::Everywhere).is_err(), "{wrong}");
+            assert!(WebhookAddress::read(wrong, AddressPolicy::Everywhere).is_err(), "{wrong}");
         }
-        let plain = Address::read("http://hooks.example", Reach::Public);
+        let plain = WebhookAddress::read("http://hooks.example", AddressPolicy::Public);
         assert!(matches!(plain, Err(AddressError::NotEncrypted)));
     }
 
     #[tokio::test]
     async fn a_name_that_leads_home_is_refused_when_it_is_looked_up() {
-        let address = Address::read("https://localhost/", Reach::Public).unwrap();
-        assert!(matches!(address.find(Reach::Public).await, Err(AddressError::Private(_))));
-        assert!(!address.find(Reach::Everywhere).await.unwrap().is_empty());
+        let address = WebhookAddress::read("https://localhost/", AddressPolicy::Public).unwrap();
+        assert!(matches!(address.find(AddressPolicy::Public).await, Err(AddressError::Private(_))));
+        assert!(!address.find(AddressPolicy::Everywhere).await.unwrap().is_empty());
     }
 }

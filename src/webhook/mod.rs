@@ -16,11 +16,11 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::WebhookId;
-use crate::room::clock::Clock;
-use crate::store::{Delivery, Op, Outcome, Store, StoreError};
+use crate::room::clock::WallClock;
+use crate::store::{DeliveryOutcome, Store, StoreError, StoreOp, WebhookDelivery};
 
-pub use address::{Address, AddressError, Reach};
-pub use signature::{Secret, SecretError};
+pub use address::{AddressError, AddressPolicy, WebhookAddress};
+pub use signature::{SecretError, SigningSecret};
 
 /// From the first try on, this long.
 const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -31,15 +31,15 @@ const RETRY: Duration = Duration::from_secs(5);
 
 /// Sends what the outbox holds, until it is told to stop.
 #[derive(Clone, Debug)]
-pub struct Courier {
+pub struct DeliveryWorker {
     store: Store,
-    clock: Clock,
-    reach: Reach,
+    clock: WallClock,
+    reach: AddressPolicy,
 }
 
-impl Courier {
+impl DeliveryWorker {
     /// Nothing is sent yet.
-    pub fn new(store: Store, clock: Clock, reach: Reach) -> Self {
+    pub fn new(store: Store, clock: WallClock, reach: AddressPolicy) -> Self {
         Self { store, clock, reach }
     }
 
@@ -81,7 +81,7 @@ impl Courier {
     /// Sends what is due to receivers that nothing is on its way to; the time until something else is due.
     fn dispatch(
         self: &Arc<Self>,
-        deliveries: Vec<Delivery>,
+        deliveries: Vec<WebhookDelivery>,
         on_the_way: &mut HashSet<WebhookId>,
         trips: &mut JoinSet<WebhookId>,
     ) -> Option<Duration> {
@@ -107,17 +107,17 @@ impl Courier {
         pause.map(Duration::from_millis)
     }
 
-    async fn deliver(&self, delivery: Delivery) {
+    async fn deliver(&self, delivery: WebhookDelivery) {
         let sent = sending::send(&delivery, self.reach, self.clock.now_ms()).await;
         let at_ms = self.clock.now_ms();
         let outcome = match sent {
-            Ok(()) => Outcome::Delivered,
+            Ok(()) => DeliveryOutcome::Delivered,
             Err(error) => failed(&delivery, at_ms, error.to_string()),
         };
-        if let Outcome::GivenUp { error, .. } = &outcome {
+        if let DeliveryOutcome::GivenUp { error, .. } = &outcome {
             tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "a delivery is given up");
         }
-        let settle = Op::Settle { seq: delivery.seq, hook: delivery.hook.id, at_ms, outcome };
+        let settle = StoreOp::Settle { seq: delivery.seq, hook: delivery.hook.id, at_ms, outcome };
         if let Err(error) = self.store.commit(settle).await {
             tracing::warn!(%error, "what became of a delivery could not be kept; it may be sent again");
             tokio::time::sleep(RETRY).await;
@@ -126,16 +126,16 @@ impl Courier {
 }
 
 /// When to try again, if at all.
-fn failed(delivery: &Delivery, at_ms: u64, error: String) -> Outcome {
+fn failed(delivery: &WebhookDelivery, at_ms: u64, error: String) -> DeliveryOutcome {
     let tried = usize::try_from(delivery.attempts).unwrap_or(usize::MAX);
     let pause_s = PAUSES_S.get(tried).copied().unwrap_or(PAUSES_S[PAUSES_S.len() - 1]);
     let next_ms = at_ms + pause_s * 1_000;
     let since_ms = delivery.since_ms.unwrap_or(at_ms);
     if next_ms.saturating_sub(since_ms) > PATIENCE_MS {
         // What waits behind it does not get a day of its own: it has had that.
-        Outcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
+        DeliveryOutcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
     } else {
-        Outcome::Later { next_ms, error }
+        DeliveryOutcome::Later { next_ms, error }
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
             active: true,
             created_ms: 0,
         };
-        let mut delivery = Delivery {
+        let mut delivery = WebhookDelivery {
             seq: 1,
             id: "msg_1".into(),
             hook,
@@ -169,13 +169,13 @@ mod tests {
         let mut now_ms = 2 * PATIENCE_MS;
         let before_ms = loop {
             match failed(&delivery, now_ms, "no".into()) {
-                Outcome::Later { next_ms, .. } => {
+                DeliveryOutcome::Later { next_ms, .. } => {
                     assert!(next_ms > now_ms);
                     delivery.since_ms.get_or_insert(now_ms);
                     (now_ms, delivery.attempts) = (next_ms, delivery.attempts + 1);
                 }
-                Outcome::GivenUp { before_ms, .. } => break before_ms,
-                Outcome::Delivered => panic!("it failed"),
+                DeliveryOutcome::GivenUp { before_ms, .. } => break before_ms,
+                DeliveryOutcome::Delivered => panic!("it failed"),
             }
         };
         assert_eq!(before_ms, now_ms.saturating_sub(PATIENCE_MS));

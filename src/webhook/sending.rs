@@ -7,12 +7,12 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 use serde_json::json;
 
-use crate::review::Request;
-use crate::store::Delivery;
+use crate::review::ApprovalRequest;
+use crate::store::WebhookDelivery;
 use crate::wire::convert;
 
-use super::address::{Address, AddressError, Reach};
-use super::signature::{Secret, SecretError};
+use super::address::{AddressError, AddressPolicy, WebhookAddress};
+use super::signature::{SecretError, SigningSecret};
 
 /// Longest wait for a receiver.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -41,12 +41,16 @@ impl From<SecretError> for SendError {
 }
 
 /// Sends a delivery once.
-pub(super) async fn send(delivery: &Delivery, reach: Reach, now_ms: u64) -> Result<(), SendError> {
+pub(super) async fn send(
+    delivery: &WebhookDelivery,
+    reach: AddressPolicy,
+    now_ms: u64,
+) -> Result<(), SendError> {
     let body = body(delivery)?;
     let at_s = now_ms / 1_000;
-    let secret = Secret::read(&delivery.hook.secret)?;
+    let secret = SigningSecret::read(&delivery.hook.secret)?;
     let signature = secret.sign(delivery.id.as_str(), at_s, &body)?;
-    let address = Address::read(&delivery.hook.url, reach)?;
+    let address = WebhookAddress::read(&delivery.hook.url, reach)?;
     let sockets = address.find(reach).await?;
     let headers = [
         ("content-type", "application/json".to_owned()),
@@ -62,7 +66,7 @@ pub(super) async fn send(delivery: &Delivery, reach: Reach, now_ms: u64) -> Resu
 
 /// Posts to one of the sockets that were looked at, whatever the name of the host means by now.
 async fn post(
-    address: &Address,
+    address: &WebhookAddress,
     sockets: &[SocketAddr],
     headers: &[(&str, String)],
     body: String,
@@ -87,9 +91,10 @@ async fn post(
 }
 
 /// `{type, timestamp, data}`: the same words at every try. `data` is what the socket tells of the same event.
-fn body(delivery: &Delivery) -> Result<String, SendError> {
+fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
     let unreadable = |error: serde_json::Error| SendError::Unreadable(error.to_string());
-    let request: Request = serde_json::from_value(delivery.body.clone()).map_err(unreadable)?;
+    let request: ApprovalRequest =
+        serde_json::from_value(delivery.body.clone()).map_err(unreadable)?;
     let (kind, data) = match delivery.event.as_str() {
         "waiting" => ("tool_approval_request", serde_json::to_value(convert::request(&request))),
         _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))),
@@ -119,7 +124,7 @@ mod tests {
         });
         // A name that nobody has (RFC 6761): whoever looked it up again would find nothing.
         let url = format!("http://hooks.invalid:{}/in", looked_at.port());
-        let address = Address::read(&url, Reach::Everywhere).unwrap();
+        let address = WebhookAddress::read(&url, AddressPolicy::Everywhere).unwrap();
         let headers = [("webhook-id", "msg_1".to_owned())];
         let status = post(&address, &[looked_at], &headers, "{}".to_owned()).await;
         assert_eq!(status.unwrap(), StatusCode::NO_CONTENT);

@@ -23,9 +23,9 @@ pub enum SecretError {
 
 /// What signs deliveries. `Debug` does not show it.
 #[derive(Clone)]
-pub struct Secret(Vec<u8>);
+pub struct SigningSecret(Vec<u8>);
 
-impl Secret {
+impl SigningSecret {
     /// A fresh one.
     pub fn generate() -> Result<Self, SecretError> {
         let mut bytes = vec![0; BYTES];
@@ -53,7 +53,7 @@ impl Secret {
     }
 }
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for SigningSecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret")
     }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_delivery_is_signed_as_the_standards_own_example() {
-        let secret = Secret::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let secret = SigningSecret::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let (id, at_s) = ("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330);
         let signature = secret.sign(id, at_s, r#"{"test": 2432232314}"#).unwrap();
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_new_secret_is_another_one_and_is_read_back() {
-        let (one, two) = (Secret::generate().unwrap(), Secret::generate().unwrap());
+        let (one, two) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         assert_ne!(one.expose(), two.expose());
-        assert_eq!(Secret::read(&one.expose()).unwrap().expose(), one.expose());
-        assert!(Secret::read("secret").is_err() && Secret::read("whsec_!").is_err());
+        assert_eq!(SigningSecret::read(&one.expose()).unwrap().expose(), one.expose());
+        assert!(SigningSecret::read("secret").is_err() && SigningSecret::read("whsec_!").is_err());
         assert_eq!(format!("{one:?}"), "Secret");
     }
 }

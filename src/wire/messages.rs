@@ -18,7 +18,7 @@ pub struct MessagesRequest {
     #[serde(default, deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<ContentBlock>,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What the model may call, in a fixed order (the prompt cache depends on it).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
@@ -35,35 +35,35 @@ pub struct MessagesRequest {
 
 /// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ChatMessage {
     /// Who speaks.
-    pub role: Role,
+    pub role: MessageRole,
     /// What is said; a plain string is read as one text block.
     #[serde(deserialize_with = "blocks")]
     pub content: Vec<ContentBlock>,
 }
 
-impl Message {
+impl ChatMessage {
     /// A message of the person, as one text block.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, content: vec![ContentBlock::text(text)] }
+        Self { role: MessageRole::User, content: vec![ContentBlock::text(text)] }
     }
 
     /// A message of the model.
     pub fn assistant(content: Vec<ContentBlock>) -> Self {
-        Self { role: Role::Assistant, content }
+        Self { role: MessageRole::Assistant, content }
     }
 
     /// The answer to every `tool_use` of the message before; results come first, text only after them.
     pub fn results(content: Vec<ContentBlock>) -> Self {
-        Self { role: Role::User, content }
+        Self { role: MessageRole::User, content }
     }
 }
 
 /// Who speaks. Real clients also send `system` in the middle of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum MessageRole {
     /// The person, and every tool result.
     User,
     /// The model.
@@ -233,7 +233,7 @@ pub struct ResponseMessage {
     #[serde(rename = "type", default = "message_type")]
     pub kind: String,
     /// Always `assistant`.
-    pub role: Role,
+    pub role: MessageRole,
     /// The model that answered.
     pub model: String,
     /// Empty inside `message_start`.
@@ -246,7 +246,7 @@ pub struct ResponseMessage {
     pub stop_sequence: Option<String>,
     /// Tokens used.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// Why the model stopped.
@@ -311,7 +311,7 @@ impl From<StopReason> for String {
 /// Tokens used. Total input is the sum of the three input counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Input tokens that were neither read from nor written to the cache.
     #[serde(deserialize_with = "null_as_default")]
     pub input_tokens: u64,
@@ -330,16 +330,16 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageDelta {
-    /// See [`Usage::input_tokens`].
+    /// See [`TokenUsage::input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// See [`Usage::cache_creation_input_tokens`].
+    /// See [`TokenUsage::cache_creation_input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_input_tokens: Option<u64>,
-    /// See [`Usage::cache_read_input_tokens`].
+    /// See [`TokenUsage::cache_read_input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_input_tokens: Option<u64>,
-    /// See [`Usage::output_tokens`].
+    /// See [`TokenUsage::output_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
 }
@@ -467,14 +467,14 @@ pub struct ApiError {
 fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Content {
+    enum MessageContent {
         Text(String),
         Blocks(Vec<ContentBlock>),
     }
-    Ok(match Option::<Content>::deserialize(deserializer)? {
+    Ok(match Option::<MessageContent>::deserialize(deserializer)? {
         None => Vec::new(),
-        Some(Content::Text(text)) => vec![ContentBlock::text(text)],
-        Some(Content::Blocks(blocks)) => blocks,
+        Some(MessageContent::Text(text)) => vec![ContentBlock::text(text)],
+        Some(MessageContent::Blocks(blocks)) => blocks,
     })
 }
 

@@ -9,7 +9,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollo
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::Workspace;
-use super::path::{Spot, check_guarded};
+use super::path::{ResolvedPath, check_guarded};
 
 /// Beginning of the names of files on their way; what follows is a random UUID.
 const PREFIX: &str = ".copydesk-";
@@ -26,8 +26,8 @@ const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Makes a new file; fails with [`ErrorKind::AlreadyExists`] if there is one of that name.
-pub(super) fn create(spot: &Spot, content: &str) -> Result<()> {
-    let Spot { folder, name } = spot;
+pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
+    let ResolvedPath { folder, name } = spot;
     let beside = temporary_name();
     let made = write(folder, &beside, content, None).and_then(|()| place(folder, &beside, name));
     if made.is_err() {
@@ -41,7 +41,11 @@ pub(super) fn create(spot: &Spot, content: &str) -> Result<()> {
 
 /// Writes the content that is to replace a file beside it, durably, under a name that says what of both may be removed after
 /// a crash. `old`: the file before, whose owner and permissions stay.
-pub(super) fn stage(spot: &Spot, content: &str, old: (&super::File, &Metadata)) -> Result<String> {
+pub(super) fn stage(
+    spot: &ResolvedPath,
+    content: &str,
+    old: (&super::TextFile, &Metadata),
+) -> Result<String> {
     let beside = temporary_name();
     let set_aside = set_aside_name(&spot.name, &super::stamp(content), &old.0.stamp);
     let staged = write(&spot.folder, &beside, content, Some(old.1))
@@ -142,10 +146,10 @@ fn give(_: &File, _: &Metadata) -> Result<()> {
 }
 
 /// A way for a new file to its name that never takes the place of one that came into being meanwhile.
-type Way = fn(&Dir, &str, &OsStr) -> Result<()>;
+type CreateMethod = fn(&Dir, &str, &OsStr) -> Result<()>;
 
 /// The best first; a file system may know only the last.
-const WAYS: [Way; 3] = [by_rename, by_link, by_claim];
+const WAYS: [CreateMethod; 3] = [by_rename, by_link, by_claim];
 
 /// Puts a file in its place under a name that nothing has.
 pub(super) fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
@@ -207,19 +211,19 @@ pub(super) fn is_ours(name: &str) -> bool {
     let is_random = uuid::Uuid::try_parse(id).is_ok_and(|parsed| {
         parsed.get_version() == Some(uuid::Version::Random) && id == parsed.simple().to_string()
     });
-    is_random && (rest.is_empty() || SetAside::read(name).is_some())
+    is_random && (rest.is_empty() || SetAsideFile::read(name).is_some())
 }
 
 /// What the name of a file says that was set aside.
 #[derive(Debug, PartialEq, Eq)]
-struct SetAside<'a> {
+struct SetAsideFile<'a> {
     /// Beginnings of the hashes of the contents that nobody needs any more.
     hashes: [&'a str; 2],
     /// The name of the file it stands beside, perhaps cut.
     label: &'a str,
 }
 
-impl<'a> SetAside<'a> {
+impl<'a> SetAsideFile<'a> {
     fn read(name: &'a str) -> Option<Self> {
         let (_, rest) = name.strip_prefix(PREFIX)?.split_at_checked(32)?;
         let mut parts = rest.strip_prefix('-')?.splitn(3, '-');
@@ -239,7 +243,7 @@ impl<'a> SetAside<'a> {
 }
 
 /// Removes the second name of a file with two, if it has that from us, in the same folder; whether it did.
-pub(super) fn removed_second(spot: &Spot, file: &Metadata) -> bool {
+pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
     if file.nlink() != 2 {
         return false;
     }
@@ -261,18 +265,19 @@ impl Workspace {
     /// version control and other programs keep, links and what another server is just writing are left alone.
     pub fn clear_left_over(&self) -> usize {
         let Ok(root) = self.folder("") else { return 0 };
-        let mut search = Search { workspace: self, seen: 0, until: Instant::now() + LONGEST };
+        let mut search =
+            LeftoverSearch { workspace: self, seen: 0, until: Instant::now() + LONGEST };
         search.below(&root, 0)
     }
 }
 
-struct Search<'a> {
+struct LeftoverSearch<'a> {
     workspace: &'a Workspace,
     seen: usize,
     until: Instant,
 }
 
-impl Search<'_> {
+impl LeftoverSearch<'_> {
     fn below(&mut self, folder: &Dir, depth: usize) -> usize {
         let mut removed = 0;
         // A folder that cannot be read has nothing of ours.
@@ -303,7 +308,7 @@ impl Search<'_> {
 
 /// Removes what a crash left, or gives it a name that people find if it may have words that are nowhere else; whether it did.
 fn settle(folder: &Dir, name: &str) -> bool {
-    let Some(set_aside) = SetAside::read(name) else {
+    let Some(set_aside) = SetAsideFile::read(name) else {
         // It was never complete.
         let is_file = folder.symlink_metadata(name).is_ok_and(|it| it.is_file());
         return is_file && folder.remove_file(name).is_ok();
@@ -339,7 +344,7 @@ fn read_whole(folder: &Dir, name: &str) -> Result<Vec<u8>> {
 fn is_left(folder: &Dir, name: &OsStr) -> bool {
     let Ok(it) = folder.symlink_metadata(name) else { return false };
     let Ok(modified) = it.modified() else { return false };
-    let is_set_aside = name.to_str().is_some_and(|name| SetAside::read(name).is_some());
+    let is_set_aside = name.to_str().is_some_and(|name| SetAsideFile::read(name).is_some());
     let renamed = status_changed(&it).filter(|_| is_set_aside);
     let touched = renamed.map_or(modified.into_std(), |at| at.max(modified.into_std()));
     SystemTime::now().duration_since(touched).is_ok_and(|age| age >= IS_LEFT)

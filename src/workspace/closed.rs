@@ -23,13 +23,13 @@ const MOST_REMEMBERED: usize = 32;
 
 /// The places that are closed.
 #[derive(Debug)]
-pub(super) struct Closed {
-    places: Vec<Place>,
-    remembered: Mutex<VecDeque<Remembered>>,
+pub(super) struct ProtectedPaths {
+    places: Vec<ProtectedPath>,
+    remembered: Mutex<VecDeque<PinnedPath>>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct ProtectedPath {
     path: PathBuf,
     folder: PathBuf,
     /// As file systems that ignore case take it.
@@ -38,26 +38,26 @@ struct Place {
 
 /// What stood in one of the places. It is held open: while it is, nothing else can get its number.
 #[derive(Debug)]
-struct Remembered {
-    identity: Identity,
-    _held: Held,
+struct PinnedPath {
+    identity: FileIdentity,
+    _held: PinnedHandle,
 }
 
 /// Only to be let go.
 #[derive(Debug)]
-enum Held {
+enum PinnedHandle {
     Folder { _it: Dir },
     File { _it: File },
 }
 
 /// Which folder or file it is, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
@@ -77,9 +77,9 @@ impl Identity {
     }
 }
 
-impl Closed {
+impl ProtectedPaths {
     pub(super) fn new(paths: &[&Path]) -> Self {
-        let places = paths.iter().filter_map(|path| Place::new(path)).collect();
+        let places = paths.iter().filter_map(|path| ProtectedPath::new(path)).collect();
         let closed = Self { places, remembered: Mutex::default() };
         closed.look();
         closed
@@ -87,7 +87,7 @@ impl Closed {
 
     /// Whether a folder or file is one of them, or was, or is another name of a file inside one of them.
     pub(super) fn has(&self, it: &Metadata) -> bool {
-        let identity = Identity::of(it);
+        let identity = FileIdentity::of(it);
         self.look().contains(&identity)
             || self.remembers(identity)
             // A file with one name cannot stand in two places.
@@ -95,15 +95,16 @@ impl Closed {
     }
 
     /// Whether a file stands somewhere inside a closed folder, or nobody can tell.
-    fn has_inside(&self, it: Identity) -> bool {
+    fn has_inside(&self, it: FileIdentity) -> bool {
         let mut seen = 0;
-        let mut folders: Vec<_> = self.places.iter().filter_map(Place::open_folder).collect();
+        let mut folders: Vec<_> =
+            self.places.iter().filter_map(ProtectedPath::open_folder).collect();
         while let Some(folder) = folders.pop() {
             let Ok(entries) = folder.entries() else { return true };
             for entry in entries.flatten() {
                 seen += 1;
                 let Ok(metadata) = entry.metadata() else { continue };
-                if seen > MOST_INSIDE || Identity::of(&metadata) == it {
+                if seen > MOST_INSIDE || FileIdentity::of(&metadata) == it {
                     return true;
                 }
                 if metadata.is_dir()
@@ -126,15 +127,15 @@ impl Closed {
         }
         // A folder that cannot be told is closed.
         folder.dir_metadata().map_or(true, |folder| {
-            let folder = Identity::of(&folder);
-            alike.any(|place| Identity::at(&place.folder) == Some(folder))
+            let folder = FileIdentity::of(&folder);
+            alike.any(|place| FileIdentity::at(&place.folder) == Some(folder))
         })
     }
 
     /// What stands in the places now; what is new there is remembered.
-    fn look(&self) -> Vec<Identity> {
+    fn look(&self) -> Vec<FileIdentity> {
         let looked = self.places.iter().filter_map(|place| {
-            let identity = Identity::at(&place.path)?;
+            let identity = FileIdentity::at(&place.path)?;
             // What cannot be opened here, tools cannot open either.
             if !self.remembers(identity)
                 && let Some(it) = open(&place.path)
@@ -146,12 +147,12 @@ impl Closed {
         looked.collect()
     }
 
-    fn remembers(&self, it: Identity) -> bool {
+    fn remembers(&self, it: FileIdentity) -> bool {
         let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.iter().any(|known| known.identity == it)
     }
 
-    fn remember(&self, it: Remembered) {
+    fn remember(&self, it: PinnedPath) {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         if remembered.iter().any(|known| known.identity == it.identity) {
             return;
@@ -163,17 +164,17 @@ impl Closed {
     }
 }
 
-fn open(path: &Path) -> Option<Remembered> {
+fn open(path: &Path) -> Option<PinnedPath> {
     let (metadata, held) = if let Ok(it) = Dir::open_ambient_dir(path, ambient_authority()) {
-        (it.dir_metadata().ok()?, Held::Folder { _it: it })
+        (it.dir_metadata().ok()?, PinnedHandle::Folder { _it: it })
     } else {
         let it = File::open_ambient(path, ambient_authority()).ok()?;
-        (it.metadata().ok()?, Held::File { _it: it })
+        (it.metadata().ok()?, PinnedHandle::File { _it: it })
     };
-    Some(Remembered { identity: Identity::of(&metadata), _held: held })
+    Some(PinnedPath { identity: FileIdentity::of(&metadata), _held: held })
 }
 
-impl Place {
+impl ProtectedPath {
     /// `None`: the top of everything, which has no name.
     fn new(path: &Path) -> Option<Self> {
         let path = std::path::absolute(path).ok()?;

@@ -16,9 +16,9 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::processes::{self, Leftovers};
+use crate::processes::{self, ProcessTree};
 
-use output::Kept;
+use output::OutputBuffer;
 
 /// The shell, by a name that no folder on a path can take over.
 const SHELL: &str = "/bin/bash";
@@ -31,7 +31,7 @@ const MARK: &str = "COPYDESK_REQUEST";
 
 /// A command to run.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct CommandSpec {
     /// For the shell.
     pub command: String,
     /// How long it may take.
@@ -42,7 +42,7 @@ pub struct Wanted {
 
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandEnd {
     /// By itself, with this code; `None`: a signal ended it.
     Itself(Option<i32>),
     /// It took too long.
@@ -53,23 +53,23 @@ pub enum Ended {
 
 /// What came of a command.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: CommandEnd,
     /// What it wrote, and after it what it complained of.
     pub output: String,
 }
 
 /// A command that was started.
-struct Started {
+struct RunningCommand {
     child: Child,
     /// To its supervisor, which ends everything when this closes.
     line: Option<UnixStream>,
-    leftovers: Leftovers,
+    leftovers: ProcessTree,
 }
 
 /// How the command itself ended, and whether what it left could be ended.
-struct End {
+struct ExitReport {
     code: Option<i32>,
     is_clean: bool,
 }
@@ -79,19 +79,19 @@ struct End {
 pub(super) async fn run(
     folder: &Path,
     supervisor: Option<&Path>,
-    wanted: &Wanted,
+    wanted: &CommandSpec,
     cancel: &CancellationToken,
-) -> std::io::Result<Ran> {
+) -> std::io::Result<CommandResult> {
     let mut started = start(folder, supervisor, wanted)?;
     let (stdout, stderr) = (started.child.stdout.take(), started.child.stderr.take());
-    let (mut out, mut err) = (Kept::default(), Kept::default());
+    let (mut out, mut err) = (OutputBuffer::default(), OutputBuffer::default());
     let over = CancellationToken::new();
     let working = async {
         let ended = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok((Ended::Stopped, true)),
-            () = sleep(wanted.limit) => Ok((Ended::TooLong, true)),
-            end = started.ends() => end.map(|end| (Ended::Itself(end.code), end.is_clean)),
+            () = cancel.cancelled() => Ok((CommandEnd::Stopped, true)),
+            () = sleep(wanted.limit) => Ok((CommandEnd::TooLong, true)),
+            end = started.ends() => end.map(|end| (CommandEnd::Itself(end.code), end.is_clean)),
         };
         started.end().await;
         over.cancel();
@@ -112,11 +112,15 @@ pub(super) async fn run(
         output.push_str(end);
         output.push_str("[not everything that it started may have ended]");
     }
-    Ok(Ran { ended, output })
+    Ok(CommandResult { ended, output })
 }
 
 /// Starts the shell in a group of its own; what is to see its environment sees nothing of the server's.
-fn start(folder: &Path, supervisor: Option<&Path>, wanted: &Wanted) -> std::io::Result<Started> {
+fn start(
+    folder: &Path,
+    supervisor: Option<&Path>,
+    wanted: &CommandSpec,
+) -> std::io::Result<RunningCommand> {
     let mark = mark(&wanted.mark);
     let shell = [OsStr::new(SHELL), OsStr::new("-c"), OsStr::new(&wanted.command)];
     let (mut command, line) = if let Some(program) = supervisor {
@@ -147,15 +151,15 @@ fn start(folder: &Path, supervisor: Option<&Path>, wanted: &Wanted) -> std::io::
     let child = command.spawn()?;
     // The group of a supervisor is its own: it is the last to end.
     let leader = if line.is_none() { child.id() } else { None };
-    Ok(Started { leftovers: Leftovers::new(leader, mark), child, line })
+    Ok(RunningCommand { leftovers: ProcessTree::new(leader, mark), child, line })
 }
 
-impl Started {
+impl RunningCommand {
     /// Waits for the command to end by itself.
-    async fn ends(&mut self) -> std::io::Result<End> {
+    async fn ends(&mut self) -> std::io::Result<ExitReport> {
         let Some(line) = &mut self.line else {
             let status = self.child.wait().await?;
-            return Ok(End { code: status.code(), is_clean: true });
+            return Ok(ExitReport { code: status.code(), is_clean: true });
         };
         let mut report = String::new();
         line.take(64).read_to_string(&mut report).await.ok();
@@ -181,22 +185,22 @@ impl Started {
 }
 
 #[cfg(target_os = "linux")]
-fn reported(line: &str) -> Option<End> {
-    let processes::supervisor::Report { code, is_clean } =
-        processes::supervisor::Report::read(line)?;
-    Some(End { code, is_clean })
+fn reported(line: &str) -> Option<ExitReport> {
+    let processes::supervisor::SupervisorReport { code, is_clean } =
+        processes::supervisor::SupervisorReport::read(line)?;
+    Some(ExitReport { code, is_clean })
 }
 
 /// There is no supervisor.
 #[cfg(not(target_os = "linux"))]
-fn reported(_: &str) -> Option<End> {
+fn reported(_: &str) -> Option<ExitReport> {
     None
 }
 
 /// A supervisor that ended without a word was ended, by its command or somebody else, or could not start it.
-fn unreported(status: ExitStatus) -> std::io::Result<End> {
+fn unreported(status: ExitStatus) -> std::io::Result<ExitReport> {
     match status.code() {
-        None => Ok(End { code: None, is_clean: false }),
+        None => Ok(ExitReport { code: None, is_clean: false }),
         Some(code) => Err(std::io::Error::other(format!("its supervisor ended with {code}"))),
     }
 }
@@ -206,6 +210,6 @@ pub(super) fn stop_marked(value: &str) {
     processes::stop_marked(&mark(value));
 }
 
-fn mark(value: &str) -> processes::Mark {
-    processes::Mark { name: MARK, value: value.to_owned() }
+fn mark(value: &str) -> processes::EnvironmentTag {
+    processes::EnvironmentTag { name: MARK, value: value.to_owned() }
 }

@@ -12,8 +12,8 @@ use cap_fs_ext::{
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 
-use super::path::{Missing, Spot, check_guarded};
-use super::replace::{Change, Written};
+use super::path::{MissingFolder, ResolvedPath, check_guarded};
+use super::replace::{FileReplacement, ReplacedFile};
 use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// Bytes of the largest file that tools read or write.
@@ -25,7 +25,7 @@ pub const ABSENT: &str = "absent";
 
 /// A text file, as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct TextFile {
     /// Its content.
     pub text: String,
     /// What tells this content from every other.
@@ -35,13 +35,13 @@ pub struct File {
 /// What can be seen of a file without reading it. A file that looks the same may still read otherwise, if it changed
 /// within the clock tick of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glance {
+pub struct FileMeta {
     inode: u64,
     bytes: u64,
     modified: SystemTime,
 }
 
-impl Glance {
+impl FileMeta {
     /// Whether the file has been as it is for so long that another change would show.
     pub fn is_settled(&self) -> bool {
         SystemTime::now().duration_since(self.modified).is_ok_and(|age| age >= SETTLED)
@@ -69,17 +69,18 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::NotFound`], or why it is not read although it is there.
-    pub fn read(&self, path: &str) -> Result<File, WorkspaceError> {
-        self.read_at(&self.spot(path, Missing::Refuse)?, path).map(|(file, _)| file)
+    pub fn read(&self, path: &str) -> Result<TextFile, WorkspaceError> {
+        self.read_at(&self.spot(path, MissingFolder::Refuse)?, path).map(|(file, _)| file)
     }
 
     /// Reads a text file that is to be written; `None`: it is not there yet, but could be made.
     ///
     /// # Errors
     /// Why it cannot be written, or not read although it is there.
-    pub fn look(&self, path: &str) -> Result<Option<File>, WorkspaceError> {
+    pub fn look(&self, path: &str) -> Result<Option<TextFile>, WorkspaceError> {
         check_guarded(path)?;
-        let found = self.spot(path, Missing::Refuse).and_then(|spot| self.writable(&spot, path));
+        let found =
+            self.spot(path, MissingFolder::Refuse).and_then(|spot| self.writable(&spot, path));
         match found {
             Ok((file, _)) => Ok(Some(file)),
             Err(WorkspaceError::NotFound { .. }) => Ok(None),
@@ -88,11 +89,11 @@ impl Workspace {
     }
 
     /// A look at a file without reading it; `None`: it is not there, or cannot be looked at.
-    pub fn glance(&self, path: &str) -> Option<Glance> {
-        let Spot { folder, name } = self.spot(path, Missing::Refuse).ok()?;
+    pub fn glance(&self, path: &str) -> Option<FileMeta> {
+        let ResolvedPath { folder, name } = self.spot(path, MissingFolder::Refuse).ok()?;
         let metadata = folder.symlink_metadata(&name).ok()?;
         let modified = metadata.modified().ok()?.into_std();
-        Some(Glance { inode: metadata.ino(), bytes: metadata.len(), modified })
+        Some(FileMeta { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
     /// Whether a tool could write this content there.
@@ -127,15 +128,15 @@ impl Workspace {
         path: &str,
         content: &str,
         expected: &str,
-    ) -> Result<Written, WorkspaceError> {
+    ) -> Result<ReplacedFile, WorkspaceError> {
         self.check(path, content)?;
         let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = if expected == ABSENT { Missing::Make } else { Missing::Refuse };
+        let missing = if expected == ABSENT { MissingFolder::Make } else { MissingFolder::Refuse };
         let spot = self.spot(path, missing)?;
         let (old, metadata) = match self.writable(&spot, path) {
             Ok(found) if found.0.stamp == expected => found,
             Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => {
-                return beside::create(&spot, content).map(|()| Written::default()).map_err(
+                return beside::create(&spot, content).map(|()| ReplacedFile::default()).map_err(
                     |error| match error.kind() {
                         // Somebody made the file a moment ago.
                         ErrorKind::AlreadyExists => changed(path),
@@ -146,22 +147,27 @@ impl Workspace {
             Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed(path)),
             Err(error) => return Err(error),
         };
-        let change =
-            Change { workspace: self, spot: &spot, path, old: &old, content: Some(content) };
+        let change = FileReplacement {
+            workspace: self,
+            spot: &spot,
+            path,
+            old: &old,
+            content: Some(content),
+        };
         let set_aside = change.replace(&metadata)?;
         // Other files need not wait until nobody writes into what was replaced.
         drop(replacing);
-        set_aside.map_or_else(|| Ok(Written::default()), |set_aside| change.settle(&set_aside))
+        set_aside.map_or_else(|| Ok(ReplacedFile::default()), |set_aside| change.settle(&set_aside))
     }
 
     /// Removes a file, durably, and only if its stamp is still `expected`. Folders stay.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub fn remove(&self, path: &str, expected: &str) -> Result<Written, WorkspaceError> {
+    pub fn remove(&self, path: &str, expected: &str) -> Result<ReplacedFile, WorkspaceError> {
         check_guarded(path)?;
         let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
-        let spot = self.spot(path, Missing::Refuse).map_err(|error| match error {
+        let spot = self.spot(path, MissingFolder::Refuse).map_err(|error| match error {
             WorkspaceError::NotFound { .. } => changed(path),
             error => error,
         })?;
@@ -170,14 +176,19 @@ impl Workspace {
             Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed(path)),
             Err(error) => return Err(error),
         };
-        let change = Change { workspace: self, spot: &spot, path, old: &old, content: None };
+        let change =
+            FileReplacement { workspace: self, spot: &spot, path, old: &old, content: None };
         let set_aside = change.take_away(&metadata)?;
         drop(replacing);
         change.settle(&set_aside)
     }
 
     /// Reads a file that could be replaced without touching another name of it.
-    fn writable(&self, spot: &Spot, path: &str) -> Result<(File, Metadata), WorkspaceError> {
+    fn writable(
+        &self,
+        spot: &ResolvedPath,
+        path: &str,
+    ) -> Result<(TextFile, Metadata), WorkspaceError> {
         let (file, metadata) = self.read_at(spot, path)?;
         // A second name may be what we left beside it when the power went.
         if metadata.nlink() > 1 && !beside::removed_second(spot, &metadata) {
@@ -188,9 +199,9 @@ impl Workspace {
 
     pub(super) fn read_at(
         &self,
-        spot: &Spot,
+        spot: &ResolvedPath,
         path: &str,
-    ) -> Result<(File, Metadata), WorkspaceError> {
+    ) -> Result<(TextFile, Metadata), WorkspaceError> {
         let failed = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
             _ => unreadable(path, error),
@@ -217,7 +228,7 @@ impl Workspace {
             return Err(not_text());
         }
         let stamp = stamp(&text);
-        Ok((File { text, stamp }, metadata))
+        Ok((TextFile { text, stamp }, metadata))
     }
 }
 

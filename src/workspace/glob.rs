@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::walk::{End, Flow};
+use super::walk::{WalkEnd, WalkFlow};
 use super::{Workspace, WorkspaceError};
 
 /// Names one search answers with.
@@ -10,7 +10,7 @@ const MOST_NAMES: usize = 1_000;
 
 /// The files that were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Globbed {
+pub struct GlobResult {
     /// From the workspace's top, sorted.
     pub paths: Vec<String>,
     /// There is more than was looked at or is answered.
@@ -25,22 +25,22 @@ impl Workspace {
         pattern: &str,
         from: &str,
         hidden: impl Fn(&str) -> bool,
-    ) -> Result<Globbed, WorkspaceError> {
+    ) -> Result<GlobResult, WorkspaceError> {
         let matcher = matcher(pattern)?;
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk(from, &mut |entry| {
             if !matcher.is_match(entry.below) || hidden(entry.path) {
-                return Flow::Go;
+                return WalkFlow::Go;
             }
             if paths.len() == MOST_NAMES {
                 more = true;
-                return Flow::Stop;
+                return WalkFlow::Stop;
             }
             paths.push(entry.path.to_owned());
-            Flow::Go
+            WalkFlow::Go
         })?;
-        Ok(Globbed { paths, is_cut: more || end == End::Cut })
+        Ok(GlobResult { paths, is_cut: more || end == WalkEnd::Cut })
     }
 }
 

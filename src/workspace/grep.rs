@@ -10,7 +10,7 @@ use grep_searcher::{
 };
 use ignore::types::{Types, TypesBuilder};
 
-use super::walk::{End, Entry, Flow};
+use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{Workspace, WorkspaceError, files, glob};
 
 /// Lines one search answers with.
@@ -26,7 +26,7 @@ const APART: &str = "--";
 
 /// What to look for.
 #[derive(Clone, Debug, Default)]
-pub struct Grep {
+pub struct GrepQuery {
     /// A regular expression, in linear time: no look-around, no back-references.
     pub pattern: String,
     /// The folder or file to search.
@@ -40,7 +40,7 @@ pub struct Grep {
     /// Whether a match may go over line ends.
     pub multiline: bool,
     /// What is told of each match.
-    pub told: Told,
+    pub told: GrepOutput,
     /// Lines before and after each match that are told too.
     pub around: (usize, usize),
     /// Lines that were answered before.
@@ -51,7 +51,7 @@ pub struct Grep {
 
 /// What is told of what was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Told {
+pub enum GrepOutput {
     /// `path:line:text`; of lines around a match `path-line-text`.
     #[default]
     Lines,
@@ -65,7 +65,7 @@ pub enum Told {
 
 /// The lines that were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grepped {
+pub struct GrepResult {
     /// One for each, in the order of the files.
     pub lines: Vec<String>,
     /// There is more than was looked at or is answered.
@@ -80,15 +80,15 @@ impl Workspace {
     /// The lines that match, but for those of files that are `hidden`, by their path from the workspace's top.
     pub fn grep(
         &self,
-        wanted: &Grep,
+        wanted: &GrepQuery,
         hidden: impl Fn(&str) -> bool,
-    ) -> Result<Grepped, WorkspaceError> {
+    ) -> Result<GrepResult, WorkspaceError> {
         let (matcher, mut searcher) = (matcher(wanted)?, searcher(wanted));
         let only = wanted.glob.as_deref().map(glob::matcher).transpose()?;
         let kinds = wanted.kind.as_deref().map(types).transpose()?;
-        let mut page = Page::of(wanted);
+        let mut page = GrepPage::of(wanted);
         let mut partly = Vec::new();
-        let mut visit = |entry: &Entry<'_>| {
+        let mut visit = |entry: &WalkEntry<'_>| {
             let name = entry.name.to_string_lossy();
             let is_meant = |only: &globset::GlobMatcher| {
                 only.is_match(entry.below) || only.is_match(name.as_ref())
@@ -97,48 +97,58 @@ impl Workspace {
             let is_left_out =
                 !only.as_ref().is_none_or(is_meant) || !kinds.as_ref().is_none_or(is_of);
             if is_left_out || hidden(entry.path) {
-                return Flow::Go;
+                return WalkFlow::Go;
             }
             // A file that cannot be read has no lines.
-            let Ok(file) = files::open(entry.folder, entry.name) else { return Flow::Go };
+            let Ok(file) = files::open(entry.folder, entry.name) else { return WalkFlow::Go };
             let is_open = |it: &Metadata| it.is_file() && !self.is_closed(it);
-            let Some(metadata) = file.metadata().ok().filter(is_open) else { return Flow::Go };
+            let Some(metadata) = file.metadata().ok().filter(is_open) else { return WalkFlow::Go };
             let mut beginning = file.take(SEARCHED_BYTES);
-            let mut lines =
-                Lines { path: entry.path, wanted, page: &mut page, count: 0, is_apart: false };
+            let mut lines = FileMatches {
+                path: entry.path,
+                wanted,
+                page: &mut page,
+                count: 0,
+                is_apart: false,
+            };
             searcher.search_reader(&matcher, &mut beginning, &mut lines).ok();
             lines.close();
             // A binary file is not read so far.
             if beginning.limit() == 0 && metadata.len() > SEARCHED_BYTES {
                 partly.push(entry.path.to_owned());
             }
-            if page.has_more() { Flow::Stop } else { Flow::Go }
+            if page.has_more() { WalkFlow::Stop } else { WalkFlow::Go }
         };
         let end = self.search(&wanted.from, &mut visit)?;
-        let (is_cut, next) = (end == End::Cut || page.has_more(), page.next());
+        let (is_cut, next) = (end == WalkEnd::Cut || page.has_more(), page.next());
         page.lines.truncate(page.limit);
-        Ok(Grepped { lines: page.lines, is_cut, next, partly })
+        Ok(GrepResult { lines: page.lines, is_cut, next, partly })
     }
 
     /// Every file below a folder, or the one file.
     fn search(
         &self,
         from: &str,
-        visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
-    ) -> Result<End, WorkspaceError> {
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
+    ) -> Result<WalkEnd, WorkspaceError> {
         match self.walk(from, visit) {
             Err(WorkspaceError::NotAFolder { .. }) => {
-                let spot = self.spot(from, super::path::Missing::Refuse)?;
+                let spot = self.spot(from, super::path::MissingFolder::Refuse)?;
                 let below = spot.name.to_string_lossy();
-                visit(&Entry { path: from, below: &below, folder: &spot.folder, name: &spot.name });
-                Ok(End::Complete)
+                visit(&WalkEntry {
+                    path: from,
+                    below: &below,
+                    folder: &spot.folder,
+                    name: &spot.name,
+                });
+                Ok(WalkEnd::Complete)
             }
             walked => walked,
         }
     }
 }
 
-fn matcher(wanted: &Grep) -> Result<RegexMatcher, WorkspaceError> {
+fn matcher(wanted: &GrepQuery) -> Result<RegexMatcher, WorkspaceError> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .case_insensitive(wanted.ignore_case)
@@ -153,7 +163,7 @@ fn matcher(wanted: &Grep) -> Result<RegexMatcher, WorkspaceError> {
     built.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })
 }
 
-fn searcher(wanted: &Grep) -> Searcher {
+fn searcher(wanted: &GrepQuery) -> Searcher {
     let (before, after) = wanted.around;
     SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
@@ -172,7 +182,7 @@ fn types(kind: &str) -> Result<Types, WorkspaceError> {
 }
 
 /// The lines of an answer, of which some were given before.
-struct Page {
+struct GrepPage {
     offset: usize,
     limit: usize,
     passed: usize,
@@ -180,8 +190,8 @@ struct Page {
     lines: Vec<String>,
 }
 
-impl Page {
-    fn of(wanted: &Grep) -> Self {
+impl GrepPage {
+    fn of(wanted: &GrepQuery) -> Self {
         // None at all would be no step.
         let limit = wanted.limit.filter(|it| *it > 0).unwrap_or(MOST_LINES).min(MOST_LINES);
         Self { offset: wanted.offset, limit, passed: 0, lines: Vec::new() }
@@ -212,17 +222,17 @@ impl Page {
 }
 
 /// What is told of one file.
-struct Lines<'a> {
+struct FileMatches<'a> {
     path: &'a str,
-    wanted: &'a Grep,
-    page: &'a mut Page,
+    wanted: &'a GrepQuery,
+    page: &'a mut GrepPage,
     /// Lines that match.
     count: usize,
     /// Whether the next line does not follow the one before.
     is_apart: bool,
 }
 
-impl Lines<'_> {
+impl FileMatches<'_> {
     fn add(&mut self, mark: char, number: u64, line: &[u8]) -> bool {
         let (path, told) = (self.path, self.wanted.told);
         if std::mem::take(&mut self.is_apart) && self.shows_around() {
@@ -231,26 +241,27 @@ impl Lines<'_> {
         self.page.add(|| {
             let line = String::from_utf8_lossy(line);
             match told {
-                Told::Bare => format!("{path}{mark}{}", short(&line)),
+                GrepOutput::Bare => format!("{path}{mark}{}", short(&line)),
                 _ => format!("{path}{mark}{number}{mark}{}", short(&line)),
             }
         })
     }
 
     fn shows_around(&self) -> bool {
-        self.wanted.around != (0, 0) && matches!(self.wanted.told, Told::Lines | Told::Bare)
+        self.wanted.around != (0, 0)
+            && matches!(self.wanted.told, GrepOutput::Lines | GrepOutput::Bare)
     }
 
     /// The file was searched.
     fn close(self) {
         let (path, count) = (self.path, self.count);
-        if count > 0 && self.wanted.told == Told::Counts {
+        if count > 0 && self.wanted.told == GrepOutput::Counts {
             self.page.add(|| format!("{path}:{count}"));
         }
     }
 }
 
-impl Sink for &mut Lines<'_> {
+impl Sink for &mut FileMatches<'_> {
     type Error = std::io::Error;
 
     fn begin(&mut self, _: &Searcher) -> Result<bool, Self::Error> {
@@ -263,9 +274,9 @@ impl Sink for &mut Lines<'_> {
         for (number, line) in (first..).zip(found.lines()) {
             self.count += 1;
             let goes_on = match self.wanted.told {
-                Told::Lines | Told::Bare => self.add(':', number, line),
-                Told::Counts => true,
-                Told::Files => {
+                GrepOutput::Lines | GrepOutput::Bare => self.add(':', number, line),
+                GrepOutput::Counts => true,
+                GrepOutput::Files => {
                     let path = self.path;
                     self.page.add(|| path.to_owned());
                     false

@@ -32,27 +32,27 @@ use cap_std::fs::{Dir, Metadata};
 #[cfg(unix)]
 use tokio_util::sync::CancellationToken;
 
-use closed::Closed;
+use closed::ProtectedPaths;
 #[cfg(unix)]
-pub use command::{Ended, Ran, Wanted};
-pub use files::{ABSENT, File, Glance, LARGEST_FILE, stamp};
-pub use glob::Globbed;
-pub use grep::{Grep, Grepped, SEARCHED_BYTES, Told};
+pub use command::{CommandEnd, CommandResult, CommandSpec};
+pub use files::{ABSENT, FileMeta, LARGEST_FILE, TextFile, stamp};
+pub use glob::GlobResult;
+pub use grep::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 pub use path::plain_path;
-pub use replace::Written;
+pub use replace::ReplacedFile;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
 #[derive(Clone, Debug)]
-pub struct Workspace(Arc<Shared>);
+pub struct Workspace(Arc<WorkspaceShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct WorkspaceShared {
     root: Dir,
     /// The same folder by its name: where commands begin.
     path: PathBuf,
     /// Folders and files inside that tools may not even read: the server's own data and settings.
-    closed: Closed,
+    closed: ProtectedPaths,
     /// The program that commands run under, if there is one.
     #[cfg(unix)]
     supervisor: OnceLock<PathBuf>,
@@ -70,10 +70,10 @@ impl Workspace {
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
         let path = root.canonicalize().map_err(failed)?;
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(WorkspaceShared {
             root: dir,
             path,
-            closed: Closed::new(closed),
+            closed: ProtectedPaths::new(closed),
             #[cfg(unix)]
             supervisor: OnceLock::new(),
             replacing: Mutex::default(),
@@ -95,9 +95,9 @@ impl Workspace {
     #[cfg(unix)]
     pub async fn run(
         &self,
-        wanted: &Wanted,
+        wanted: &CommandSpec,
         cancel: &CancellationToken,
-    ) -> Result<Ran, WorkspaceError> {
+    ) -> Result<CommandResult, WorkspaceError> {
         let ran = command::run(
             &self.0.path,
             self.0.supervisor.get().map(PathBuf::as_path),

@@ -11,7 +11,7 @@ use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// What happens to a folder that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingFolder {
     /// The path leads nowhere.
     Refuse,
     /// It is made.
@@ -25,33 +25,37 @@ const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
 const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
 /// A file, as the name in a folder that is open.
-pub(super) struct Spot {
+pub(super) struct ResolvedPath {
     pub(super) folder: Dir,
     pub(super) name: OsString,
 }
 
 impl Workspace {
     /// Where the last name of a path stands.
-    pub(super) fn spot(&self, path: &str, missing: Missing) -> Result<Spot, WorkspaceError> {
+    pub(super) fn spot(
+        &self,
+        path: &str,
+        missing: MissingFolder,
+    ) -> Result<ResolvedPath, WorkspaceError> {
         let mut names = names(path)?;
         let name = names.pop().ok_or_else(|| outside(path))?.to_owned();
         let folder = self.descend(path, &names, missing)?;
         if self.is_closed_name(&folder, &name) {
             return Err(WorkspaceError::Guarded { path: path.to_owned() });
         }
-        Ok(Spot { folder, name })
+        Ok(ResolvedPath { folder, name })
     }
 
     /// The folder a path leads to; `""` and `"."` are the workspace itself.
     pub(super) fn folder(&self, path: &str) -> Result<Dir, WorkspaceError> {
-        self.descend(path, &names(path)?, Missing::Refuse)
+        self.descend(path, &names(path)?, MissingFolder::Refuse)
     }
 
     fn descend(
         &self,
         path: &str,
         names: &[&OsStr],
-        missing: Missing,
+        missing: MissingFolder,
     ) -> Result<Dir, WorkspaceError> {
         let mut folder = self.0.root.try_clone().map_err(|error| unreadable(path, error))?;
         for name in names {
@@ -59,7 +63,7 @@ impl Workspace {
                 return Err(WorkspaceError::Guarded { path: path.to_owned() });
             }
             folder = match (folder.open_dir_nofollow(name), missing) {
-                (Err(error), Missing::Make) if error.kind() == ErrorKind::NotFound => {
+                (Err(error), MissingFolder::Make) if error.kind() == ErrorKind::NotFound => {
                     folder.create_dir(name).map_err(|error| unreadable(path, error))?;
                     folder.open_dir_nofollow(name)
                 }

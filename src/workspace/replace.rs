@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::files::{File, changed};
-use super::path::Spot;
+use super::files::{TextFile, changed};
+use super::path::ResolvedPath;
 use super::{Workspace, WorkspaceError, beside, unreadable};
 
 /// How long a program that has the file open for writing is waited for.
@@ -30,12 +30,12 @@ const GRACE: Duration = Duration::from_millis(20);
 
 /// What came of writing a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct ReplacedFile {
     /// Where a version is, from the workspace's top, that another program wrote at the same time; `None`: there was none.
     pub kept: Option<String>,
 }
 
-impl Written {
+impl ReplacedFile {
     /// What whoever wrote is to be told besides; empty if nothing.
     pub fn note(&self) -> String {
         self.kept.as_ref().map_or_else(String::new, |kept| {
@@ -47,13 +47,13 @@ impl Written {
 }
 
 /// A file that is to be replaced, or removed.
-pub(super) struct Change<'a> {
+pub(super) struct FileReplacement<'a> {
     pub(super) workspace: &'a Workspace,
-    pub(super) spot: &'a Spot,
+    pub(super) spot: &'a ResolvedPath,
     /// As it was given.
     pub(super) path: &'a str,
     /// What was compared.
-    pub(super) old: &'a File,
+    pub(super) old: &'a TextFile,
     /// What is to stand there; `None`: nothing.
     pub(super) content: Option<&'a str>,
 }
@@ -69,7 +69,7 @@ pub(super) struct SetAside {
 }
 
 /// What a look at the file that was set aside found.
-enum Found {
+enum FoundVersion {
     /// What was compared.
     AsCompared,
     /// That, and more at its end.
@@ -78,7 +78,7 @@ enum Found {
     Other,
 }
 
-impl Change<'_> {
+impl FileReplacement<'_> {
     /// Puts the new content in the file's place; `None`: nothing is left of the old one.
     pub(super) fn replace(&self, old: &Metadata) -> Result<Option<SetAside>, WorkspaceError> {
         let content = self.content.unwrap_or_default();
@@ -106,8 +106,10 @@ impl Change<'_> {
         at("workspace.exchanged");
         let set_aside = SetAside { name: staged, identity: identity(old), new };
         match self.look(&set_aside.name) {
-            Found::AsCompared => Ok(Some(set_aside)),
-            Found::Longer(_) | Found::Other => Err(self.put_back(&set_aside, changed(self.path))),
+            FoundVersion::AsCompared => Ok(Some(set_aside)),
+            FoundVersion::Longer(_) | FoundVersion::Other => {
+                Err(self.put_back(&set_aside, changed(self.path)))
+            }
         }
     }
 
@@ -126,26 +128,28 @@ impl Change<'_> {
         at("workspace.exchanged");
         let set_aside = SetAside { name, identity: identity(old), new: None };
         match self.look(&set_aside.name) {
-            Found::AsCompared => Ok(set_aside),
-            Found::Longer(_) | Found::Other => Err(self.put_back(&set_aside, changed(self.path))),
+            FoundVersion::AsCompared => Ok(set_aside),
+            FoundVersion::Longer(_) | FoundVersion::Other => {
+                Err(self.put_back(&set_aside, changed(self.path)))
+            }
         }
     }
 
     /// Removes what was set aside once nobody can write into it any more. What was written into it meanwhile is brought over,
     /// or both versions are kept.
-    pub(super) fn settle(&self, set_aside: &SetAside) -> Result<Written, WorkspaceError> {
+    pub(super) fn settle(&self, set_aside: &SetAside) -> Result<ReplacedFile, WorkspaceError> {
         beside::sync(&self.spot.folder);
         std::thread::sleep(GRACE);
         let is_held = self.is_held(OsStr::new(&set_aside.name), set_aside.identity, LONGEST_WAIT);
         at("workspace.settling");
         match self.look(&set_aside.name) {
-            Found::AsCompared if !is_held => {
+            FoundVersion::AsCompared if !is_held => {
                 self.remove(&set_aside.name);
-                Ok(Written::default())
+                Ok(ReplacedFile::default())
             }
-            Found::Longer(more) if !is_held && self.bring_over(&more) => {
+            FoundVersion::Longer(more) if !is_held && self.bring_over(&more) => {
                 self.remove(&set_aside.name);
-                Ok(Written::default())
+                Ok(ReplacedFile::default())
             }
             _ if self.is_ours(set_aside) => {
                 let why = if is_held {
@@ -155,7 +159,7 @@ impl Change<'_> {
                 };
                 Err(self.put_back(set_aside, why))
             }
-            _ => Ok(Written { kept: Some(self.keep(&set_aside.name)?) }),
+            _ => Ok(ReplacedFile { kept: Some(self.keep(&set_aside.name)?) }),
         }
     }
 
@@ -267,18 +271,18 @@ impl Change<'_> {
     /// What stands beside the file, if it is a text.
     fn beside(&self, name: &str) -> Option<(String, (u64, u64))> {
         let folder = self.spot.folder.try_clone().ok()?;
-        let spot = Spot { folder, name: name.into() };
+        let spot = ResolvedPath { folder, name: name.into() };
         let (file, metadata) = self.workspace.read_at(&spot, self.path).ok()?;
         // With another name somewhere it is not only this workspace's.
         (metadata.nlink() == 1).then(|| (file.text, identity(&metadata)))
     }
 
-    fn look(&self, name: &str) -> Found {
-        let Some((text, _)) = self.beside(name) else { return Found::Other };
+    fn look(&self, name: &str) -> FoundVersion {
+        let Some((text, _)) = self.beside(name) else { return FoundVersion::Other };
         match text.strip_prefix(self.old.text.as_str()) {
-            Some("") => Found::AsCompared,
-            Some(more) => Found::Longer(more.to_owned()),
-            None => Found::Other,
+            Some("") => FoundVersion::AsCompared,
+            Some(more) => FoundVersion::Longer(more.to_owned()),
+            None => FoundVersion::Other,
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use programs::{INTERPRETERS, NETWORK, SHELLS};
-use words::{Words, unquoted};
+use words::{CommandWords, unquoted};
 
 /// Longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
@@ -21,11 +21,11 @@ pub const LONGEST_COMMAND: usize = 16 * 1024;
 const LONGEST: Duration = Duration::from_millis(300);
 
 /// Something to look out for: a stable code, and words for people.
-pub type Caution = (&'static str, String);
+pub type ShellWarning = (&'static str, String);
 
 /// Everything to look out for in a command, one line for each kind, in a fixed order.
-pub fn cautions(command: &str) -> Vec<Caution> {
-    let mut found = Found::default();
+pub fn cautions(command: &str) -> Vec<ShellWarning> {
+    let mut found = FoundWarnings::default();
     found.letters(command);
     let until = Instant::now() + LONGEST;
     let is_read = parse(command, until).is_some_and(|tree| {
@@ -114,8 +114,8 @@ pub fn deceives(c: char) -> bool {
 }
 
 #[derive(Default)]
-struct Found {
-    cautions: BTreeMap<usize, Caution>,
+struct FoundWarnings {
+    cautions: BTreeMap<usize, ShellWarning>,
     commands: usize,
     /// Whether some command is given a file or a text to read.
     is_fed: bool,
@@ -123,7 +123,7 @@ struct Found {
     may_run_input: Option<String>,
 }
 
-impl Found {
+impl FoundWarnings {
     fn add(&mut self, code: &'static str, words: impl Into<String>) {
         let place = ORDER.iter().position(|it| *it == code).unwrap_or(ORDER.len());
         self.cautions.entry(place).or_insert_with(|| (code, words.into()));
@@ -147,7 +147,7 @@ impl Found {
             "command" => {
                 self.commands += 1;
                 // What a command like `sudo` or `env` runs is looked at as well.
-                let layers = Words::of(node, source).layers();
+                let layers = CommandWords::of(node, source).layers();
                 for words in &layers {
                     self.command(words);
                 }
@@ -196,7 +196,7 @@ impl Found {
         }
     }
 
-    fn command(&mut self, words: &Words) {
+    fn command(&mut self, words: &CommandWords) {
         let Some(name) = &words.name else {
             if words.is_computed {
                 self.add("computed", "What it runs is worked out while it runs.");
@@ -271,7 +271,7 @@ impl Found {
         let names: Vec<String> = node
             .named_children(&mut cursor)
             .filter(|child| child.kind() == "command")
-            .filter_map(|child| Words::of(child, source).layers().last()?.name.clone())
+            .filter_map(|child| CommandWords::of(child, source).layers().last()?.name.clone())
             .collect();
         let feeds = names.iter().position(|name| {
             NETWORK.contains(&name.as_str()) || matches!(name.as_str(), "base64" | "xxd")

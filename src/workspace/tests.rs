@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::{ABSENT, Grep, LARGEST_FILE, Told, Workspace, WorkspaceError, stamp};
+use super::{ABSENT, GrepOutput, GrepQuery, LARGEST_FILE, Workspace, WorkspaceError, stamp};
 
 /// A workspace, and a folder beside it that no tool may see or change.
-struct Ground {
+struct WorkspaceFixture {
     home: TempDir,
     workspace: Workspace,
 }
 
 const SECRET: &str = "outside";
 
-impl Ground {
+impl WorkspaceFixture {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         for folder in ["inside/notes", "inside/data", "outside"] {
@@ -77,7 +77,7 @@ fn link(target: impl AsRef<std::path::Path>, name: impl AsRef<std::path::Path>) 
 
 #[test]
 fn a_file_is_written_and_read_again() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.writes("notes/new/one.txt", "One.").unwrap();
     assert_eq!(ground.workspace.read("./notes//new/one.txt").unwrap().text, "One.");
     ground.writes("notes/new/one.txt", "Two.").unwrap();
@@ -89,7 +89,7 @@ fn a_file_is_written_and_read_again() {
 #[test]
 fn a_file_keeps_what_it_was_allowed() {
     use std::os::unix::fs::PermissionsExt as _;
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("run.sh", "one");
     fs::set_permissions(ground.inside("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
     ground.writes("run.sh", "two").unwrap();
@@ -99,7 +99,7 @@ fn a_file_keeps_what_it_was_allowed() {
 #[test]
 fn a_file_keeps_its_owner_where_that_is_permitted() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("a.txt", "old");
     let path = ground.inside("a.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
@@ -115,7 +115,7 @@ fn a_file_keeps_its_owner_where_that_is_permitted() {
 
 #[test]
 fn a_file_that_changed_is_not_written() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("a.txt", "old");
     let seen = ground.workspace.look("a.txt").unwrap().unwrap().stamp;
     ground.has("a.txt", "else");
@@ -130,7 +130,7 @@ fn a_file_that_changed_is_not_written() {
 
 #[test]
 fn paths_that_climb_or_begin_elsewhere_are_refused() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let absolute = ground.outside("secret.txt").display().to_string();
     let paths = [
         "..",
@@ -152,7 +152,7 @@ fn paths_that_climb_or_begin_elsewhere_are_refused() {
 
 #[test]
 fn links_are_not_followed_wherever_they_lead() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("notes/real.txt", "real");
     link(ground.outside("secret.txt"), ground.inside("file-link"));
     link(ground.outside(""), ground.inside("folder-link"));
@@ -181,7 +181,7 @@ fn links_are_not_followed_wherever_they_lead() {
 
 #[test]
 fn a_folder_that_becomes_a_link_while_files_are_written_leads_nowhere() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let (folder, aside) = (ground.inside("notes"), ground.inside("aside"));
     let target = ground.outside("");
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -211,7 +211,7 @@ fn a_folder_that_becomes_a_link_while_files_are_written_leads_nowhere() {
 
 #[test]
 fn only_regular_files_are_read_and_nothing_waits_for_a_pipe() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let pipe = ground.inside("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(ground.inside("socket")).unwrap();
@@ -229,14 +229,14 @@ fn only_regular_files_are_read_and_nothing_waits_for_a_pipe() {
 
 #[test]
 fn a_file_with_another_name_elsewhere_is_not_changed() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     fs::hard_link(ground.outside("secret.txt"), ground.inside("hard")).unwrap();
     ground.refuses_to_write("hard");
 }
 
 #[test]
 fn version_control_and_configuration_are_not_written_however_they_are_spelt() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has(".git/config", "[core]");
     let paths = [
         ".git/hooks/pre-commit",
@@ -261,7 +261,7 @@ fn version_control_and_configuration_are_not_written_however_they_are_spelt() {
 
 #[test]
 fn the_servers_own_data_is_not_there() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("data/owner-token", "needle");
     ground.refuses("data/owner-token");
     fs::rename(ground.inside("data"), ground.inside("renamed")).unwrap();
@@ -275,7 +275,7 @@ fn the_servers_own_data_is_not_there() {
 
 #[test]
 fn settings_that_were_replaced_or_come_later_are_closed_too() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let saved = |name: &str, text: &str| {
         fs::write(ground.inside("beside"), text).unwrap();
         fs::rename(ground.inside("beside"), ground.inside(name)).unwrap();
@@ -309,7 +309,7 @@ fn settings_that_were_replaced_or_come_later_are_closed_too() {
 
 #[test]
 fn version_control_and_a_servers_settings_are_not_read_however_they_are_spelt() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     for path in [".git/config", "notes/.git/config", "notes/.GIT/config", ".hg/hgrc"] {
         ground.has(path, "needle");
     }
@@ -324,7 +324,8 @@ fn version_control_and_a_servers_settings_are_not_read_however_they_are_spelt() 
     ground.refuses("notes/copydesk.toml");
     ground.refuses("notes/.git.");
     for from in [".git", "notes/.git", "notes/.GIT", ".git/config", "notes/copydesk.toml"] {
-        let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
         let searched = ground.workspace.grep(&wanted, shown);
         assert!(matches!(searched, Err(WorkspaceError::Guarded { .. })), "{from}: {searched:?}");
         assert!(ground.workspace.glob("**", from, shown).is_err(), "{from}");
@@ -338,7 +339,7 @@ fn version_control_and_a_servers_settings_are_not_read_however_they_are_spelt() 
 
 #[test]
 fn what_is_no_text_or_too_long_is_refused() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let huge = fs::File::create(ground.inside("huge.txt")).unwrap();
     huge.set_len(1 << 30).unwrap();
     fs::write(ground.inside("binary"), [0xff, 0xfe]).unwrap();
@@ -360,14 +361,14 @@ fn shown(_path: &str) -> bool {
     false
 }
 
-fn found(ground: &Ground, from: &str) -> Vec<String> {
-    let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+fn found(ground: &WorkspaceFixture, from: &str) -> Vec<String> {
+    let wanted = GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
     ground.workspace.grep(&wanted, shown).unwrap().lines
 }
 
 #[test]
 fn searches_stay_inside_and_leave_out_what_is_ignored() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     fs::write(ground.outside("secret.txt"), SECRET).unwrap();
     ground.has("b/two.md", "hay\nneedle here\n");
     ground.has("a.md", "needle");
@@ -396,11 +397,11 @@ fn searches_stay_inside_and_leave_out_what_is_ignored() {
     {
         let refused = ground.workspace.glob(pattern, ".", shown);
         assert!(matches!(refused, Err(WorkspaceError::Outside { .. })), "{pattern}: {refused:?}");
-        let only = Grep {
+        let only = GrepQuery {
             pattern: "x".into(),
             from: ".".into(),
             glob: Some(pattern.into()),
-            ..Grep::default()
+            ..GrepQuery::default()
         };
         assert!(ground.workspace.grep(&only, shown).is_err(), "{pattern}");
     }
@@ -411,14 +412,15 @@ fn searches_stay_inside_and_leave_out_what_is_ignored() {
 
 #[test]
 fn what_is_hidden_is_neither_found_nor_counted() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("keys/a.pem", "needle");
     ground.has("open.md", "needle");
     let hidden = |path: &str| path != "open.md";
     let glob = |from| ground.workspace.glob("**", from, hidden).unwrap().paths;
     assert_eq!((glob("."), glob("keys")), (vec!["open.md".to_owned()], Vec::new()));
     let grep = |from: &str| {
-        let wanted = Grep { pattern: "needle".into(), from: from.into(), ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
         ground.workspace.grep(&wanted, hidden).unwrap().lines
     };
     assert_eq!((grep("."), grep("keys/a.pem")), (vec!["open.md:1:needle".to_owned()], Vec::new()));
@@ -426,33 +428,37 @@ fn what_is_hidden_is_neither_found_nor_counted() {
 
 #[test]
 fn a_search_for_much_is_cut_and_says_so() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("long.txt", &"needle\n".repeat(1_000));
     ground.has("wide.txt", &format!("needle{}", "x".repeat(1_000)));
-    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
+    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
     let cut = ground.workspace.grep(&wanted, shown).unwrap();
     assert_eq!((cut.lines.len(), cut.is_cut), (250, true));
-    let one =
-        Grep { glob: Some("wide*".into()), pattern: "NEEDLE".into(), ignore_case: true, ..wanted };
+    let one = GrepQuery {
+        glob: Some("wide*".into()),
+        pattern: "NEEDLE".into(),
+        ignore_case: true,
+        ..wanted
+    };
     let line = ground.workspace.grep(&one, shown).unwrap().lines.remove(0);
     assert!(line.chars().count() < 330 && line.ends_with('…'), "{line}");
 }
 
 #[test]
 fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let text = |name: &str| {
         (0..300).map(|at| format!("needle {name} {at}\n")).collect::<Vec<_>>().concat()
     };
     ground.has("a.txt", &text("a"));
     ground.has("b.txt", &text("b"));
-    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
+    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
     for (limit, around) in
         [(None, (0, 0)), (Some(70), (0, 0)), (Some(1_000), (1, 2)), (Some(0), (0, 0))]
     {
         let (mut lines, mut offset) = (Vec::new(), Some(0));
         while let Some(from) = offset {
-            let page = Grep { limit, around, offset: from, ..wanted.clone() };
+            let page = GrepQuery { limit, around, offset: from, ..wanted.clone() };
             let found = ground.workspace.grep(&page, shown).unwrap();
             assert!(found.lines.len() <= limit.filter(|it| *it > 0).unwrap_or(250).min(250));
             assert_eq!(found.is_cut, found.next.is_some());
@@ -469,7 +475,7 @@ fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
         assert_eq!(lines.len(), 600);
     }
     for offset in [600, usize::MAX] {
-        let beyond = Grep { offset, ..wanted.clone() };
+        let beyond = GrepQuery { offset, ..wanted.clone() };
         let beyond = ground.workspace.grep(&beyond, shown).unwrap();
         assert_eq!((beyond.lines, beyond.is_cut, beyond.next), (Vec::new(), false, None));
     }
@@ -477,17 +483,17 @@ fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
 
 #[test]
 fn a_search_tells_lines_around_files_and_counts_as_asked() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("a.rs", "one\ntwo\nneedle\nfour\nfive\nsix\nseven needle\n");
     ground.has("b.md", "needle needle\nafter\n");
     ground.has("c.md", "hay\n");
-    let wanted = Grep { pattern: "needle".into(), from: ".".into(), ..Grep::default() };
-    let lines = |grep: Grep| ground.workspace.grep(&grep, shown).unwrap().lines;
-    let told = |told| lines(Grep { told, ..wanted.clone() });
-    assert_eq!(told(Told::Files), ["a.rs", "b.md"]);
-    assert_eq!(told(Told::Counts), ["a.rs:2", "b.md:1"]);
-    assert_eq!(told(Told::Bare), ["a.rs:needle", "a.rs:seven needle", "b.md:needle needle"]);
-    let around = lines(Grep { around: (1, 1), ..wanted.clone() });
+    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
+    let lines = |grep: GrepQuery| ground.workspace.grep(&grep, shown).unwrap().lines;
+    let told = |told| lines(GrepQuery { told, ..wanted.clone() });
+    assert_eq!(told(GrepOutput::Files), ["a.rs", "b.md"]);
+    assert_eq!(told(GrepOutput::Counts), ["a.rs:2", "b.md:1"]);
+    assert_eq!(told(GrepOutput::Bare), ["a.rs:needle", "a.rs:seven needle", "b.md:needle needle"]);
+    let around = lines(GrepQuery { around: (1, 1), ..wanted.clone() });
     let expected = [
         "a.rs-2-two",
         "a.rs:3:needle",
@@ -500,14 +506,19 @@ fn a_search_tells_lines_around_files_and_counts_as_asked() {
         "b.md-2-after",
     ];
     assert_eq!(around, expected);
-    let after = lines(Grep { around: (0, 1), told: Told::Bare, limit: Some(2), ..wanted.clone() });
+    let after = lines(GrepQuery {
+        around: (0, 1),
+        told: GrepOutput::Bare,
+        limit: Some(2),
+        ..wanted.clone()
+    });
     assert_eq!(after, ["a.rs:needle", "a.rs-four"]);
-    let counts = Grep { around: (1, 1), told: Told::Counts, ..wanted.clone() };
+    let counts = GrepQuery { around: (1, 1), told: GrepOutput::Counts, ..wanted.clone() };
     assert_eq!(lines(counts), ["a.rs:2", "b.md:1"]);
-    let second = Grep { told: Told::Files, offset: 1, limit: Some(1), ..wanted.clone() };
+    let second = GrepQuery { told: GrepOutput::Files, offset: 1, limit: Some(1), ..wanted.clone() };
     assert_eq!(lines(second), ["b.md"]);
     let of_type = |kind: &str| {
-        let grep = Grep { kind: Some(kind.into()), told: Told::Files, ..wanted.clone() };
+        let grep = GrepQuery { kind: Some(kind.into()), told: GrepOutput::Files, ..wanted.clone() };
         ground.workspace.grep(&grep, shown)
     };
     assert_eq!(of_type("rust").unwrap().lines, ["a.rs"]);
@@ -516,26 +527,28 @@ fn a_search_tells_lines_around_files_and_counts_as_asked() {
 
 #[test]
 fn a_match_goes_over_line_ends_where_that_is_asked_for() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("a.txt", "zero\r\nfoo\r\nbar foo\r\nend\r\n");
     let grep = |pattern: &str, multiline, told| {
         let pattern = pattern.to_owned();
-        let wanted = Grep { pattern, from: "a.txt".into(), multiline, told, ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern, from: "a.txt".into(), multiline, told, ..GrepQuery::default() };
         ground.workspace.grep(&wanted, shown).unwrap().lines
     };
-    assert_eq!(grep("foo.*bar", false, Told::Lines), [""; 0]);
+    assert_eq!(grep("foo.*bar", false, GrepOutput::Lines), [""; 0]);
     let lines = ["a.txt:2:foo", "a.txt:3:bar foo"];
-    assert_eq!(grep("foo.{1,2}bar", true, Told::Lines), lines);
-    assert_eq!(grep(r"^foo\s+bar", true, Told::Lines), lines);
-    assert_eq!(grep("end", true, Told::Lines), ["a.txt:4:end"]);
-    assert_eq!(grep(r"foo\s+bar", true, Told::Counts), ["a.txt:2"]);
+    assert_eq!(grep("foo.{1,2}bar", true, GrepOutput::Lines), lines);
+    assert_eq!(grep(r"^foo\s+bar", true, GrepOutput::Lines), lines);
+    assert_eq!(grep("end", true, GrepOutput::Lines), ["a.txt:4:end"]);
+    assert_eq!(grep(r"foo\s+bar", true, GrepOutput::Counts), ["a.txt:2"]);
 }
 
 #[test]
 fn patterns_that_cannot_be_read_are_refused() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     for pattern in ["(", "(?<=a)b", "a{1000}{1000}{1000}"] {
-        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
         assert!(
             matches!(ground.workspace.grep(&wanted, shown), Err(WorkspaceError::Pattern { .. })),
             "{pattern}"
@@ -546,7 +559,7 @@ fn patterns_that_cannot_be_read_are_refused() {
 
 #[test]
 fn a_file_is_removed_only_if_it_still_reads_as_it_was_seen() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     fs::write(ground.inside("notes/a.txt"), "seen").unwrap();
     let refused = ground.workspace.remove("notes/a.txt", &stamp("else"));
     assert!(matches!(refused, Err(WorkspaceError::Changed { .. })), "{refused:?}");
@@ -562,7 +575,7 @@ fn a_file_is_removed_only_if_it_still_reads_as_it_was_seen() {
 
 #[test]
 fn a_search_that_begins_at_a_pipe_or_a_device_finds_nothing_and_waits_for_nothing() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let pipe = ground.inside("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let device = ground.inside("device");
@@ -577,9 +590,10 @@ fn a_search_that_begins_at_a_pipe_or_a_device_finds_nothing_and_waits_for_nothin
 
 #[test]
 fn of_a_huge_file_the_beginning_is_searched_and_that_is_said() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     let grep = |pattern: &str| {
-        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
         ground.workspace.grep(&wanted, shown).unwrap()
     };
     let bytes = usize::try_from(super::SEARCHED_BYTES).unwrap();
@@ -590,17 +604,18 @@ fn of_a_huge_file_the_beginning_is_searched_and_that_is_said() {
     assert_eq!((last.lines, last.partly), (Vec::new(), vec!["huge.log".to_owned()]));
     assert_eq!(grep("first").lines, ["huge.log:1:first"]);
     let hidden = |path: &str| path == "huge.log";
-    let wanted = Grep { pattern: "last".into(), from: ".".into(), ..Grep::default() };
+    let wanted = GrepQuery { pattern: "last".into(), from: ".".into(), ..GrepQuery::default() };
     assert_eq!(ground.workspace.grep(&wanted, hidden).unwrap().partly, [""; 0]);
 }
 
 #[test]
 fn lines_end_as_they_do_on_any_system() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     ground.has("crlf.txt", "a foo\r\nbar\r\nfoo b\r\n\r\n");
     ground.has("lf.txt", "a foo\nbar\nfoo b\n\n");
     let grep = |pattern: &str| {
-        let wanted = Grep { pattern: pattern.into(), from: ".".into(), ..Grep::default() };
+        let wanted =
+            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
         let lines = ground.workspace.grep(&wanted, shown).unwrap().lines;
         lines.into_iter().filter(|it| !it.starts_with("settings")).collect::<Vec<_>>()
     };
@@ -613,7 +628,7 @@ fn lines_end_as_they_do_on_any_system() {
 
 #[test]
 fn another_name_of_the_servers_own_data_is_not_read_either() {
-    let ground = Ground::new();
+    let ground = WorkspaceFixture::new();
     fs::create_dir_all(ground.inside("data/deep")).unwrap();
     fs::write(ground.inside("data/owner.token"), "needle").unwrap();
     fs::write(ground.inside("data/deep/copydesk.sqlite"), "needle").unwrap();
@@ -628,7 +643,7 @@ fn another_name_of_the_servers_own_data_is_not_read_either() {
     ground.has("notes/one.txt", "needle");
     fs::hard_link(ground.inside("notes/one.txt"), ground.inside("notes/two.txt")).unwrap();
     assert_eq!(ground.workspace.read("notes/two.txt").unwrap().text, "needle");
-    let wanted = Grep { pattern: "needle".to_owned(), ..Grep::default() };
+    let wanted = GrepQuery { pattern: "needle".to_owned(), ..GrepQuery::default() };
     let found = ground.workspace.grep(&wanted, shown).unwrap();
     assert!(!format!("{found:?}").contains("hl"), "{found:?}");
     let texts = ground.workspace.texts("hl", None, 10).unwrap();

@@ -5,8 +5,8 @@ use std::io::Read as _;
 use cap_std::fs::Dir;
 
 use super::path::check_guarded;
-use super::walk::{End, Entry, Flow};
-use super::{Globbed, LARGEST_FILE, Workspace, WorkspaceError, files};
+use super::walk::{WalkEnd, WalkEntry, WalkFlow};
+use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
 
 /// Bytes by which a file is taken for text.
 const SNIFFED: u64 = 512;
@@ -19,26 +19,26 @@ impl Workspace {
         wanted: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Globbed, WorkspaceError> {
+    ) -> Result<GlobResult, WorkspaceError> {
         let words: Vec<String> = wanted.to_lowercase().split_whitespace().map(Into::into).collect();
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk("", &mut |entry| {
             if after.is_some_and(|after| in_order(entry.path).le(in_order(after))) {
-                return Flow::Go;
+                return WalkFlow::Go;
             }
             let path = entry.path.to_lowercase();
             if !words.iter().all(|word| path.contains(word.as_str())) || !is_text(self, entry) {
-                return Flow::Go;
+                return WalkFlow::Go;
             }
             if paths.len() == most {
                 more = true;
-                return Flow::Stop;
+                return WalkFlow::Stop;
             }
             paths.push(entry.path.to_owned());
-            Flow::Go
+            WalkFlow::Go
         })?;
-        Ok(Globbed { paths, is_cut: more || end == End::Cut })
+        Ok(GlobResult { paths, is_cut: more || end == WalkEnd::Cut })
     }
 }
 
@@ -48,8 +48,8 @@ fn in_order(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a file looks as if it could be opened; opening it looks more closely.
-fn is_text(workspace: &Workspace, entry: &Entry<'_>) -> bool {
-    let Entry { path, folder, name, .. } = entry;
+fn is_text(workspace: &Workspace, entry: &WalkEntry<'_>) -> bool {
+    let WalkEntry { path, folder, name, .. } = entry;
     // A name that is no text cannot be asked for.
     name.to_str().is_some()
         && check_guarded(path).is_ok()

@@ -21,7 +21,7 @@ const IGNORE_BYTES: usize = 64 * 1024;
 
 /// Whether a search goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum WalkFlow {
     /// Show more.
     Go,
     /// Enough.
@@ -29,7 +29,7 @@ pub(super) enum Flow {
 }
 
 /// A file on the way.
-pub(super) struct Entry<'a> {
+pub(super) struct WalkEntry<'a> {
     /// From the workspace's top, with `/`.
     pub(super) path: &'a str,
     /// From the folder the search began in.
@@ -40,16 +40,16 @@ pub(super) struct Entry<'a> {
 
 /// How far a search came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum WalkEnd {
     /// Everything was looked at.
     Complete,
     /// There was too much.
     Cut,
 }
 
-struct Walk<'a> {
+struct TreeWalk<'a> {
     workspace: &'a Workspace,
-    visit: &'a mut dyn FnMut(&Entry<'_>) -> Flow,
+    visit: &'a mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
     /// The ignore files of the folders above, outermost first.
     ignored: Vec<Gitignore>,
     seen: usize,
@@ -62,8 +62,8 @@ impl Workspace {
     pub(super) fn walk(
         &self,
         from: &str,
-        visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
-    ) -> Result<End, WorkspaceError> {
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
+    ) -> Result<WalkEnd, WorkspaceError> {
         let folder = self.folder(from)?;
         let mut ignored: Vec<Gitignore> = Vec::new();
         let mut prefix = String::new();
@@ -77,15 +77,15 @@ impl Workspace {
         ignored.extend(ignore_file(&folder, prefix.trim_end_matches('/')));
         let until = Instant::now() + LONGEST;
         let start = prefix.len();
-        let mut walk = Walk { workspace: self, visit, ignored, seen: 0, until, start };
+        let mut walk = TreeWalk { workspace: self, visit, ignored, seen: 0, until, start };
         Ok(walk.below(&folder, &prefix, 0))
     }
 }
 
-impl Walk<'_> {
-    fn below(&mut self, folder: &Dir, prefix: &str, depth: usize) -> End {
+impl TreeWalk<'_> {
+    fn below(&mut self, folder: &Dir, prefix: &str, depth: usize) -> WalkEnd {
         // A folder that cannot be read is left out, like one that is ignored.
-        let Ok(entries) = folder.entries() else { return End::Complete };
+        let Ok(entries) = folder.entries() else { return WalkEnd::Complete };
         let mut entries: Vec<_> = entries
             .flatten()
             .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
@@ -94,7 +94,7 @@ impl Walk<'_> {
         for (name, kind) in entries {
             self.seen += 1;
             if self.seen > MOST_ENTRIES || Instant::now() > self.until {
-                return End::Cut;
+                return WalkEnd::Cut;
             }
             let path = format!("{prefix}{}", name.to_string_lossy());
             let is_closed = self.workspace.is_closed_name(folder, &name);
@@ -105,29 +105,29 @@ impl Walk<'_> {
                 self.enter(folder, &name, &path, depth)
             } else if kind.is_file() {
                 let below = &path[self.start..];
-                match (self.visit)(&Entry { path: &path, below, folder, name: &name }) {
-                    Flow::Go => End::Complete,
-                    Flow::Stop => End::Cut,
+                match (self.visit)(&WalkEntry { path: &path, below, folder, name: &name }) {
+                    WalkFlow::Go => WalkEnd::Complete,
+                    WalkFlow::Stop => WalkEnd::Cut,
                 }
             } else {
-                End::Complete
+                WalkEnd::Complete
             };
-            if end == End::Cut {
+            if end == WalkEnd::Cut {
                 return end;
             }
         }
-        End::Complete
+        WalkEnd::Complete
     }
 
-    fn enter(&mut self, folder: &Dir, name: &OsString, path: &str, depth: usize) -> End {
+    fn enter(&mut self, folder: &Dir, name: &OsString, path: &str, depth: usize) -> WalkEnd {
         if depth >= DEEPEST {
-            return End::Complete;
+            return WalkEnd::Complete;
         }
         // If it has become a link meanwhile, it is not entered.
-        let Ok(inner) = folder.open_dir_nofollow(name) else { return End::Complete };
+        let Ok(inner) = folder.open_dir_nofollow(name) else { return WalkEnd::Complete };
         let is_closed = inner.dir_metadata().map_or(true, |it| self.workspace.is_closed(&it));
         if is_closed {
-            return End::Complete;
+            return WalkEnd::Complete;
         }
         let above = self.ignored.len();
         self.ignored.extend(ignore_file(&inner, path));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use copydesk::failpoint::PLACES;
 use copydesk::ids::RequestId;
-use copydesk::store::{Access, Store};
+use copydesk::store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::{Desk, Person, Request, Script, replacing};
@@ -225,7 +225,7 @@ fn afternoon(walks: &str) {
 fn kept(desk: &Desk, request: &Request) -> Vec<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&desk.data(), Access::Serve).await.unwrap();
+        let store = Store::open(&desk.data(), StoreAccess::Serve).await.unwrap();
         store.verify_audit().await.unwrap();
         let id = RequestId::from(request.id());
         let lines = store.audit(None, None, 1_000).await.unwrap();

@@ -1,6 +1,6 @@
 //! Rules at the desk: files that a remembered rule lets through, and what owners deny, want to be asked about, or allow.
 
-use copydesk::store::{Access, AuditRecord, Store};
+use copydesk::store::{AuditRecord, Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::{Desk, Person, Request, Script};
@@ -62,7 +62,7 @@ fn log(desk: &mut Desk) -> Vec<AuditRecord> {
     desk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&desk.data(), Access::Visit).await.unwrap();
+        let store = Store::open(&desk.data(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(None, None, 100).await.unwrap()
     })

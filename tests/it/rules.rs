@@ -1,6 +1,6 @@
 //! Not being asked again: rules made with an approval, what they let through, and stricter policies for tools and sizes.
 
-use copydesk::store::{Access, Store};
+use copydesk::store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::http::ask;
@@ -302,7 +302,7 @@ fn the_log_names_the_rule_that_decided_and_its_chain_holds() {
     table.desk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let lines = runtime.block_on(async {
-        let store = Store::open(&table.desk.data(), Access::Visit).await.unwrap();
+        let store = Store::open(&table.desk.data(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(Some(&table.owner.document().into()), None, 100).await.unwrap()
     });

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use copydesk::webhook::Secret;
+use copydesk::webhook::SigningSecret;
 use serde_json::{Value, json};
 
 use crate::support::{Desk, Hand, OWNER, Person, Receiver, Script};
@@ -55,7 +55,7 @@ fn a_receiver_is_told_of_a_request_and_of_its_end_signed_and_in_order() {
     assert_eq!(waiting.body["type"], "tool_approval_request");
     assert_eq!(waiting.body["data"]["request_id"], request["request_id"]);
     assert_eq!(waiting.body["data"]["hunks"], request["hunks"]);
-    let secret = Secret::read(hook["secret"].as_str().unwrap()).unwrap();
+    let secret = SigningSecret::read(hook["secret"].as_str().unwrap()).unwrap();
     let (name, at) = (waiting.header("webhook-id"), waiting.header("webhook-timestamp"));
     let signature = secret.sign(name, at.parse().unwrap(), &waiting.text).unwrap();
     assert_eq!(waiting.header("webhook-signature"), signature);

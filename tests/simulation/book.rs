@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use copydesk::document::{ChangeSet, Text};
 use copydesk::ids::{HunkId, RequestId, UserId};
 use copydesk::review::{
-    Choice, Consent, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Policy, Request, ToolPolicy,
-    Verdict,
+    ApprovalRequest, ApprovalRequirement, Decision, DecisionPolicy, FinishRest, Hunk, HunkChoice,
+    HunkStatus, HunkVerdict, RequestVerdict, ToolPolicy,
 };
 use copydesk::who::{Principal, Role};
 
@@ -47,8 +47,8 @@ pub struct Book {
 
 /// A decision, and everything it met.
 pub struct Case<'a> {
-    pub before: &'a Request,
-    pub after: &'a Request,
+    pub before: &'a ApprovalRequest,
+    pub after: &'a ApprovalRequest,
     pub decision: &'a Decision,
     pub by: &'a Principal,
     /// The text it was taken on, and what it did to it.
@@ -85,7 +85,7 @@ impl Book {
     }
 
     /// A rule has decided a request that was just made, or voted for it.
-    pub fn write_for_a_rule(&mut self, request: &Request) {
+    pub fn write_for_a_rule(&mut self, request: &ApprovalRequest) {
         self.taken_now.push(request.id().clone());
         for hunk in &request.hunks {
             let decided = hunk.decided.as_ref();
@@ -195,7 +195,7 @@ impl Book {
 
     /// What the decision takes: what was proposed, and what is applied. `None`: how much that is is hard to tell, but it takes what
     /// was proposed at least.
-    fn takes(&self, case: &Case) -> Option<Consent> {
+    fn takes(&self, case: &Case) -> Option<ApprovalRequirement> {
         let policy = case.before.proposal.policy;
         let size = match self.applied(case) {
             Applied::Nothing => return Some(policy),
@@ -227,13 +227,13 @@ impl Case<'_> {
         clock.paused_ms.is_none() && clock.expires_ms.is_some_and(|at_ms| self.now_ms >= at_ms)
     }
 
-    fn may(&self, takes: Consent) -> bool {
+    fn may(&self, takes: ApprovalRequirement) -> bool {
         let by = self.by;
         by.role != Role::Viewer
             && takes.policies().iter().all(|policy| match policy {
-                Policy::NotRequester => by.user != self.before.proposal.requester.user,
-                Policy::Owner => by.role == Role::Owner,
-                Policy::Any | Policy::Two => true,
+                DecisionPolicy::NotRequester => by.user != self.before.proposal.requester.user,
+                DecisionPolicy::Owner => by.role == Role::Owner,
+                DecisionPolicy::Any | DecisionPolicy::Two => true,
             })
     }
 
@@ -248,19 +248,19 @@ impl Case<'_> {
     /// Whether this is to be accepted, or would be voted for.
     fn accepts_it(&self, hunk: &Hunk) -> bool {
         if let Some(verdict) = self.verdict(hunk) {
-            return verdict.choice == Choice::Accept;
+            return verdict.choice == HunkChoice::Accept;
         }
         let Decision { verdict, hunks, finish, .. } = self.decision;
         let rest = match finish {
-            Some(finish) => *finish == Finish::Accept,
-            None => hunks.is_none() && *verdict == Verdict::Approve,
+            Some(finish) => *finish == FinishRest::Accept,
+            None => hunks.is_none() && *verdict == RequestVerdict::Approve,
         };
         rest && hunk.status == HunkStatus::Pending && !self.is_frozen(hunk)
     }
 
     /// Whether somebody puts in words that are not the model's.
     fn own_words(&self, hunk: &Hunk) -> Option<&str> {
-        let verdict = self.verdict(hunk).filter(|it| it.choice == Choice::Accept)?;
+        let verdict = self.verdict(hunk).filter(|it| it.choice == HunkChoice::Accept)?;
         verdict.text.as_deref().filter(|text| *text != hunk.proposed())
     }
 
@@ -278,7 +278,7 @@ impl Case<'_> {
         sizes.sum::<Option<usize>>().filter(|_| is_plain)
     }
 
-    fn is_allowed(&self, takes: Consent) -> Held {
+    fn is_allowed(&self, takes: ApprovalRequirement) -> Held {
         let by = &self.by.name;
         must(OnlyWhoMayDecides, self.may(takes), || format!("{by} decided under {takes:?}"))?;
         let types = self.before.hunks.iter().any(|hunk| self.own_words(hunk).is_some());
@@ -294,8 +294,9 @@ impl Case<'_> {
     }
 
     /// A plain yes to what is pending needs nothing but a person who may.
-    fn is_rightly_refused(&self, takes: Option<Consent>, denied: bool) -> Held {
-        let plain = self.decision.hunks.is_none() && self.decision.verdict == Verdict::Approve;
+    fn is_rightly_refused(&self, takes: Option<ApprovalRequirement>, denied: bool) -> Held {
+        let plain =
+            self.decision.hunks.is_none() && self.decision.verdict == RequestVerdict::Approve;
         let pending = || self.before.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Pending);
         let frozen = |hunk: &Hunk| {
             let range = hunk.range();
@@ -345,14 +346,15 @@ impl Case<'_> {
     }
 
     /// A word for all hunks is for all of them.
-    fn takes_all_it_says(&self, takes: Option<Consent>) -> Held {
+    fn takes_all_it_says(&self, takes: Option<ApprovalRequirement>) -> Held {
         let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
         let one_is_enough = takes.is_some_and(|takes| takes.need() == 1);
-        if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(Finish::Reject)) {
+        if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(FinishRest::Reject))
+        {
             return Ok(());
         }
         match &self.decision.verdict {
-            Verdict::Approve => {
+            RequestVerdict::Approve => {
                 let right = |(was, hunk): (&Hunk, &Hunk)| match was.status {
                     // What was frozen since stays open and says why, and the rest is taken.
                     HunkStatus::Pending if self.is_frozen(was) => {
@@ -367,7 +369,7 @@ impl Case<'_> {
                     format!("{:?}", self.after.hunks)
                 })
             }
-            Verdict::Reject => {
+            RequestVerdict::Reject => {
                 let right = |(was, hunk): (&Hunk, &Hunk)| {
                     !was.status.is_open() || hunk.status == HunkStatus::Rejected
                 };
@@ -388,8 +390,9 @@ impl Case<'_> {
                 continue;
             }
             let verdict = self.decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
-            let whole = verdict
-                .is_some_and(|it| it.choice == Choice::Accept && (it.force || it.text.is_some()));
+            let whole = verdict.is_some_and(|it| {
+                it.choice == HunkChoice::Accept && (it.force || it.text.is_some())
+            });
             if whole {
                 allowed.push((was.range().start, was.range().end));
             } else {

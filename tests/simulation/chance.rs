@@ -1,7 +1,7 @@
 //! What people and agents come up with.
 
 use copydesk::document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
-use copydesk::document::{Edit, Text};
+use copydesk::document::{Text, TextEdit};
 use copydesk::who::{Principal, Role};
 use fastrand::Rng;
 
@@ -52,7 +52,7 @@ pub fn boundary(text: &Text, at: usize) -> usize {
 }
 
 /// One or two edits, mostly near a place where it is interesting.
-pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<Edit> {
+pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<TextEdit> {
     let mut edits = Vec::new();
     let mut at = 0;
     for _ in 0..random.usize(1..=2) {
@@ -70,7 +70,7 @@ pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<Edit> {
             continue;
         }
         at = to;
-        edits.push(Edit { from, to, insert });
+        edits.push(TextEdit { from, to, insert });
     }
     edits
 }

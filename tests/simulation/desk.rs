@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use copydesk::document::{ChangeSet, Limits, Text, Update};
+use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
 use copydesk::ids::{MemberId, RequestId, Version};
-use copydesk::review::{Decision, Request};
+use copydesk::review::{ApprovalRequest, Decision};
 use copydesk::room::RoomError;
-use copydesk::room::command::{Command, NewRequest, Opened, Proposed, Push, Reply, Undo};
-use copydesk::room::rehearsal::{Rehearsal, Told};
-use copydesk::room::settings::{Approvals, PermissionMode, ServerSettings};
-use copydesk::store::{Op, StoreError};
+use copydesk::room::command::{
+    NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RoomCommand,
+    UndoChange,
+};
+use copydesk::room::rehearsal::{SimulatedOutput, SimulatedRoom};
+use copydesk::room::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use copydesk::store::{StoreError, StoreOp};
 use copydesk::who::Principal;
 
 use crate::chance::{self, PEOPLE};
@@ -27,21 +30,21 @@ const TIMEOUT_MS: u64 = 120_000;
 pub enum Answer {
     /// To which editor, over which connection, what it had made by then.
     Pushed(usize, MemberId, usize, Result<Version, RoomError>),
-    Opened(usize, MemberId, Result<Opened, RoomError>),
+    Opened(usize, MemberId, Result<OpenedDocument, RoomError>),
     /// To which call.
-    Proposed(usize, Result<Proposed, RoomError>),
+    Proposed(usize, Result<ProposalOutcome, RoomError>),
 }
 
 /// What leaves the server, in order.
 pub enum Out {
-    Told(Told),
+    Told(SimulatedOutput),
     Answer(Answer),
 }
 
-type Open = BTreeMap<RequestId, Arc<Request>>;
+type Open = BTreeMap<RequestId, Arc<ApprovalRequest>>;
 
 pub struct Desk {
-    pub room: Rehearsal,
+    pub room: SimulatedRoom,
     pub disk: Disk,
     pub now_ms: u64,
     settings: ServerSettings,
@@ -52,7 +55,7 @@ pub struct Desk {
     wrong: Option<Mutation>,
     answers: (Sender<Answer>, Receiver<Answer>),
     /// What a server tells before it keeps it.
-    late: Vec<Op>,
+    late: Vec<StoreOp>,
 }
 
 impl Desk {
@@ -63,7 +66,7 @@ impl Desk {
             disk,
             now_ms: 1_000,
             settings: ServerSettings {
-                approvals: Approvals::On,
+                approvals: ApprovalSwitch::On,
                 timeout_ms: TIMEOUT_MS,
                 permission_mode: PermissionMode::Sdk,
             },
@@ -79,27 +82,27 @@ impl Desk {
     pub fn reply<T: Send + 'static>(
         &self,
         answer: impl FnOnce(Result<T, RoomError>) -> Answer + Send + 'static,
-    ) -> Reply<T> {
+    ) -> ReplySender<T> {
         let sender = self.answers.0.clone();
-        Reply::new(move |result| drop(sender.send(answer(result))))
+        ReplySender::new(move |result| drop(sender.send(answer(result))))
     }
 
     /// Applies a command that needs nothing but the room.
-    pub fn take(&mut self, command: Command) {
+    pub fn take(&mut self, command: RoomCommand) {
         self.take_with(command, Version(u64::MAX));
     }
 
     /// Applies a command that speaks of an old version.
-    pub fn take_with(&mut self, command: Command, since: Version) {
+    pub fn take_with(&mut self, command: RoomCommand, since: Version) {
         let older = self.disk.older(since, self.room.tail_start());
         self.room.take(command, older, &self.people, self.now_ms, &self.settings);
     }
 
     /// A call of an agent arrives.
-    pub fn propose(&mut self, new: NewRequest, reply: Reply<Proposed>) {
+    pub fn propose(&mut self, new: NewApprovalRequest, reply: ReplySender<ProposalOutcome>) {
         let since = new.base_version;
         self.under_the_law(|desk| {
-            desk.take_with(Command::Propose(Box::new(new), None, reply), since);
+            desk.take_with(RoomCommand::Propose(Box::new(new), None, reply), since);
         });
     }
 
@@ -112,18 +115,18 @@ impl Desk {
         *self.room.rules_mut() = law;
     }
 
-    pub fn push(&mut self, push: Push, reply: Reply<Version>) {
-        let Some(wrong) = self.wrong else { return self.take(Command::Push(push, reply)) };
+    pub fn push(&mut self, push: PushRequest, reply: ReplySender<Version>) {
+        let Some(wrong) = self.wrong else { return self.take(RoomCommand::Push(push, reply)) };
         let (version, before) = (self.room.version(), self.room.open().clone());
         let mut text = self.room.text().clone();
         let push = match self.room.since(push.base) {
             Some(missed) => wrong.push(push, &missed, text.len()),
             None => push,
         };
-        self.take(Command::Push(push, reply));
+        self.take(RoomCommand::Push(push, reply));
         let updates = self.room.since(version).unwrap();
         let step = |update: &Update| {
-            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
             change.apply(&mut text).unwrap();
             (change, text.clone())
         };
@@ -142,9 +145,9 @@ impl Desk {
             wrong.decide(&mut self.room, id, &mut decision, &mut by);
         }
         let tampered = self.room.request(id).cloned();
-        let (reply, _) = Reply::channel();
+        let (reply, _) = ReplySender::channel();
         self.under_the_law(|desk| {
-            desk.take(Command::Decide(id.clone(), Box::new(decision), by, reply));
+            desk.take(RoomCommand::Decide(id.clone(), Box::new(decision), by, reply));
         });
         *self.room.policies_mut() = policies;
         if let Some(wrong) = self.wrong {
@@ -159,12 +162,12 @@ impl Desk {
         }
     }
 
-    pub fn undo(&mut self, mut undo: Undo, by: Principal) {
+    pub fn undo(&mut self, mut undo: UndoChange, by: Principal) {
         if let Some(wrong) = self.wrong {
             wrong.undo(&mut undo);
         }
-        let (reply, _) = Reply::channel();
-        self.take(Command::Undo(undo, by, reply));
+        let (reply, _) = ReplySender::channel();
+        self.take(RoomCommand::Undo(undo, by, reply));
     }
 
     /// Time has passed.
@@ -187,12 +190,13 @@ impl Desk {
             return;
         }
         let record = self.disk.requests[id].clone();
-        let stored: Request = serde_json::from_str(&record.body).unwrap();
+        let stored: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
         let since = self.disk.since(stored.version);
         let record = match self.wrong {
             Some(Mutation::InverseIsNotMapped) => {
                 let version = self.room.version();
-                let body = serde_json::to_string(&Request { version, ..stored.clone() }).unwrap();
+                let body =
+                    serde_json::to_string(&ApprovalRequest { version, ..stored.clone() }).unwrap();
                 let record = copydesk::store::RequestRecord { body, ..record };
                 self.room.recall(&record, self.room.text().clone(), &[]).unwrap();
                 return;
@@ -216,7 +220,7 @@ impl Desk {
             self.disk.keep(late.iter());
         } else {
             let wrong = self.wrong;
-            let kept = |op: &&Op| wrong.is_none_or(|wrong| wrong.keeps(op));
+            let kept = |op: &&StoreOp| wrong.is_none_or(|wrong| wrong.keeps(op));
             self.disk.keep(turn.batch.ops().iter().filter(kept));
         }
         self.durable.clone_from(self.room.open());
@@ -259,7 +263,7 @@ impl Desk {
         Ok(())
     }
 
-    fn restarted(&self) -> Result<Rehearsal, crate::rules::Broken> {
+    fn restarted(&self) -> Result<SimulatedRoom, crate::rules::Broken> {
         let mut room = self.disk.room().map_err(|error| {
             crate::rules::Broken(ARestartChangesNothing, format!("it cannot be loaded: {error:?}"))
         })?;
@@ -273,10 +277,13 @@ impl Desk {
 
     /// What is open is what was kept, but for how long somebody has been looking.
     fn is_as_before(&self) -> Held {
-        let unwatched = |request: &Request| {
-            let clock =
-                copydesk::review::Clock { paused_ms: None, expires_ms: None, ..request.clock };
-            Request { clock, ..request.clone() }
+        let unwatched = |request: &ApprovalRequest| {
+            let clock = copydesk::review::RequestTimes {
+                paused_ms: None,
+                expires_ms: None,
+                ..request.clock
+            };
+            ApprovalRequest { clock, ..request.clone() }
         };
         let (open, durable) = (self.room.open(), &self.durable);
         must(ARestartChangesNothing, open.keys().eq(durable.keys()), || {

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use copydesk::document::provenance::{Entry, Placements, Provenance, Replay, Source, Span};
-use copydesk::document::{ChangeSet, Limits, Text, Update};
+use copydesk::document::provenance::{
+    Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
+};
+use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
 use copydesk::ids::{ClientId, RequestId, RuleId, UserId, Version};
 use copydesk::room::RoomError;
-use copydesk::room::rehearsal::Rehearsal;
+use copydesk::room::rehearsal::SimulatedRoom;
 use copydesk::store::{
-    DocumentRecord, LoadedDocument, Op, RequestRecord, RuleRecord, UpdateRecord,
+    DocumentRecord, LoadedDocument, RequestRecord, RuleRecord, StoreOp, UpdateRecord,
 };
 use serde_json::json;
 
@@ -18,7 +20,7 @@ pub struct Disk {
     first: String,
     pub updates: Vec<UpdateRecord>,
     snapshots: BTreeMap<Version, String>,
-    placements: BTreeMap<Version, Placements>,
+    placements: BTreeMap<Version, UpdatePlacements>,
     pub requests: BTreeMap<RequestId, RequestRecord>,
     /// How often each request was decided.
     pub decisions: BTreeMap<RequestId, usize>,
@@ -57,37 +59,37 @@ impl Disk {
         }
     }
 
-    pub fn keep<'a>(&mut self, ops: impl Iterator<Item = &'a Op>) {
+    pub fn keep<'a>(&mut self, ops: impl Iterator<Item = &'a StoreOp>) {
         for op in ops {
             match op {
-                Op::AppendUpdates { from, updates, .. } => {
+                StoreOp::AppendUpdates { from, updates, .. } => {
                     assert_eq!(*from, self.version(), "the log has a gap");
                     self.updates.extend(updates.iter().cloned());
                 }
-                Op::PutRequest(record) => {
+                StoreOp::PutRequest(record) => {
                     self.requests.insert(record.id.clone(), record.clone());
                 }
-                Op::PutDocument(record) => self.record = record.clone(),
-                Op::PutSnapshot { version, text, .. } => {
+                StoreOp::PutDocument(record) => self.record = record.clone(),
+                StoreOp::PutSnapshot { version, text, .. } => {
                     self.snapshots.insert(*version, text.clone());
                 }
-                Op::PutPlacements { version, body, .. } => {
+                StoreOp::PutPlacements { version, body, .. } => {
                     let read = serde_json::from_value(body.clone()).unwrap();
                     assert_eq!(self.placements.insert(*version, read), None, "kept twice");
                 }
-                Op::AppendDecision(record) => {
+                StoreOp::AppendDecision(record) => {
                     *self.decisions.entry(record.request.clone()).or_default() += 1;
                     if let Some(rule) = record.body["rule"].as_str() {
                         self.ruled.insert((record.request.clone(), RuleId::from(rule)));
                     }
                 }
-                Op::PutRule(record) => {
+                StoreOp::PutRule(record) => {
                     self.rules.insert(record.id.clone(), record.clone());
                 }
-                Op::ClaimClient { client, user, .. } => {
+                StoreOp::ClaimClient { client, user, .. } => {
                     self.clients.insert(client.clone(), user.clone());
                 }
-                Op::Audit(entry) if entry.action == "request.create" => {
+                StoreOp::Audit(entry) if entry.action == "request.create" => {
                     let request = entry.request.clone().unwrap();
                     assert!(self.created.insert(request), "a request was announced twice");
                 }
@@ -101,16 +103,16 @@ impl Disk {
     }
 
     /// The room as a restart finds it.
-    pub fn room(&self) -> Result<Rehearsal, RoomError> {
+    pub fn room(&self) -> Result<SimulatedRoom, RoomError> {
         let open: Vec<_> = self.requests.values().filter(|it| it.open).cloned().collect();
-        let floor = Rehearsal::floor(&self.record.settings, &open, self.version())?;
+        let floor = SimulatedRoom::floor(&self.record.settings, &open, self.version())?;
         let start = self.snapshots.range(..=floor).next_back();
         let (snapshot, text) = start.map_or((Version(0), &self.first), |(at, text)| (*at, text));
         let record = DocumentRecord { version: self.version(), ..self.record.clone() };
         let updates = self.updates[snapshot.0 as usize..].to_vec();
         let rules = self.rules.values().filter(|rule| rule.ended_ms.is_none()).cloned().collect();
         let kept = LoadedDocument { record, snapshot, text: text.clone(), updates };
-        Rehearsal::load(kept, &open, rules)
+        SimulatedRoom::load(kept, &open, rules)
     }
 
     /// The updates between a version and the log at hand.
@@ -139,9 +141,9 @@ impl Disk {
 
     fn everything_was_written_by_somebody(&self, text: &Text) {
         let first = Provenance::beginning(Text::new(&self.first).len());
-        let mut replay = Replay::new(first, Version(0), self.placements.values());
+        let mut replay = ProvenanceReplay::new(first, Version(0), self.placements.values());
         for update in &self.updates {
-            let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+            let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
             let origin = update.origin.as_deref().map(RequestId::from);
             let placements = self.placements.get(&replay.version().next());
             assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
@@ -150,13 +152,16 @@ impl Disk {
             assert!(by_rule.is_none_or(|it| self.ruled.contains(&it)), "a rule did not decide it");
             let (author, at_ms) = (&update.author, update.at_ms);
             let origin = origin.as_ref();
-            replay.follow(&Entry { change: &change, author, at_ms, origin, placements }).unwrap();
+            replay
+                .follow(&ReplayEntry { change: &change, author, at_ms, origin, placements })
+                .unwrap();
         }
         assert_eq!(replay.misplaced(), [], "words that are not where they are said to be");
         let spans = replay.provenance().spans(0..text.len());
         assert_eq!(spans.last().map_or(0, |span| span.to), text.len(), "words of nobody");
         assert!(spans.iter().all(|span| text.is_boundary(span.to)), "half a character");
-        let unknown = |span: &Span| matches!(&span.source, Source::Request { hunk: None, .. });
+        let unknown =
+            |span: &SourceSpan| matches!(&span.source, SpanSource::Request { hunk: None, .. });
         assert!(!spans.iter().any(unknown), "words of no change");
     }
 }

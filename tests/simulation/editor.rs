@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use copydesk::document::{ChangeSet, Edit, Order, Text};
+use copydesk::document::{ChangeSet, MapOrder, Text, TextEdit};
 use copydesk::ids::{ClientId, MemberId, Version};
-use copydesk::room::command::{Content, Opened};
-use copydesk::room::event::Event;
+use copydesk::room::command::{OpenedContent, OpenedDocument};
+use copydesk::room::event::RoomEvent;
 use copydesk::who::Principal;
 use fastrand::Rng;
 
@@ -18,9 +18,9 @@ use crate::shown::Shown;
 
 /// What comes over a connection.
 pub enum Message {
-    Told(Arc<Event>),
+    Told(Arc<RoomEvent>),
     /// The answer of `document:open`.
-    Opened(Box<Opened>),
+    Opened(Box<OpenedDocument>),
 }
 
 /// A connection.
@@ -98,7 +98,7 @@ impl Editor {
         let change = undo.unwrap_or_else(|| {
             let places = self.shown.hunks.values().flat_map(|hunk| &hunk.parts);
             let places: Vec<usize> = places.flat_map(|part| [part.from, part.to]).collect();
-            let edits: Vec<Edit> = chance::edits(random, &self.text, &places);
+            let edits: Vec<TextEdit> = chance::edits(random, &self.text, &places);
             ChangeSet::of(self.text.len(), &edits).unwrap()
         });
         if change.is_empty() {
@@ -132,7 +132,7 @@ impl Editor {
             // It is in the answer that comes.
             Some(Message::Told(_)) if !open => {}
             Some(Message::Told(event)) => {
-                if let Event::Updates { from, updates, .. } = &*event {
+                if let RoomEvent::Updates { from, updates, .. } = &*event {
                     must(TellingHasNoGap, from.0 as usize == self.version, || {
                         format!("{} is at {}, told was from {from}", self.client, self.version)
                     })?;
@@ -150,8 +150,8 @@ impl Editor {
         Ok(true)
     }
 
-    fn opened(&mut self, opened: &Opened, ledger: &Ledger) -> Held {
-        let Content::Since { from, updates, reading } = &opened.content else {
+    fn opened(&mut self, opened: &OpenedDocument, ledger: &Ledger) -> Held {
+        let OpenedContent::Since { from, updates, reading } = &opened.content else {
             return must(TellingHasNoGap, false, || "the log does not reach back".to_owned());
         };
         let version = reading.version;
@@ -182,13 +182,13 @@ impl Editor {
         }
         let mut over = entry.change.clone();
         for change in &mut self.unconfirmed {
-            let moved = change.map(&over, Order::After).unwrap();
-            over = over.map(change, Order::Before).unwrap();
+            let moved = change.map(&over, MapOrder::After).unwrap();
+            over = over.map(change, MapOrder::Before).unwrap();
             *change = moved;
         }
         over.apply(&mut self.text).unwrap();
         rename(&mut self.names, &over, &entry.names);
-        self.undo = self.undo.take().map(|it| it.map(&over, Order::After).unwrap());
+        self.undo = self.undo.take().map(|it| it.map(&over, MapOrder::After).unwrap());
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::document::{ChangeSet, Limits, Text, Update, utf16_len};
+use copydesk::document::{ChangeLimits, ChangeSet, Text, Update, utf16_len};
 use copydesk::ids::ClientId;
 
 use crate::rules::Rule::{NoWordIsLostOrDoubled, TellingHasNoGap};
@@ -132,7 +132,7 @@ impl Ledger {
 
     /// Reads the next update of the log, and holds it against what its author did.
     pub fn follow(&mut self, update: &Arc<Update>) -> Held {
-        let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+        let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
         let at = self.version() + 1;
         let mut after = self.text(at - 1).clone();
         let applied = change.apply(&mut after);

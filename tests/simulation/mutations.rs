@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::document::{Assoc, ChangeSet, Limits, Order, Text};
+use copydesk::document::{ChangeLimits, ChangeSet, InsertSide, MapOrder, Text};
 use copydesk::ids::{ClientId, RequestId, RuleId, Version};
 use copydesk::review::{
-    Choice, Decision, Effect, Hunk, HunkStatus, HunkVerdict, Request, Rule, Verdict,
+    ApprovalRequest, ApprovalRule, Decision, Hunk, HunkChoice, HunkStatus, HunkVerdict,
+    RequestVerdict, RuleEffect,
 };
-use copydesk::room::command::{Push, Undo};
-use copydesk::room::rehearsal::Rehearsal;
-use copydesk::store::Op;
+use copydesk::room::command::{PushRequest, UndoChange};
+use copydesk::room::rehearsal::SimulatedRoom;
+use copydesk::store::StoreOp;
 use copydesk::who::{Principal, Role};
 
 /// A wrong rule.
@@ -124,11 +125,16 @@ pub const ALL: [Mutation; 33] = [
 
 impl Mutation {
     /// A push as this server reads it; `missed` are the updates since its version.
-    pub fn push(self, push: Push, missed: &[copydesk::document::Update], len: usize) -> Push {
+    pub fn push(
+        self,
+        push: PushRequest,
+        missed: &[copydesk::document::Update],
+        len: usize,
+    ) -> PushRequest {
         if missed.is_empty() || ![M::RebaseOverTheComposition, M::SentAgainIsNew].contains(&self) {
             return push;
         }
-        let parse = |json: &str| ChangeSet::parse(json, &Limits::NONE).unwrap();
+        let parse = |json: &str| ChangeSet::parse(json, &ChangeLimits::NONE).unwrap();
         let own = |it: &copydesk::document::Update| {
             push.updates.iter().any(|(client, _)| it.client == *client)
         };
@@ -145,8 +151,8 @@ impl Mutation {
             push.updates.iter().map(|(_, json)| parse(json)).collect();
         for mut over in over {
             for change in &mut changes {
-                let moved = change.map(&over, Order::After).unwrap();
-                over = over.map(change, Order::Before).unwrap();
+                let moved = change.map(&over, MapOrder::After).unwrap();
+                over = over.map(change, MapOrder::Before).unwrap();
                 *change = moved;
             }
         }
@@ -155,11 +161,16 @@ impl Mutation {
         let clients = push.updates.into_iter().map(|(client, _)| client);
         let json = changes.iter().map(|it| it.to_json().into_boxed_str());
         let updates: Vec<(ClientId, Box<str>)> = clients.zip(json).collect();
-        Push { base, updates, ..push }
+        PushRequest { base, updates, ..push }
     }
 
     /// Where this room has its pending changes after updates that `before` had not seen.
-    pub fn rebase(self, before: &Request, now: &mut Arc<Request>, updates: &[(ChangeSet, Text)]) {
+    pub fn rebase(
+        self,
+        before: &ApprovalRequest,
+        now: &mut Arc<ApprovalRequest>,
+        updates: &[(ChangeSet, Text)],
+    ) {
         let wrong = [
             M::EdgesOutward,
             M::InsertionStaysBefore,
@@ -201,11 +212,11 @@ impl Mutation {
                 for (part, was) in hunk.parts.iter_mut().zip(&before.parts).filter(|_| pending) {
                     match self {
                         M::EdgesOutward if !was.is_insertion() => {
-                            part.from = change.map_pos(was.from, Assoc::Before);
-                            part.to = change.map_pos(was.to, Assoc::After);
+                            part.from = change.map_pos(was.from, InsertSide::Before);
+                            part.to = change.map_pos(was.to, InsertSide::After);
                         }
                         M::InsertionStaysBefore if was.is_insertion() => {
-                            part.from = change.map_pos(was.from, Assoc::Before);
+                            part.from = change.map_pos(was.from, InsertSide::Before);
                             part.to = part.from;
                         }
                         M::EdgeIsConflict if !was.is_insertion() => {
@@ -239,7 +250,7 @@ impl Mutation {
     /// A decision as this room reads it.
     pub fn decide(
         self,
-        room: &mut Rehearsal,
+        room: &mut SimulatedRoom,
         id: &RequestId,
         decision: &mut Decision,
         by: &mut Principal,
@@ -266,18 +277,19 @@ impl Mutation {
     }
 
     /// A decision that names no hunk.
-    fn word_for_all(self, request: &Request, decision: &mut Decision, text: &Text) {
+    fn word_for_all(self, request: &ApprovalRequest, decision: &mut Decision, text: &Text) {
         let meant = match (self, &decision.verdict) {
-            (M::ApproveAllForces, Verdict::Approve) => HunkStatus::is_open,
-            (M::RejectAllLeavesConflicts, Verdict::Reject) => {
+            (M::ApproveAllForces, RequestVerdict::Approve) => HunkStatus::is_open,
+            (M::RejectAllLeavesConflicts, RequestVerdict::Reject) => {
                 |status| status == HunkStatus::Pending
             }
             _ => return,
         };
         let hunks = request.hunks.iter().filter(|hunk| meant(hunk.status));
-        let choice = if self == M::ApproveAllForces { Choice::Accept } else { Choice::Reject };
+        let choice =
+            if self == M::ApproveAllForces { HunkChoice::Accept } else { HunkChoice::Reject };
         let verdict = |hunk: &Hunk| {
-            let force = hunk.status == HunkStatus::Conflict && choice == Choice::Accept;
+            let force = hunk.status == HunkStatus::Conflict && choice == HunkChoice::Accept;
             let seen = text.slice(hunk.range()).ok().filter(|_| force);
             HunkVerdict { force, seen, ..HunkVerdict::plain(hunk.id.clone(), choice) }
         };
@@ -285,7 +297,7 @@ impl Mutation {
     }
 
     /// A decision that names hunks.
-    fn words_for_some(self, request: &mut Request, decision: &mut Decision, text: &Text) {
+    fn words_for_some(self, request: &mut ApprovalRequest, decision: &mut Decision, text: &Text) {
         for verdict in decision.hunks.iter_mut().flatten() {
             let Some(hunk) = request.hunks.iter_mut().find(|hunk| hunk.id == verdict.id) else {
                 continue;
@@ -293,7 +305,7 @@ impl Mutation {
             let stands = text.slice(hunk.range()).ok();
             match self {
                 M::SeenIsNotCompared if verdict.seen.is_some() => verdict.seen = stands,
-                M::ForceIsNotNeeded if verdict.choice == Choice::Accept => {
+                M::ForceIsNotNeeded if verdict.choice == HunkChoice::Accept => {
                     verdict.force = true;
                     verdict.seen = stands;
                 }
@@ -313,7 +325,7 @@ impl Mutation {
     }
 
     /// What this room has made of a request that was decided.
-    pub fn decided(self, room: &mut Rehearsal, before: &Request) {
+    pub fn decided(self, room: &mut SimulatedRoom, before: &ApprovalRequest) {
         let Some(now) = room.open_mut().get_mut(before.id()) else { return };
         match self {
             M::AnybodyDecides => {
@@ -333,15 +345,15 @@ impl Mutation {
     }
 
     /// An undo as this room reads it.
-    pub fn undo(self, undo: &mut Undo) {
+    pub fn undo(self, undo: &mut UndoChange) {
         undo.force |= self == M::UndoDoesNotLook;
     }
 
     /// The rules as this room reads them when something is proposed or decided.
-    pub fn law(self, rules: &mut BTreeMap<RuleId, Arc<Rule>>) {
+    pub fn law(self, rules: &mut BTreeMap<RuleId, Arc<ApprovalRule>>) {
         match self {
-            M::DenialIsNotLookedAt => rules.retain(|_, rule| rule.effect != Effect::Deny),
-            M::AskIsNotLookedAt => rules.retain(|_, rule| rule.effect != Effect::Ask),
+            M::DenialIsNotLookedAt => rules.retain(|_, rule| rule.effect != RuleEffect::Deny),
+            M::AskIsNotLookedAt => rules.retain(|_, rule| rule.effect != RuleEffect::Ask),
             M::RuleForgetsItsSize => {
                 for rule in rules.values_mut() {
                     Arc::make_mut(rule).remember.max_units = None;
@@ -352,25 +364,30 @@ impl Mutation {
     }
 
     /// Whether this store keeps something.
-    pub fn keeps(self, op: &Op) -> bool {
-        let by_rule = |op: &Op| matches!(op, Op::AppendDecision(it) if !it.body["rule"].is_null());
+    pub fn keeps(self, op: &StoreOp) -> bool {
+        let by_rule =
+            |op: &StoreOp| matches!(op, StoreOp::AppendDecision(it) if !it.body["rule"].is_null());
         self != M::RuleIsNotRecorded || !by_rule(op)
     }
 
     /// What is left of a batch when the power is cut while it is written.
-    pub fn half_kept(self, op: &Op) -> bool {
+    pub fn half_kept(self, op: &StoreOp) -> bool {
         self == M::TwoTransactions
-            && !matches!(op, Op::AppendUpdates { .. } | Op::PutSnapshot { .. })
+            && !matches!(op, StoreOp::AppendUpdates { .. } | StoreOp::PutSnapshot { .. })
     }
 
     /// A room as this server finds it after a restart.
-    pub fn restarted(self, room: &mut Rehearsal, stored: impl Fn(&RequestId) -> Request) {
+    pub fn restarted(
+        self,
+        room: &mut SimulatedRoom,
+        stored: impl Fn(&RequestId) -> ApprovalRequest,
+    ) {
         if self == M::RestartForgetsRules {
             room.rules_mut().clear();
         }
         let version: Version = room.version();
         for (id, request) in room.open_mut().iter_mut().filter(|_| self == M::RestartDoesNotMap) {
-            *request = Arc::new(Request { version, ..stored(id) });
+            *request = Arc::new(ApprovalRequest { version, ..stored(id) });
         }
     }
 }

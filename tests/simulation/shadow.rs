@@ -1,7 +1,7 @@
 //! The rules of rebase written again, slowly and by names: nothing is mapped that was not looked at.
 
 use copydesk::document::Text;
-use copydesk::review::{Hunk, HunkStatus, Part};
+use copydesk::review::{Hunk, HunkPart, HunkStatus};
 
 use crate::ledger::{Entry, Name};
 
@@ -32,7 +32,7 @@ enum Side {
 impl Shadow {
     /// Watches a hunk whose positions are of the text with these names.
     pub fn new(hunk: &Hunk, names: &[Name]) -> Self {
-        let spot = |part: &Part| Spot {
+        let spot = |part: &HunkPart| Spot {
             names: names[part.from..part.to].to_vec(),
             base: part.base.clone(),
             from: part.from,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use copydesk::ids::{HunkId, RequestId};
-use copydesk::review::{Hunk, HunkStatus, Request};
-use copydesk::room::event::Event;
+use copydesk::review::{ApprovalRequest, Hunk, HunkStatus};
+use copydesk::room::event::RoomEvent;
 
 use crate::ledger::Entry;
 use crate::rules::Rule::{PeopleSeeWhatTheRoomHas, TellingHasNoGap};
@@ -20,14 +20,14 @@ pub struct Shown {
 
 impl Shown {
     /// Everything anew, as the answer of `document:open` has it.
-    pub fn replace(&mut self, requests: &[Arc<Request>]) {
+    pub fn replace(&mut self, requests: &[Arc<ApprovalRequest>]) {
         *self = Self::default();
         for request in requests {
             self.add(request);
         }
     }
 
-    fn add(&mut self, request: &Request) {
+    fn add(&mut self, request: &ApprovalRequest) {
         self.open.insert(request.id().clone(), request.announced.clone());
         for hunk in request.hunks.iter().filter(|hunk| hunk.status.is_open()) {
             self.hunks.insert(hunk.id.clone(), hunk.clone());
@@ -42,9 +42,9 @@ impl Shown {
     }
 
     /// Everything but the updates that a message carries.
-    pub fn hear(&mut self, event: &Event) -> Held {
+    pub fn hear(&mut self, event: &RoomEvent) -> Held {
         match event {
-            Event::Updates { drop, put, .. } => {
+            RoomEvent::Updates { drop, put, .. } => {
                 for id in drop {
                     let known = self.hunks.remove(id).is_some();
                     must(TellingHasNoGap, known, || format!("{id} was decided twice"))?;
@@ -61,8 +61,8 @@ impl Shown {
                     }
                 }
             }
-            Event::Requested(request) => self.add(request),
-            Event::Resolved(request) => {
+            RoomEvent::Requested(request) => self.add(request),
+            RoomEvent::Resolved(request) => {
                 let known = self.open.remove(request.id()).is_some();
                 must(TellingHasNoGap, known, || format!("{} ended twice", request.id()))?;
                 // What people deleted is gone without being dropped.
@@ -78,7 +78,7 @@ impl Shown {
     }
 
     /// Nobody is shown anything else than what the room has.
-    pub fn agrees(&self, open: &BTreeMap<RequestId, Arc<Request>>) -> Held {
+    pub fn agrees(&self, open: &BTreeMap<RequestId, Arc<ApprovalRequest>>) -> Held {
         let rule = PeopleSeeWhatTheRoomHas;
         must(rule, self.open.keys().eq(open.keys()), || {
             format!("shown are {:?}, open are {:?}", self.open.keys(), open.keys())

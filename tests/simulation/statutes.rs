@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use copydesk::document::diff::HunkDraft;
 use copydesk::ids::RuleId;
-use copydesk::review::{EVERY_TOOL, Effect, Hunk, HunkStatus, Policy, Request};
-use copydesk::room::command::Gate;
+use copydesk::review::{ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect};
+use copydesk::room::command::ApprovalMode;
 
 use crate::rules::Rule::{AskedIsAsked, DeniedIsNotDone, UnaskedByRuleAlone};
 use crate::rules::{Held, must};
@@ -18,7 +18,7 @@ pub const TOOLS: [&str; 2] = ["update_full_document", "find_and_replace"];
 /// A rule as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statute {
-    pub effect: Effect,
+    pub effect: RuleEffect,
     pub tool: &'static str,
     /// The most it allows, or what it denies and asks about anything above of.
     pub limit: Option<usize>,
@@ -27,7 +27,7 @@ pub struct Statute {
 impl Statute {
     fn speaks(&self, tool: &str, units: usize) -> bool {
         let of_tool = self.tool == tool || self.tool == EVERY_TOOL;
-        let of_size = |limit: usize| (units <= limit) == (self.effect == Effect::Allow);
+        let of_size = |limit: usize| (units <= limit) == (self.effect == RuleEffect::Allow);
         of_tool && self.limit.is_none_or(of_size)
     }
 }
@@ -63,7 +63,7 @@ impl Statutes {
     }
 
     /// What the strictest says of a change.
-    pub fn strictest(&self, tool: &str, units: usize) -> Option<Effect> {
+    pub fn strictest(&self, tool: &str, units: usize) -> Option<RuleEffect> {
         let speaking = self.now.values().filter(|it| it.speaks(tool, units));
         speaking.map(|it| it.effect).max()
     }
@@ -72,44 +72,44 @@ impl Statutes {
     pub fn may_deny(&self, tool: &str, drafts: &[HunkDraft]) -> bool {
         let parts = drafts.iter().flat_map(|hunk| &hunk.parts);
         let most = parts.map(|part| length(&part.base) + length(&part.insert)).sum();
-        let denies = |it: &&Statute| it.effect == Effect::Deny && it.speaks(tool, most);
+        let denies = |it: &&Statute| it.effect == RuleEffect::Deny && it.speaks(tool, most);
         self.now.values().any(|it| denies(&it))
     }
 
     /// Whether people must be told no about a request.
-    pub fn denies(&self, request: &Request) -> bool {
-        self.strictest(&request.proposal.tool, units(request)) == Some(Effect::Deny)
+    pub fn denies(&self, request: &ApprovalRequest) -> bool {
+        self.strictest(&request.proposal.tool, units(request)) == Some(RuleEffect::Deny)
     }
 
     /// Whether people must be told no about so much of a request.
-    pub fn denies_units(&self, request: &Request, units: usize) -> bool {
-        self.strictest(&request.proposal.tool, units) == Some(Effect::Deny)
+    pub fn denies_units(&self, request: &ApprovalRequest, units: usize) -> bool {
+        self.strictest(&request.proposal.tool, units) == Some(RuleEffect::Deny)
     }
 
     /// Whether people must be asked about a request.
-    pub fn asks(&self, request: &Request) -> bool {
-        self.strictest(&request.proposal.tool, units(request)) == Some(Effect::Ask)
+    pub fn asks(&self, request: &ApprovalRequest) -> bool {
+        self.strictest(&request.proposal.tool, units(request)) == Some(RuleEffect::Ask)
     }
 
     /// Holds a request that has just been made to the rules: `request` is what became of it at once.
-    pub fn judge(&self, request: &Request, gate: Gate) -> Held {
+    pub fn judge(&self, request: &ApprovalRequest, gate: ApprovalMode) -> Held {
         let (tool, units) = (request.proposal.tool.as_str(), units(request));
         let strictest = self.strictest(tool, units);
         let how = || format!("{strictest:?} by {:?} of {units} units: {request:?}", self.now);
-        must(DeniedIsNotDone, strictest != Some(Effect::Deny), how)?;
+        must(DeniedIsNotDone, strictest != Some(RuleEffect::Deny), how)?;
         let untouched =
             |hunk: &Hunk| hunk.decided.is_none() && hunk.votes.is_empty() && hunk.status.is_open();
         let nobody_decided = request.status.is_open() && request.hunks.iter().all(untouched);
-        if strictest == Some(Effect::Ask) {
+        if strictest == Some(RuleEffect::Ask) {
             return must(AskedIsAsked, nobody_decided, how);
         }
-        if gate == Gate::Bypass {
+        if gate == ApprovalMode::Bypass {
             let by_rule = |hunk: &Hunk| hunk.decided.as_ref().is_some_and(|it| it.rule.is_some());
             return must(UnaskedByRuleAlone, !request.hunks.iter().any(by_rule), how);
         }
         let of_requester = request.proposal.requester.user.as_str() == OWNER;
         let policy = &request.proposal.policy;
-        let silent = policy.policies().contains(&Policy::NotRequester) && of_requester;
+        let silent = policy.policies().contains(&DecisionPolicy::NotRequester) && of_requester;
         if strictest.is_none() || silent {
             return must(UnaskedByRuleAlone, nobody_decided, how);
         }
@@ -117,7 +117,7 @@ impl Statutes {
             let allows = |id: &RuleId| {
                 self.now
                     .get(id)
-                    .is_some_and(|it| it.effect == Effect::Allow && it.speaks(tool, units))
+                    .is_some_and(|it| it.effect == RuleEffect::Allow && it.speaks(tool, units))
             };
             hunk.status == HunkStatus::Accepted
                 && hunk.decided.as_ref().is_some_and(|it| {
@@ -138,7 +138,7 @@ impl Statutes {
 }
 
 /// Everything that a request takes away and puts in, as it was proposed.
-fn units(request: &Request) -> usize {
+fn units(request: &ApprovalRequest) -> usize {
     let parts = request.hunks.iter().flat_map(|hunk| &hunk.parts);
     parts.map(|part| length(&part.base) + length(&part.insert)).sum()
 }

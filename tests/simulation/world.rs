@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use copydesk::ids::{HunkId, MemberId, RequestId, Version};
-use copydesk::review::Policy;
-use copydesk::room::command::{Command, Member, NewRequest, Push};
+use copydesk::review::DecisionPolicy;
+use copydesk::room::command::{JoiningMember, NewApprovalRequest, PushRequest, RoomCommand};
 use fastrand::Rng;
 
 use crate::book::Book;
@@ -24,8 +24,14 @@ mod reviewers;
 mod turns;
 
 const OPENING: &str = "It was a bright cold day. She recieve 😀 letters.\n\n- one itme\n- two item\n\nThan it ended.\n";
-const POLICIES: [Policy; 6] =
-    [Policy::Any, Policy::Any, Policy::Two, Policy::Two, Policy::NotRequester, Policy::Owner];
+const POLICIES: [DecisionPolicy; 6] = [
+    DecisionPolicy::Any,
+    DecisionPolicy::Any,
+    DecisionPolicy::Two,
+    DecisionPolicy::Two,
+    DecisionPolicy::NotRequester,
+    DecisionPolicy::Owner,
+];
 /// What people put in place of what was proposed; few texts, so that two may want the same, and one that is long.
 const TEXTS: [&str; 3] = ["the cat", "東京 😀 and a cat that sat on the mat", ""];
 /// A look counts for so long.
@@ -36,7 +42,7 @@ pub type Tally = BTreeMap<&'static str, u64>;
 
 /// A call of an agent.
 struct Call {
-    new: NewRequest,
+    new: NewApprovalRequest,
     state: CallState,
     /// Whether a rule might deny it when it was made last.
     deniable: bool,
@@ -171,7 +177,8 @@ impl World {
         let member = editor.line.as_ref().unwrap().member.clone();
         let again = std::mem::replace(&mut editor.waits, true);
         let late = base < self.desk.room.version();
-        let push = Push { member: member.clone(), principal: editor.who.clone(), base, updates };
+        let push =
+            PushRequest { member: member.clone(), principal: editor.who.clone(), base, updates };
         let reply = self.desk.reply(move |result| Answer::Pushed(at, member, made, result));
         self.desk.push(push, reply);
         self.busy = true;
@@ -198,7 +205,7 @@ impl World {
         let unsent = self.editors[at].unsent().is_some();
         let Some(member) = self.editors[at].parts() else { return };
         self.looks.values_mut().for_each(|looks| looks.retain(|other, _| *other != member));
-        self.desk.take(Command::Leave(member));
+        self.desk.take(RoomCommand::Leave(member));
         self.busy = true;
         self.count(if unsent { "parted with unsent edits" } else { "parted" });
     }
@@ -207,9 +214,9 @@ impl World {
         let editor = &mut self.editors[at];
         let since = Version(editor.version as u64);
         let member = editor.connects();
-        let joins = Member { id: member.clone(), principal: editor.who.clone() };
+        let joins = JoiningMember { id: member.clone(), principal: editor.who.clone() };
         let reply = self.desk.reply(move |result| Answer::Opened(at, member, result));
-        self.desk.take_with(Command::Open(joins, Some(since), reply), since);
+        self.desk.take_with(RoomCommand::Open(joins, Some(since), reply), since);
         self.busy = true;
         self.count("came");
     }

@@ -1,17 +1,17 @@
 //! Stories about conversations that are begun anew or continued from an earlier run, and about ends that nobody heard.
 
-use crate::agent::stage::{Play, Stage, owner, rewrites, says};
-use crate::agent::transcript::Kept;
-use crate::agent::{Ask, AskError, AskKind, Conversation, Fork};
+use crate::agent::stage::{ScriptedReply, TestAgent, owner, rewrites, says};
+use crate::agent::transcript::EntryKind;
+use crate::agent::{AgentRequest, AskError, AskKind, ConversationFork, ConversationMode};
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::room::event::Saying;
-use crate::store::{Op, RunRecord};
+use crate::room::event::RunEventKind;
+use crate::store::{RunRecord, StoreOp};
 use crate::who::{Principal, Role};
 use crate::wire::messages::ContentBlock;
 
 /// A document about which these questions were asked, each answered with its number.
-async fn asked(prompts: &[&str]) -> Stage {
-    let mut stage = Stage::with("Old.").await;
+async fn asked(prompts: &[&str]) -> TestAgent {
+    let mut stage = TestAgent::with("Old.").await;
     for (number, prompt) in prompts.iter().enumerate() {
         stage.model.plays([says(&number.to_string())]);
         stage.ask(prompt).await;
@@ -20,12 +20,12 @@ async fn asked(prompts: &[&str]) -> Stage {
     stage
 }
 
-fn document(stage: &Stage) -> DocumentId {
+fn document(stage: &TestAgent) -> DocumentId {
     stage.room.document().clone()
 }
 
 /// The prompts of earlier runs that the model was sent with its latest call.
-fn remembered(stage: &Stage) -> Vec<String> {
+fn remembered(stage: &TestAgent) -> Vec<String> {
     let asked = stage.model.asked();
     let messages = &asked.last().unwrap().messages;
     let earlier = messages[..messages.len() - 1].iter();
@@ -34,8 +34,8 @@ fn remembered(stage: &Stage) -> Vec<String> {
     texts.filter(|text| !text.starts_with("Current Document")).map(str::to_owned).collect()
 }
 
-fn fork(stage: &Stage, run: &str) -> Fork {
-    Fork {
+fn fork(stage: &TestAgent, run: &str) -> ConversationFork {
+    ConversationFork {
         session: stage.session.clone(),
         document: Some(document(stage)),
         from: stage.session.clone(),
@@ -53,8 +53,8 @@ async fn a_conversation_that_is_begun_anew_forgets_and_the_record_stays() {
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
     let record = stage.record().await;
-    let prompts = record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count();
-    let cleared = record.iter().filter(|it| matches!(it.kept, Kept::Cleared { .. })).count();
+    let prompts = record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count();
+    let cleared = record.iter().filter(|it| matches!(it.kept, EntryKind::Cleared { .. })).count();
     assert_eq!((prompts, cleared), (3, 1));
     let audit = stage.store.audit(Some(&of), None, 100).await.unwrap();
     assert!(audit.iter().any(|line| line.entry.action == "transcript.clear"), "{audit:?}");
@@ -64,12 +64,12 @@ async fn a_conversation_that_is_begun_anew_forgets_and_the_record_stays() {
 async fn a_question_that_begins_anew_keeps_the_record_too() {
     let mut stage = asked(&["One"]).await;
     stage.model.plays([says("1")]);
-    let ask = Ask { conversation: Conversation::Fresh, ..stage.question("Two") };
+    let ask = AgentRequest { conversation: ConversationMode::Fresh, ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
     let record = stage.record().await;
-    assert_eq!(record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count(), 2);
+    assert_eq!(record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count(), 2);
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_conversation_goes_on_from_an_earlier_run_also_after_a_restart() {
     stage.response().await;
     assert_eq!(remembered(&stage), ["One", "0", "Two", "1"]);
     let record = stage.record().await;
-    let prompts = record.iter().filter(|it| matches!(it.kept, Kept::Prompt { .. })).count();
+    let prompts = record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count();
     assert_eq!(prompts, 4, "nothing is in the record twice");
 }
 
@@ -106,10 +106,10 @@ async fn a_fork_of_a_fork_has_what_that_one_had() {
 async fn somebody_elses_run_can_be_gone_on_from_even_if_ours_has_its_name() {
     let mut stage = asked(&["One"]).await;
     let bo = SessionId::generate();
-    let fork = Fork { session: bo.clone(), ..fork(&stage, "run_1") };
+    let fork = ConversationFork { session: bo.clone(), ..fork(&stage, "run_1") };
     stage.agents.fork(fork, &owner()).await.unwrap();
     stage.model.plays([says("1")]);
-    let ask = Ask { session: bo, run: "run_1".into(), ..stage.question("Two") };
+    let ask = AgentRequest { session: bo, run: "run_1".into(), ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.response().await.message, "1");
     assert_eq!(remembered(&stage), ["One", "0"]);
@@ -121,7 +121,7 @@ async fn what_cannot_be_begun_anew_says_why() {
     let of = document(&stage);
     let unknown = stage.agents.fork(fork(&stage, "run_9"), &owner()).await;
     assert!(matches!(unknown, Err(AskError::NoRun)), "{unknown:?}");
-    let elsewhere = Fork { document: None, ..fork(&stage, "run_1") };
+    let elsewhere = ConversationFork { document: None, ..fork(&stage, "run_1") };
     let elsewhere = stage.agents.fork(elsewhere, &owner()).await;
     assert!(matches!(elsewhere, Err(AskError::NoRun)), "{elsewhere:?}");
     let rex = Principal { user: "usr_r".into(), role: Role::Reviewer, ..owner() };
@@ -158,12 +158,12 @@ async fn whoever_asks_while_a_conversation_is_begun_anew_has_their_turn() {
 }
 
 /// What is left to be told of the session's runs: one word for each thing.
-async fn unheard(stage: &Stage) -> Vec<(String, &'static str)> {
+async fn unheard(stage: &TestAgent) -> Vec<(String, &'static str)> {
     let said = stage.agents.unheard(&stage.session).await.unwrap();
-    let word = |saying: &Saying| match saying {
-        Saying::Agent("result", subtype, _) => subtype,
-        Saying::Response(_) => "response",
-        Saying::Over => "over",
+    let word = |saying: &RunEventKind| match saying {
+        RunEventKind::Agent("result", subtype, _) => subtype,
+        RunEventKind::Response(_) => "response",
+        RunEventKind::Over => "over",
         other => panic!("{other:?}"),
     };
     said.iter().map(|said| (said.run.to_string(), word(&said.saying))).collect()
@@ -173,7 +173,7 @@ async fn unheard(stage: &Stage) -> Vec<(String, &'static str)> {
 async fn ends_that_nobody_heard_are_told_with_the_same_names_and_once() {
     let mut stage = asked(&["One"]).await;
     stage.model.plays([says("Hello.")]);
-    let ask = Ask { kind: AskKind::Run, ..stage.question("Two") };
+    let ask = AgentRequest { kind: AskKind::Run, ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     stage.result().await;
     stage.restart().await;
@@ -181,7 +181,7 @@ async fn ends_that_nobody_heard_are_told_with_the_same_names_and_once() {
     let mut expected = of("run_1", ["success", "response", "over"]).to_vec();
     expected.extend([("run_2".to_owned(), "success"), ("run_2".to_owned(), "over")]);
     assert_eq!(unheard(&stage).await, expected);
-    let heard = |run: &str| Op::RunHeard {
+    let heard = |run: &str| StoreOp::RunHeard {
         session: stage.session.clone(),
         run: run.into(),
         at_ms: stage.clock.now_ms(),
@@ -196,12 +196,12 @@ async fn ends_that_nobody_heard_are_told_with_the_same_names_and_once() {
 
 #[tokio::test]
 async fn a_run_that_never_began_has_its_end_too() {
-    let mut stage = Stage::with("Old.").await;
-    stage.model.plays([Play::Hang("Hm")]);
+    let mut stage = TestAgent::with("Old.").await;
+    stage.model.plays([ScriptedReply::Hang("Hm")]);
     stage.ask("One").await;
     stage.model.called(1).await;
     let run = stage.ask("Two").await;
-    let stop = crate::agent::Stop { session: Some(stage.session.clone()), run: Some(run) };
+    let stop = crate::agent::StopFilter { session: Some(stage.session.clone()), run: Some(run) };
     stage.agents.cancel(stop).await.unwrap();
     stage.response().await;
     let words = unheard(&stage).await;

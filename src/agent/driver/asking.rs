@@ -9,31 +9,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth;
 use crate::ids::RequestId;
-use crate::llm::{Delta, DocumentView, Lost, ModelError, Request, Selection};
-use crate::store::Op;
+use crate::llm::{
+    AnswerDelta, DocumentView, FailedTryUsage, ModelError, ModelRequest, SelectionView,
+};
+use crate::store::StoreOp;
 use crate::who::Action;
-use crate::wire::messages::{ContentBlock, Message};
+use crate::wire::messages::{ChatMessage, ContentBlock};
 
 use super::super::listen::listen;
 use super::super::prompt::{opening, rules};
 use super::super::shortening::make_room;
-use super::super::sketching::Sketching;
-use super::super::snapshots::Snapshot;
-use super::super::transcript::{self, CONVERSATION_LIMIT, Entry, Kept};
-use super::super::turn::{End, Event};
-use super::super::{Ask, AskError, PermissionMode};
-use super::{Driver, Failure};
+use super::super::sketching::CallPreviews;
+use super::super::snapshots::ShownDocument;
+use super::super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use super::super::turn::{RunEnd, RunInput};
+use super::super::{AgentRequest, AskError, PermissionMode};
+use super::{RunExecutor, RunFailure};
 
 /// Bytes of a request from which on its tokens are counted before it is sent; less cannot be too much.
 const COUNTED_FROM: usize = 240_000;
 /// How long counting may take altogether; then the request is sent as it is.
 const COUNT_PATIENCE: Duration = Duration::from_secs(20);
 
-impl Driver<'_> {
-    pub(super) async fn call_model(&mut self) -> Result<Event, Failure> {
+impl RunExecutor<'_> {
+    pub(super) async fn call_model(&mut self) -> Result<RunInput, RunFailure> {
         self.check_asker().await?;
         if let Some(end) = self.shared.limits.passed(&self.run.spent) {
-            return Ok(Event::Failed { partial: String::new(), end });
+            return Ok(RunInput::Failed { partial: String::new(), end });
         }
         // A room that nobody was in may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
@@ -48,18 +50,22 @@ impl Driver<'_> {
             Err(event) => event,
         };
         self.run.spent.model_ms = self.waited_ms(began);
-        if let Event::Answered(answer) = &event {
+        if let RunInput::Answered(answer) = &event {
             self.run.spent.add(answer);
         }
         Ok(event)
     }
 
-    async fn answer_to(&mut self, request: Request, began: Instant) -> Result<Event, Failure> {
+    async fn answer_to(
+        &mut self,
+        request: ModelRequest,
+        began: Instant,
+    ) -> Result<RunInput, RunFailure> {
         let brake = self.cancel.child_token();
         let stream = self.chosen.model.stream(request, brake.clone());
         // Each call is shown under a name of its own.
         let context = self.context(RequestId::generate(), self.shared.desk().await?);
-        let mut sketching = Sketching::new(&self.shared.tools, context);
+        let mut sketching = CallPreviews::new(&self.shared.tools, context);
         let (event, lost) = self.hear(stream, &brake, &mut sketching, began).await;
         self.names = sketching.names();
         for lost in &lost {
@@ -76,16 +82,16 @@ impl Driver<'_> {
 
     /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
     /// people by then stays, for it belongs to the document.
-    pub(super) async fn check_asker(&self) -> Result<(), Failure> {
-        let Ask { principal, document, .. } = &self.run.ask;
+    pub(super) async fn check_asker(&self) -> Result<(), RunFailure> {
+        let AgentRequest { principal, document, .. } = &self.run.ask;
         let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
         let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
-        if may.map_err(AskError::from)? { Ok(()) } else { Err(Failure::NotAllowed) }
+        if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
     }
 
     /// The same as a condition of what is kept.
-    pub(super) fn provided(&self) -> Op {
-        let Ask { principal, document, .. } = &self.run.ask;
+    pub(super) fn provided(&self) -> StoreOp {
+        let AgentRequest { principal, document, .. } = &self.run.ask;
         auth::provided(&principal.user, self.action(), document.as_ref(), self.now_ms())
     }
 
@@ -100,8 +106,8 @@ impl Driver<'_> {
     }
 
     /// What the conversation was shown of the document before this question; `None` if it begins with it.
-    pub(super) fn seen(&self) -> Option<Snapshot> {
-        let Ask { session, document, run, .. } = &self.run.ask;
+    pub(super) fn seen(&self) -> Option<ShownDocument> {
+        let AgentRequest { session, document, run, .. } = &self.run.ask;
         let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
         if self.entries.iter().any(|entry| entry.run != *run) {
             return self.shared.snapshots().of(&key, now, &self.tag);
@@ -113,11 +119,11 @@ impl Driver<'_> {
     /// Hears an answer out, for as long as the run may still wait for the model, which `brake` stops.
     async fn hear(
         &self,
-        stream: BoxStream<'static, Result<Delta, ModelError>>,
+        stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
         brake: &CancellationToken,
-        sketching: &mut Sketching<'_>,
+        sketching: &mut CallPreviews<'_>,
         began: Instant,
-    ) -> (Event, Vec<Lost>) {
+    ) -> (RunInput, Vec<FailedTryUsage>) {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
         let mut listening = pin!(listen(&self.voice, stream, brake, sketching));
@@ -127,8 +133,8 @@ impl Driver<'_> {
         }
         let (event, lost) = listening.await;
         let event = match event {
-            Event::Cancelled { partial } if !self.cancel.is_cancelled() => {
-                Event::Failed { partial, end: limits.out_of_time() }
+            RunInput::Cancelled { partial } if !self.cancel.is_cancelled() => {
+                RunInput::Failed { partial, end: limits.out_of_time() }
             }
             event => event,
         };
@@ -137,7 +143,7 @@ impl Driver<'_> {
 
     /// The request, with as much of the conversation as a call may have. Of a long one the tokens are counted first, if
     /// the provider does that. What is left out once stays left out, so that each call begins like the one before.
-    async fn fitting_request(&mut self) -> Result<Request, Event> {
+    async fn fitting_request(&mut self) -> Result<ModelRequest, RunInput> {
         let most = self.shared.limits.input_tokens;
         let left = self.shared.limits.model_ms.saturating_sub(self.run.spent.model_ms);
         let patience = Instant::now() + COUNT_PATIENCE.min(Duration::from_millis(left));
@@ -151,7 +157,7 @@ impl Driver<'_> {
             let counted = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    return Err(Event::Cancelled { partial: String::new() });
+                    return Err(RunInput::Cancelled { partial: String::new() });
                 }
                 counted = timeout_at(patience, self.chosen.model.count(request.clone())) => counted,
             };
@@ -169,16 +175,16 @@ impl Driver<'_> {
                     break;
                 } else {
                     let end = self.too_long(tokens);
-                    return Err(Event::Failed { partial: String::new(), end });
+                    return Err(RunInput::Failed { partial: String::new(), end });
                 }
             }
         }
     }
 
     /// How a run ends whose very question is too long.
-    fn too_long(&self, tokens: u64) -> End {
+    fn too_long(&self, tokens: u64) -> RunEnd {
         let most = self.shared.limits.input_tokens;
-        End::limit(match self.base {
+        RunEnd::limit(match self.base {
             Some(_) => format!(
                 "The document and this question are {tokens} tokens, more than the {most} a call may have; ask about a part of the document"
             ),
@@ -190,10 +196,10 @@ impl Driver<'_> {
 
     /// Whether the model has not answered this question yet.
     fn is_first_call(&self) -> bool {
-        matches!(self.entries.last(), Some(Entry { kept: Kept::Prompt { .. }, .. }))
+        matches!(self.entries.last(), Some(TranscriptEntry { kept: EntryKind::Prompt { .. }, .. }))
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> ModelRequest {
         let ask = &self.run.ask;
         let entries = transcript::recent(&self.entries, &ask.run, usize::MAX);
         let first = self.is_first_call();
@@ -204,7 +210,7 @@ impl Driver<'_> {
         }
         let mut tools = self.shared.tools.definitions(self.ground());
         tools.extend(self.planning_tool().map(|(definition, _)| definition));
-        Request {
+        ModelRequest {
             model: self.chosen.name.clone(),
             system: rules(self.ground()).to_owned(),
             messages,
@@ -215,15 +221,15 @@ impl Driver<'_> {
             prompt: first.then(|| ask.prompt.clone()),
             document: self.base.as_ref().map(|document| DocumentView {
                 text: document.text.to_string(),
-                selection: self.selection.map(|(from, to)| Selection { from, to }),
+                selection: self.selection.map(|(from, to)| SelectionView { from, to }),
             }),
-            ..Request::default()
+            ..ModelRequest::default()
         }
     }
 }
 
 /// Bytes of text in a request, near enough.
-fn size(request: &Request) -> usize {
+fn size(request: &ModelRequest) -> usize {
     fn block_size(block: &ContentBlock) -> usize {
         match block {
             ContentBlock::Text { text, .. } => text.len(),
@@ -234,6 +240,6 @@ fn size(request: &Request) -> usize {
             ContentBlock::Other(value) => value.to_string().len(),
         }
     }
-    let message = |message: &Message| message.content.iter().map(block_size).sum::<usize>();
+    let message = |message: &ChatMessage| message.content.iter().map(block_size).sum::<usize>();
     request.system.len() + request.messages.iter().map(message).sum::<usize>()
 }

@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use crate::ids::RequestId;
 use crate::room::RoomHandle;
-use crate::room::command::Gate;
-use crate::tools::{Context, Ground};
+use crate::room::command::ApprovalMode;
+use crate::tools::{ToolContext, ToolScope};
 
-use super::super::record::About;
+use super::super::record::RunSubject;
 use super::super::selection::allowed;
 use super::super::{AskKind, PermissionMode};
-use super::Driver;
+use super::RunExecutor;
 
-impl Driver<'_> {
-    pub(super) fn context(&self, request: RequestId, desk: RoomHandle) -> Context {
+impl RunExecutor<'_> {
+    pub(super) fn context(&self, request: RequestId, desk: RoomHandle) -> ToolContext {
         let ask = &self.run.ask;
-        Context {
+        ToolContext {
             room: self.voice.room.clone(),
             desk,
             workspace: self
                 .shared
                 .tools
                 .workspace()
-                .filter(|_| self.ground() == Ground::Workspace)
+                .filter(|_| self.ground() == ToolScope::Workspace)
                 .cloned(),
             safe_tools: ask.safe_tools,
             rooms: self.shared.rooms.clone(),
@@ -47,9 +47,9 @@ impl Driver<'_> {
             deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
             asking: self.shared.ears.of(ask),
             gate: match ask.permission_mode {
-                PermissionMode::BypassPermissions => Gate::Bypass,
+                PermissionMode::BypassPermissions => ApprovalMode::Bypass,
                 PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
-                    Gate::Ask
+                    ApprovalMode::Ask
                 }
             },
             plan: self.plan_mode(),
@@ -60,15 +60,15 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) fn ground(&self) -> Ground {
+    pub(super) fn ground(&self) -> ToolScope {
         match self.run.about {
-            About::Document | About::Content => Ground::Document,
-            About::Nothing
+            RunSubject::Document | RunSubject::Content => ToolScope::Document,
+            RunSubject::Nothing
                 if self.run.ask.kind != AskKind::Ask && self.shared.tools.workspace().is_some() =>
             {
-                Ground::Workspace
+                ToolScope::Workspace
             }
-            About::Nothing => Ground::Conversation,
+            RunSubject::Nothing => ToolScope::Conversation,
         }
     }
 }

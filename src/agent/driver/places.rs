@@ -1,14 +1,14 @@
 //! Where what was selected is by now.
 
 use crate::ids::Version;
-use crate::room::command::Causes;
+use crate::room::command::OriginRequests;
 
 use super::super::selection::{follow, locate};
-use super::{Driver, Failure};
+use super::{RunExecutor, RunFailure};
 
-impl Driver<'_> {
+impl RunExecutor<'_> {
     /// After a restart from where it was, because an accepted change may have replaced the words.
-    pub(super) async fn find_selection(&mut self) -> Result<(), Failure> {
+    pub(super) async fn find_selection(&mut self) -> Result<(), RunFailure> {
         let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
             return Ok(());
         };
@@ -19,7 +19,7 @@ impl Driver<'_> {
         }
         self.selection = locate(known, selected);
         if self.selection.is_none() && !selected.is_caret() {
-            return Err(Failure::Selection);
+            return Err(RunFailure::Selection);
         }
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Driver<'_> {
         if from == to {
             return Some(range);
         }
-        let updates = self.voice.room.catch_up(from, Causes::LeftOut).await.ok()?.missed;
+        let updates = self.voice.room.catch_up(from, OriginRequests::LeftOut).await.ok()?.missed;
         let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
         follow(range, updates.get(..count)?)
     }

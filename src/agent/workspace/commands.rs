@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::auth::{Auth, Grant};
-use crate::review::{Execution, PreviewKind, RequestStatus};
-use crate::room::command::Configure;
-use crate::room::settings::{Approvals, OwnSettings};
+use crate::auth::{Authenticator, TokenGrant};
+use crate::review::{ExecutionState, PreviewKind, RequestStatus};
+use crate::room::command::SettingsChange;
+use crate::room::settings::{ApprovalSwitch, OwnSettings};
 
 use super::*;
 
@@ -13,8 +13,8 @@ fn bash(command: &str) -> Value {
     json!({"command": command, "description": "To see."})
 }
 
-async fn asked(input: Value) -> (Stage, Arc<Request>) {
-    let mut stage = Stage::in_workspace(&[("a.txt", "one")]).await;
+async fn asked(input: Value) -> (TestAgent, Arc<ApprovalRequest>) {
+    let mut stage = TestAgent::in_workspace(&[("a.txt", "one")]).await;
     stage.model.plays([calls([("Bash", input)]), says("Done.")]);
     stage.run("Run it").await;
     let request = stage.request().await;
@@ -97,7 +97,11 @@ async fn a_rejected_expired_or_withdrawn_command_does_not_run() {
     assert_eq!(stage.file("b.txt"), None);
 
     let (mut stage, _) = asked(bash("touch b.txt")).await;
-    stage.agents.cancel(Stop { session: Some(stage.session.clone()), run: None }).await.unwrap();
+    stage
+        .agents
+        .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
+        .await
+        .unwrap();
     assert_eq!(stage.result().await, "cancelled");
     assert_eq!(stage.file("b.txt"), None);
 }
@@ -127,7 +131,7 @@ async fn what_is_no_command_is_refused_before_anybody_is_asked() {
         (json!({"command": ["ls"]}), "Invalid input for Bash: "),
         (json!({"command": "ls", "run_in_background": true}), "Invalid input for Bash: "),
     ];
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     for (input, words) in cases {
         stage.model.plays([calls([("Bash", input)]), says("I see.")]);
         stage.run("Run it").await;
@@ -158,7 +162,11 @@ async fn a_command_ends_with_its_run_also_what_has_left_its_group() {
     let (mut stage, request) = asked(bash(escape)).await;
     stage.decides(&request, approve()).await.unwrap();
     until("the command", || stage.file("two").is_some_and(|pid| !pid.is_empty())).await;
-    stage.agents.cancel(Stop { session: Some(stage.session.clone()), run: None }).await.unwrap();
+    stage
+        .agents
+        .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
+        .await
+        .unwrap();
     assert_eq!(stage.result().await, "cancelled");
     for name in ["one", "two"] {
         assert!(!is_alive(&stage.file(name).unwrap()), "{name}");
@@ -188,19 +196,20 @@ async fn of_output_without_end_both_ends_are_told() {
 
 #[tokio::test]
 async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
-    let mut stage = Stage::in_workspace(&[]).await;
-    let own = OwnSettings { approvals: Some(Approvals::Off), ..OwnSettings::default() };
-    stage.desk().await.configure(Configure { own, frozen: None }, owner()).await.unwrap();
+    let mut stage = TestAgent::in_workspace(&[]).await;
+    let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
+    stage.desk().await.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
     stage.model.plays([calls([("Bash", bash("touch b.txt"))]), says("Done.")]);
-    let grant = Grant {
+    let grant = TokenGrant {
         role: Role::Editor,
         name: "Ed".into(),
         document: None,
         expires_ms: None,
         user: None,
     };
-    let issued = Auth::new(stage.store.clone()).issue(grant, &owner().user, 0).await.unwrap();
-    let ask = Ask { principal: issued.principal, ..stage.errand("Run it") };
+    let issued =
+        Authenticator::new(stage.store.clone()).issue(grant, &owner().user, 0).await.unwrap();
+    let ask = AgentRequest { principal: issued.principal, ..stage.errand("Run it") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     assert_eq!((request.status, stage.file("b.txt")), (RequestStatus::Pending, None));
@@ -243,11 +252,11 @@ async fn a_command_the_server_died_in_is_not_run_again_and_what_is_left_of_it_en
     assert!(is_error && text.contains("it was not repeated"), "{text}");
     assert_eq!(stage.file("pid").unwrap(), pid, "it ran once");
     assert!(orphan.wait().unwrap().code().is_none(), "it was ended");
-    assert!(matches!(kept(&stage, &request).await.execution, Some(Execution::Done { .. })));
+    assert!(matches!(kept(&stage, &request).await.execution, Some(ExecutionState::Done { .. })));
 }
 
 /// How many processes carry the mark of a request.
-fn marked(request: &Request) -> usize {
+fn marked(request: &ApprovalRequest) -> usize {
     let mark = format!("COPYDESK_REQUEST={}", request.id());
     let carries = |process: std::fs::DirEntry| {
         std::fs::read(process.path().join("environ"))

@@ -5,7 +5,7 @@ use crate::review::{PreviewKind, RequestStatus};
 use super::*;
 
 /// A tool that changes `a.txt`, which reads `one two one\n`.
-struct Case {
+struct FileToolCase {
     tool: &'static str,
     input: Value,
     /// What the file reads once it was approved, and what the model is told.
@@ -18,12 +18,12 @@ struct Case {
 
 const BEFORE: &str = "one two one\n";
 
-fn cases() -> [Case; 3] {
+fn cases() -> [FileToolCase; 3] {
     let edit = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
     let of =
         |old: &str, new: &str| json!({"file_path": "a.txt", "old_string": old, "new_string": new});
     [
-        Case {
+        FileToolCase {
             tool: "Write",
             input: json!({"file_path": "a.txt", "content": "new\n"}),
             after: "new\n",
@@ -31,7 +31,7 @@ fn cases() -> [Case; 3] {
             edited: json!({"file_path": "a.txt", "content": "mine\n"}),
             after_edited: "mine\n",
         },
-        Case {
+        FileToolCase {
             tool: "Edit",
             input: of("two", "2"),
             after: "one 2 one\n",
@@ -39,7 +39,7 @@ fn cases() -> [Case; 3] {
             edited: of("two", "deux"),
             after_edited: "one deux one\n",
         },
-        Case {
+        FileToolCase {
             tool: "MultiEdit",
             input: json!({"file_path": "a.txt", "edits": [edit("two", "2"), {"old_string": "one", "new_string": "1", "replace_all": true}]}),
             after: "1 2 1\n",
@@ -50,8 +50,8 @@ fn cases() -> [Case; 3] {
     ]
 }
 
-async fn asked(case: &Case) -> (Stage, Arc<Request>) {
-    let mut stage = Stage::in_workspace(&[("a.txt", BEFORE)]).await;
+async fn asked(case: &FileToolCase) -> (TestAgent, Arc<ApprovalRequest>) {
+    let mut stage = TestAgent::in_workspace(&[("a.txt", BEFORE)]).await;
     stage.model.plays([calls([(case.tool, case.input.clone())]), says("Done.")]);
     stage.run("Change it").await;
     let request = stage.request().await;
@@ -92,7 +92,7 @@ async fn rejected_cancelled_or_too_late_it_is_not() {
         let (mut stage, _) = asked(&case).await;
         stage
             .agents
-            .cancel(Stop { session: Some(stage.session.clone()), run: None })
+            .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
             .await
             .unwrap();
         assert_eq!(stage.result().await, "cancelled");
@@ -179,7 +179,7 @@ async fn what_cannot_be_edited_is_refused_before_anybody_is_asked() {
             "Invalid input for MultiEdit: ",
         ),
     ];
-    let mut stage = Stage::in_workspace(&[("a.txt", BEFORE)]).await;
+    let mut stage = TestAgent::in_workspace(&[("a.txt", BEFORE)]).await;
     for (tool, input, words) in cases {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Change it").await;
@@ -233,7 +233,7 @@ async fn looking_around_answers_at_once() {
             "No more matches found",
         ),
     ];
-    let mut stage = Stage::in_workspace(&files).await;
+    let mut stage = TestAgent::in_workspace(&files).await;
     for (tool, input, expected) in cases {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Look").await;
@@ -254,7 +254,7 @@ async fn looking_where_nothing_may_be_seen_is_refused() {
         ("Grep", json!({"pattern": "a", "path": "/etc"}), "Error: "),
         ("Grep", json!({"pattern": 3}), "Invalid input for Grep: "),
     ];
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     for (tool, input, words) in cases {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Look").await;

@@ -1,6 +1,6 @@
 //! The server stops at the worst moments: nothing is lost, nothing is done twice, and nothing is done that people did not see.
 
-use crate::review::{Execution, Report, RequestStatus};
+use crate::review::{ExecutionState, RequestStatus, ToolReport};
 
 use super::*;
 
@@ -40,7 +40,7 @@ async fn what_was_approved_is_not_done_if_the_file_changed_meanwhile() {
 }
 
 /// The server stops after the call has begun; then the file reads like this, and the server starts again.
-async fn began_and_reads(content: &str) -> (Stage, Request) {
+async fn began_and_reads(content: &str) -> (TestAgent, ApprovalRequest) {
     let (mut stage, request) = writing(&[("a.txt", "old")], "a.txt", "new").await;
     stage.agents.shutdown().await;
     stage.decides(&request, approve()).await.unwrap();
@@ -50,7 +50,7 @@ async fn began_and_reads(content: &str) -> (Stage, Request) {
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some(content), "nothing is done again");
     let kept = kept(&stage, &request).await;
-    assert!(matches!(kept.execution, Some(Execution::Done { .. })), "{kept:?}");
+    assert!(matches!(kept.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
     (stage, kept)
 }
 
@@ -85,7 +85,7 @@ async fn a_call_that_is_over_is_told_again_and_not_done_again() {
     let desk = stage.desk().await;
     desk.begin(request.id().clone()).await.unwrap();
     assert!(desk.begin(request.id().clone()).await.is_err(), "begun once");
-    let report = Report { text: "Wrote it".into(), is_error: false };
+    let report = ToolReport { text: "Wrote it".into(), is_error: false };
     desk.done(request.id().clone(), report).await.unwrap();
     drop(desk);
     stage.restart().await;

@@ -1,29 +1,33 @@
 //! What was refused, ran out of time or was undone is proposed again by people, on what is there today.
 
-use crate::review::{Effect, PreviewKind, Remember, RequestStatus, Scope};
-use crate::room::command::{NewRule, Reopen, Undo};
+use crate::review::{PreviewKind, RememberWish, RequestStatus, RuleEffect, RuleScope};
+use crate::room::command::{NewRule, ProposeAgain, UndoChange};
 
-use super::super::{AskError, Reopened};
+use super::super::{AskError, ReopenOutcome};
 use super::*;
 
-async fn reopen_as(stage: &Stage, by: Principal, request: &Request) -> Result<Request, AskError> {
-    let wish = Reopen { request: request.id().clone(), hunks: None };
+async fn reopen_as(
+    stage: &TestAgent,
+    by: Principal,
+    request: &ApprovalRequest,
+) -> Result<ApprovalRequest, AskError> {
+    let wish = ProposeAgain { request: request.id().clone(), hunks: None };
     let session = Some(stage.session.clone());
     let reopened = stage.agents.reopen_in(&stage.desk().await, wish, by, session).await?;
-    let Reopened::Another(again) = reopened else { panic!("it is another request") };
+    let ReopenOutcome::Another(again) = reopened else { panic!("it is another request") };
     Ok(*again)
 }
 
-async fn reopen(stage: &Stage, request: &Request) -> Result<Request, AskError> {
+async fn reopen(stage: &TestAgent, request: &ApprovalRequest) -> Result<ApprovalRequest, AskError> {
     reopen_as(stage, owner(), request).await
 }
 
-fn refused(reopened: Result<Request, AskError>) -> String {
+fn refused(reopened: Result<ApprovalRequest, AskError>) -> String {
     reopened.expect_err("it must be refused").to_string()
 }
 
 /// The model wants to write, and people say no.
-async fn rejected(files: &[(&str, &str)], content: &str) -> (Stage, Arc<Request>) {
+async fn rejected(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<ApprovalRequest>) {
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, reject()).await.unwrap();
     stage.result().await;
@@ -55,7 +59,7 @@ async fn what_expired_and_what_was_undone_is_proposed_again() {
     let again = reopen(&stage, &expired).await.unwrap();
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
-    let undo = Undo { request: again.id().clone(), hunks: None, force: false, seen: None };
+    let undo = UndoChange { request: again.id().clone(), hunks: None, force: false, seen: None };
     assert!(refused(reopen(&stage, &again).await).contains("once it is undone"));
     stage.agents.undo_in(&stage.desk().await, undo, owner()).await.unwrap();
     let once_more = reopen(&stage, &again).await.unwrap();
@@ -91,23 +95,23 @@ async fn whoever_could_not_ask_for_it_cannot_propose_it_again() {
 async fn neither_rules_nor_approvals_that_are_off_decide_it() {
     let (mut stage, request) = rejected(&[], "new").await;
     let rule = NewRule {
-        remember: Remember {
+        remember: RememberWish {
             id: "rul_1".into(),
-            scope: Scope::Workspace,
+            scope: RuleScope::Workspace,
             path: None,
             max_units: None,
         },
-        effect: Effect::Allow,
+        effect: RuleEffect::Allow,
         over: None,
         tool: "Write".into(),
         session: stage.session.clone(),
     };
     stage.desk().await.add_rule(rule, owner()).await.unwrap();
     let own = crate::room::settings::OwnSettings {
-        approvals: Some(crate::room::settings::Approvals::Off),
+        approvals: Some(crate::room::settings::ApprovalSwitch::Off),
         ..Default::default()
     };
-    let configure = crate::room::command::Configure { own, frozen: None };
+    let configure = crate::room::command::SettingsChange { own, frozen: None };
     stage.desk().await.configure(configure, owner()).await.unwrap();
     let again = reopen(&stage, &request).await.unwrap();
     assert_eq!((again.status, stage.file("a.txt")), (RequestStatus::Pending, None));
@@ -118,11 +122,11 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
 
 #[tokio::test]
 async fn what_can_no_longer_be_done_is_refused_and_nobody_is_asked() {
-    let mut stage = Stage::in_workspace(&[("a.txt", "one")]).await;
+    let mut stage = TestAgent::in_workspace(&[("a.txt", "one")]).await;
     let edit = json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"});
     stage.model.plays([calls([("Edit", edit)]), says("Done.")]);
     stage.run("Edit").await;
-    let request = stage.settles(Verdict::Reject).await;
+    let request = stage.settles(RequestVerdict::Reject).await;
     stage.result().await;
     stage.overwrites("a.txt", "else");
     let why = refused(reopen(&stage, &request).await);
@@ -135,10 +139,10 @@ async fn what_can_no_longer_be_done_is_refused_and_nobody_is_asked() {
 
 #[tokio::test]
 async fn a_command_is_asked_about_again_and_run_once() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     stage.model.plays([calls([("Bash", json!({"command": "echo x >> made"}))]), says("Done.")]);
     stage.run("Run it").await;
-    let request = stage.settles(Verdict::Reject).await;
+    let request = stage.settles(RequestVerdict::Reject).await;
     stage.result().await;
     let again = reopen(&stage, &request).await.unwrap();
     assert_eq!(again.proposal.preview.kind, PreviewKind::Command);
@@ -182,11 +186,11 @@ async fn the_model_that_wanted_it_hears_what_became_of_it() {
 
 #[tokio::test]
 async fn a_new_document_is_proposed_again_and_made_once() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     let input = json!({"title": "Notes", "new_content": "One.", "explanation": "Notes."});
     stage.model.plays([calls([("create_new_document", input)]), says("Done.")]);
     stage.run("Make it").await;
-    let request = stage.settles(Verdict::Reject).await;
+    let request = stage.settles(RequestVerdict::Reject).await;
     stage.result().await;
     let again = reopen(&stage, &request).await.unwrap();
     stage.decides(&again, approve()).await.unwrap();

@@ -1,13 +1,13 @@
 //! What was written is taken back by people; a crash in the middle of that is found out, never repeated.
 
-use crate::review::{DecisionError, Execution, FoundFile, RequestStatus};
-use crate::room::command::{Undo, Undoing};
+use crate::review::{DecisionError, ExecutionState, FoundFile, RequestStatus};
+use crate::room::command::{UndoChange, UndoFileChange};
 use crate::workspace::stamp;
 
 use super::*;
 
 /// A file that the model has written, as people approved it.
-async fn written(files: &[(&str, &str)], content: &str) -> (Stage, Arc<Request>) {
+async fn written(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<ApprovalRequest>) {
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
@@ -16,16 +16,19 @@ async fn written(files: &[(&str, &str)], content: &str) -> (Stage, Arc<Request>)
 }
 
 async fn undo_as(
-    stage: &Stage,
+    stage: &TestAgent,
     by: Principal,
-    request: &Request,
+    request: &ApprovalRequest,
     force: bool,
-) -> Result<Arc<Request>, RoomError> {
-    let undo = Undo { request: request.id().clone(), hunks: None, force, seen: None };
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let undo = UndoChange { request: request.id().clone(), hunks: None, force, seen: None };
     stage.agents.undo_in(&stage.desk().await, undo, by).await
 }
 
-async fn undo(stage: &Stage, request: &Request) -> Result<Arc<Request>, RoomError> {
+async fn undo(
+    stage: &TestAgent,
+    request: &ApprovalRequest,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
     undo_as(stage, owner(), request, false).await
 }
 
@@ -50,13 +53,13 @@ async fn a_file_that_was_made_is_removed() {
 
 #[tokio::test]
 async fn edits_are_taken_back_together() {
-    let mut stage = Stage::in_workspace(&[("a.txt", "one two\r\n")]).await;
+    let mut stage = TestAgent::in_workspace(&[("a.txt", "one two\r\n")]).await;
     let edit = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
     let edits = json!([edit("one", "1"), edit("two", "2")]);
     let call = calls([("MultiEdit", json!({"file_path": "a.txt", "edits": edits}))]);
     stage.model.plays([call, says("Done.")]);
     stage.run("Digits").await;
-    let request = stage.settles(Verdict::Approve).await;
+    let request = stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("1 2\r\n"));
     undo(&stage, &request).await.unwrap();
@@ -119,10 +122,10 @@ async fn of_two_who_undo_at_once_one_does() {
 
 #[tokio::test]
 async fn a_command_says_that_it_cannot_be_undone() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     stage.model.plays([calls([("Bash", json!({"command": "echo x > made"}))]), says("Done.")]);
     stage.run("Run it").await;
-    let request = stage.settles(Verdict::Approve).await;
+    let request = stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
     let refused = undo(&stage, &request).await.unwrap_err();
     assert!(refused.to_string().starts_with("a command cannot be undone"), "{refused}");
@@ -145,10 +148,10 @@ async fn the_model_hears_of_it_at_its_next_turn() {
 }
 
 /// The server stops in the middle of an undo; then the file reads like this, and the server starts again.
-async fn interrupted_and_reads(content: &str) -> Request {
+async fn interrupted_and_reads(content: &str) -> ApprovalRequest {
     let (mut stage, request) = written(&[("a.txt", "old")], "new").await;
     let found = FoundFile { stamp: stamp("new"), units: 6, forced: false };
-    let undoing = Undoing { request: request.id().clone(), found };
+    let undoing = UndoFileChange { request: request.id().clone(), found };
     stage.desk().await.begin_undo(undoing, owner()).await.unwrap();
     assert_eq!(code(undo(&stage, &request).await), "invalid_decision");
     stage.overwrites("a.txt", content);
@@ -156,7 +159,7 @@ async fn interrupted_and_reads(content: &str) -> Request {
     assert_eq!(stage.file("a.txt").as_deref(), Some(content), "nothing is repeated");
     assert!(stage.store.undos().await.unwrap().is_empty());
     let kept = kept(&stage, &request).await;
-    assert!(matches!(kept.execution, Some(Execution::Done { .. })), "{kept:?}");
+    assert!(matches!(kept.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
     kept
 }
 

@@ -1,8 +1,8 @@
 //! Write, however people decide about it.
 
-use crate::review::{Policy, PreviewKind, RequestStatus};
-use crate::room::command::{Configure, Focus, Member};
-use crate::room::event::News;
+use crate::review::{DecisionPolicy, PreviewKind, RequestStatus};
+use crate::room::command::{JoiningMember, SettingsChange, ViewerChange};
+use crate::room::event::RequestNews;
 use crate::room::settings::OwnSettings;
 
 use super::*;
@@ -75,7 +75,7 @@ async fn an_edited_input_is_validated_again() {
 async fn an_answer_is_given_instead_of_running_the_tool() {
     let (mut stage, request) = writing(&[], "a.txt", "new").await;
     let message = "The notes are in b.txt".to_owned();
-    stage.decides(&request, Decision::plain(Verdict::Respond { message })).await.unwrap();
+    stage.decides(&request, Decision::plain(RequestVerdict::Respond { message })).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt"), None);
     assert_eq!(told(&stage), ("The notes are in b.txt".into(), false));
@@ -99,8 +99,8 @@ async fn more_time_and_a_look_keep_a_request_open() {
     let longer = desk.extend(request.id().clone(), owner()).await.unwrap();
     assert!(longer.clock.expires_ms > request.clock.expires_ms);
     let (id, principal) = ("m".into(), owner());
-    desk.open(Member { id, principal }, None).await.unwrap();
-    let looked = desk.focus(request.id().clone(), "m".into(), Focus::On).await.unwrap();
+    desk.open(JoiningMember { id, principal }, None).await.unwrap();
+    let looked = desk.focus(request.id().clone(), "m".into(), ViewerChange::On).await.unwrap();
     assert!(looked.clock.paused_ms.is_some());
     stage.decides(&request, approve()).await.unwrap();
 }
@@ -111,7 +111,7 @@ async fn a_file_that_changed_makes_the_preview_stale_until_somebody_has_seen_it_
     stage.overwrites("a.txt", "else\n");
     assert_eq!(code(stage.decides(&request, approve()).await), "stale_preview");
     let update = stage.news().await;
-    assert_eq!(update.news, News::Preview);
+    assert_eq!(update.news, RequestNews::Preview);
     let fresh = update.request;
     assert!(fresh.proposal.preview.diff_lines.contains(&"-else".to_owned()));
     let seen = Some(fresh.preview_hash());
@@ -160,7 +160,7 @@ async fn what_cannot_be_written_is_refused_before_anybody_is_asked() {
         (json!({"path": "a"}), "Invalid input for Write: "),
         (json!("a"), "Invalid input for Write: "),
     ];
-    let mut stage = Stage::in_workspace(&[("same", "same")]).await;
+    let mut stage = TestAgent::in_workspace(&[("same", "same")]).await;
     for (input, words) in cases {
         stage.model.plays([calls([("Write", input)]), says("I see.")]);
         stage.run("Write").await;
@@ -174,7 +174,7 @@ async fn what_cannot_be_written_is_refused_before_anybody_is_asked() {
 #[tokio::test]
 async fn a_cancelled_run_takes_its_request_back() {
     let (mut stage, request) = writing(&[], "a.txt", "new").await;
-    let stop = Stop { session: Some(stage.session.clone()), run: None };
+    let stop = StopFilter { session: Some(stage.session.clone()), run: None };
     stage.agents.cancel(stop).await.unwrap();
     assert_eq!(stage.result().await, "cancelled");
     assert_eq!(code(stage.decides(&request, approve()).await), "already_resolved");
@@ -207,10 +207,10 @@ async fn whoever_may_not_decide_does_not() {
 
 #[tokio::test]
 async fn two_people_must_agree_where_the_desk_asks_for_two() {
-    let mut stage = Stage::in_workspace(&[]).await;
-    let auth = crate::auth::Auth::new(stage.store.clone());
+    let mut stage = TestAgent::in_workspace(&[]).await;
+    let auth = crate::auth::Authenticator::new(stage.store.clone());
     for name in ["One", "Two"] {
-        let grant = crate::auth::Grant {
+        let grant = crate::auth::TokenGrant {
             role: Role::Reviewer,
             name: name.into(),
             document: None,
@@ -219,8 +219,8 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
         };
         auth.issue(grant, &owner().user, 0).await.unwrap();
     }
-    let own = OwnSettings { policy: Some(Policy::Two), ..OwnSettings::default() };
-    stage.desk().await.configure(Configure { own, frozen: None }, owner()).await.unwrap();
+    let own = OwnSettings { policy: Some(DecisionPolicy::Two), ..OwnSettings::default() };
+    stage.desk().await.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
     stage.restart().await;
     stage.model.plays(writes("a.txt", "new"));
     stage.run("Write it").await;
@@ -236,9 +236,12 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
 
 #[tokio::test]
 async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
-    let mut stage = Stage::in_workspace(&[]).await;
+    let mut stage = TestAgent::in_workspace(&[]).await;
     stage.model.plays(writes("a.txt", "new"));
-    let ask = Ask { permission_mode: PermissionMode::BypassPermissions, ..stage.errand("Write") };
+    let ask = AgentRequest {
+        permission_mode: PermissionMode::BypassPermissions,
+        ..stage.errand("Write")
+    };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.request().await.status, RequestStatus::Pending);
     stage.result().await;
@@ -247,31 +250,31 @@ async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
 
 #[tokio::test]
 async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
-    let mut stage = Stage::in_workspace(&[("a.txt", "secret")]).await;
+    let mut stage = TestAgent::in_workspace(&[("a.txt", "secret")]).await;
     let reads = || [calls([("Read", json!({"file_path": "a.txt"}))]), says("Done.")];
     stage.model.plays(reads());
     stage.run("Read").await;
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));
     stage.model.plays(reads());
-    let ask = Ask { safe_tools: SafeTools::Ask, ..stage.errand("Read") };
+    let ask = AgentRequest { safe_tools: SafeTools::Ask, ..stage.errand("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
-    let request = stage.settles(Verdict::Reject).await;
+    let request = stage.settles(RequestVerdict::Reject).await;
     let preview = &request.proposal.preview;
     assert_eq!(preview.kind, PreviewKind::Generic);
     assert_eq!(preview.data, json!({"file_path": "a.txt"}), "its input, as seed 1 has it");
     stage.result().await;
     assert_eq!(told(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());
-    stage.agents.ask(Ask { run: "again".into(), ..ask }).await.unwrap();
-    stage.settles(Verdict::Approve).await;
+    stage.agents.ask(AgentRequest { run: "again".into(), ..ask }).await.unwrap();
+    stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));
 }
 
 #[tokio::test]
 async fn tools_of_the_workspace_are_there_for_runs_only() {
-    let mut stage = Stage::in_workspace(&[("a.txt", "secret")]).await;
+    let mut stage = TestAgent::in_workspace(&[("a.txt", "secret")]).await;
     stage.model.plays([calls([("Read", json!({"file_path": "a.txt"}))]), says("I see.")]);
     stage.ask("Read a.txt").await;
     stage.response().await;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::app::Ending;
+use crate::app::CommandOutcome;
 use crate::cli::ImportArgs;
 
 use super::{client, say, say_json};
@@ -18,7 +18,7 @@ const LARGEST: u64 = 32 * 1024 * 1024;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Makes a document of each file. Nothing is made before all of them were read.
-pub(in crate::app) async fn import(args: ImportArgs) -> Result<Ending> {
+pub(in crate::app) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     if args.title.is_some() && args.file.len() > 1 {
         bail!("--title is for one file; several get their names as titles");
     }
@@ -40,7 +40,7 @@ pub(in crate::app) async fn import(args: ImportArgs) -> Result<Ending> {
     if args.server.json {
         say_json(&json!({"documents": made}))?;
     }
-    Ok(Ending::Fine)
+    Ok(CommandOutcome::Fine)
 }
 
 /// What a file is called, without its ending.

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use crate::cli::WatchArgs;
 use crate::client::show;
-use crate::client::{Client, ClientError, next_cursor};
+use crate::client::{ClientError, ServerClient, next_cursor};
 
-use super::super::Ending;
+use super::super::CommandOutcome;
 use super::{client, open, say, say_json, style, text_of};
 
 /// How often it looks.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Says what comes to wait and what is resolved, until it is interrupted. A server that goes away meanwhile is waited for.
-pub(in crate::app) async fn watch(args: WatchArgs) -> Result<Ending> {
+pub(in crate::app) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let document = args.document.as_deref();
-    let mut watching = Watching::default();
+    let mut watching = KnownRequests::default();
     let mut is_gone = false;
     loop {
         match look(&client, document, &watching).await {
@@ -41,7 +41,7 @@ pub(in crate::app) async fn watch(args: WatchArgs) -> Result<Ending> {
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
-            _ = tokio::signal::ctrl_c() => return Ok(Ending::Fine),
+            _ = tokio::signal::ctrl_c() => return Ok(CommandOutcome::Fine),
         }
     }
 }
@@ -59,9 +59,9 @@ fn comes_back(error: &ClientError) -> bool {
 
 /// What waits, and what has ended as far back as something was known.
 async fn look(
-    client: &Client,
+    client: &ServerClient,
     document: Option<&str>,
-    watching: &Watching,
+    watching: &KnownRequests,
 ) -> Result<(Vec<Value>, Vec<Value>), ClientError> {
     let mut open = open(client, document).await?;
     let of: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
@@ -97,19 +97,19 @@ async fn look(
     Ok((open, ended))
 }
 
-async fn tell(client: &Client, news: &News, as_json: bool) -> Result<()> {
+async fn tell(client: &ServerClient, news: &RequestChange, as_json: bool) -> Result<()> {
     match news {
-        News::Waits(request) if as_json => {
+        RequestChange::Waits(request) if as_json => {
             say_json(&json!({"type": "tool_approval_request", "request": request}))
         }
-        News::Waits(request) => {
+        RequestChange::Waits(request) => {
             let text = text_of(client, request).await;
             say(&show::request(request, text.as_deref(), style()))
         }
-        News::Over(request) if as_json => {
+        RequestChange::Over(request) if as_json => {
             say_json(&json!({"type": "tool_approval_resolved", "request": request}))
         }
-        News::Over(request) => say(&format!("{}\n", show::request_line(request))),
+        RequestChange::Over(request) => say(&format!("{}\n", show::request_line(request))),
     }
 }
 
@@ -119,7 +119,7 @@ fn id(request: &Value) -> &str {
 
 /// What is known of the server's requests.
 #[derive(Debug, Default)]
-struct Watching {
+struct KnownRequests {
     has_begun: bool,
     open: BTreeSet<String>,
     /// Those that ended, and were told or are no news.
@@ -128,17 +128,17 @@ struct Watching {
 
 /// What is to be told.
 #[derive(Debug, PartialEq)]
-enum News {
+enum RequestChange {
     /// It waits for people.
     Waits(Value),
     /// It was decided, expired, or was taken back; perhaps before anybody could see it wait.
     Over(Value),
 }
 
-impl Watching {
+impl KnownRequests {
     /// What of this is new. When it begins, only what waits is.
-    fn hear(&mut self, open: Vec<Value>, ended: Vec<Value>) -> Vec<News> {
-        let mut told: BTreeMap<String, News> = BTreeMap::new();
+    fn hear(&mut self, open: Vec<Value>, ended: Vec<Value>) -> Vec<RequestChange> {
+        let mut told: BTreeMap<String, RequestChange> = BTreeMap::new();
         // Asked for last: what is in both has ended in between.
         let last: BTreeSet<String> = ended.iter().map(|request| id(request).to_owned()).collect();
         for request in ended {
@@ -146,7 +146,7 @@ impl Watching {
             let waited = self.open.remove(&id);
             let is_new = self.over.insert(id.clone());
             if waited || (is_new && self.has_begun) {
-                told.insert(id, News::Over(request));
+                told.insert(id, RequestChange::Over(request));
             }
         }
         let known = std::mem::take(&mut self.open);
@@ -155,7 +155,7 @@ impl Watching {
             self.open.insert(id.clone());
             self.over.remove(&id);
             if !known.contains(&id) {
-                told.insert(id, News::Waits(request));
+                told.insert(id, RequestChange::Waits(request));
             }
         }
         self.has_begun = true;
@@ -172,16 +172,16 @@ mod tests {
         json!({"request_id": id})
     }
 
-    fn heard(watching: &mut Watching, open: &[&str], ended: &[&str]) -> Vec<News> {
+    fn heard(watching: &mut KnownRequests, open: &[&str], ended: &[&str]) -> Vec<RequestChange> {
         let all = |ids: &[&str]| ids.iter().map(|id| request(id)).collect();
         watching.hear(all(open), all(ended))
     }
 
     #[test]
     fn what_waits_is_told_once_and_so_is_its_end_and_what_was_over_before_is_not() {
-        let mut watching = Watching::default();
-        let waits = |id: &str| News::Waits(request(id));
-        let over = |id: &str| News::Over(request(id));
+        let mut watching = KnownRequests::default();
+        let waits = |id: &str| RequestChange::Waits(request(id));
+        let over = |id: &str| RequestChange::Over(request(id));
         assert_eq!(heard(&mut watching, &["b"], &["a"]), [waits("b")]);
         assert_eq!(heard(&mut watching, &["b"], &["a"]), []);
         // One ends, another comes, and a third has come and gone.

@@ -11,7 +11,7 @@ const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
 /// A line of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum InputLine {
     /// Text; whether it is JSON is not looked at here.
     Text(String),
     /// No message can be in it, and why.
@@ -22,16 +22,16 @@ pub enum Line {
 ///
 /// Read by a thread of its own: one that waits for input must not keep the process from ending.
 #[derive(Debug)]
-pub struct Lines(mpsc::Receiver<Line>);
+pub struct InputLines(mpsc::Receiver<InputLine>);
 
-impl Lines {
+impl InputLines {
     /// Begins to read.
     pub fn of_input() -> Self {
         let (sender, lines) = mpsc::channel(WAITING);
         std::thread::spawn(move || {
             let mut input = std::io::stdin().lock();
             while let Some(line) = read_line(&mut input, LONGEST_LINE) {
-                let is_blank = matches!(&line, Line::Text(text) if text.trim().is_empty());
+                let is_blank = matches!(&line, InputLine::Text(text) if text.trim().is_empty());
                 if !is_blank && sender.blocking_send(line).is_err() {
                     return;
                 }
@@ -41,14 +41,14 @@ impl Lines {
     }
 
     /// The next line; `None`: the client is done.
-    pub async fn next(&mut self) -> Option<Line> {
+    pub async fn next(&mut self) -> Option<InputLine> {
         self.0.recv().await
     }
 }
 
 /// Reads the next line, of at most `longest` bytes; `None`: there is no more. Whatever a line holds, the one after it is
 /// read as if nothing had happened.
-fn read_line(input: &mut impl BufRead, longest: u64) -> Option<Line> {
+fn read_line(input: &mut impl BufRead, longest: u64) -> Option<InputLine> {
     let mut line = Vec::new();
     match input.by_ref().take(longest).read_until(b'\n', &mut line) {
         Ok(0) | Err(_) => return None,
@@ -57,10 +57,10 @@ fn read_line(input: &mut impl BufRead, longest: u64) -> Option<Line> {
     if line.last() == Some(&b'\n') {
         line.pop();
     } else if line.len() as u64 == longest && !skip_line(input)? {
-        return Some(Line::Unreadable("the line is too long"));
+        return Some(InputLine::Unreadable("the line is too long"));
     }
     let text = String::from_utf8(line);
-    Some(text.map_or(Line::Unreadable("the line is not UTF-8"), Line::Text))
+    Some(text.map_or(InputLine::Unreadable("the line is not UTF-8"), InputLine::Text))
 }
 
 /// Passes over the rest of a line; whether there was none. `None`: nothing can be read any more.
@@ -93,7 +93,7 @@ pub fn write_line(message: &str) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn read(input: &[u8]) -> Vec<Line> {
+    fn read(input: &[u8]) -> Vec<InputLine> {
         // A small buffer, so that long lines come in pieces.
         let mut input = std::io::BufReader::with_capacity(3, input);
         std::iter::from_fn(|| read_line(&mut input, 8)).collect()
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn a_line_that_cannot_be_read_does_not_stop_the_next_ones() {
-        let text = |text: &str| Line::Text(text.to_owned());
-        let long = Line::Unreadable("the line is too long");
-        let latin = Line::Unreadable("the line is not UTF-8");
+        let text = |text: &str| InputLine::Text(text.to_owned());
+        let long = InputLine::Unreadable("the line is too long");
+        let latin = InputLine::Unreadable("the line is not UTF-8");
         assert_eq!(read(b"one\ntwo"), [text("one"), text("two")]);
         assert_eq!(read(b"caf\xe9\n{}\n"), [latin, text("{}")]);
         assert_eq!(read(b"123456789\n{}\n"), [long.clone(), text("{}")]);

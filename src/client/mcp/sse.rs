@@ -11,7 +11,7 @@ use reqwest::header::CONTENT_TYPE;
 const LONGEST: usize = 64 * 1024 * 1024;
 
 /// Reads messages as they come.
-pub(super) struct Events {
+pub(super) struct SseEvents {
     stream: Option<BoxStream<'static, Vec<u8>>>,
     is_stream: bool,
     buffer: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Events {
     data: String,
 }
 
-impl Events {
+impl SseEvents {
     pub(super) fn of(answer: Response) -> Self {
         let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
@@ -92,7 +92,7 @@ mod tests {
 
     fn read(is_stream: bool, pieces: &[&str]) -> Vec<String> {
         let (buffer, ready, data) = (Vec::new(), VecDeque::new(), String::new());
-        let mut events = Events { stream: None, is_stream, buffer, ready, data };
+        let mut events = SseEvents { stream: None, is_stream, buffer, ready, data };
         for piece in pieces {
             events.feed(piece.as_bytes());
         }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::blocks::{Kind, Unit};
-use super::words::{Stuff, Token};
+use super::blocks::{BlockKind, DiffUnit};
+use super::words::{TokenKind, WordToken};
 
 /// What happened to units, in order. Indices into the two lists of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AlignStep {
     /// One became the other.
     Pair(usize, usize),
     /// Removed.
@@ -26,9 +26,9 @@ const SAME_WORDS: f32 = 0.5;
 const CELLS: usize = 60_000;
 
 /// A unit with its words.
-pub(super) struct Sentence {
-    pub unit: Unit,
-    pub tokens: Vec<Token>,
+pub(super) struct WordedUnit {
+    pub unit: DiffUnit,
+    pub tokens: Vec<WordToken>,
     /// Where the text ends and the white space behind it begins (bytes).
     pub body_end: usize,
     /// Numbers and sizes of the words, sorted.
@@ -36,13 +36,13 @@ pub(super) struct Sentence {
     weight: u32,
 }
 
-impl Sentence {
-    pub fn new(tokens: Vec<Token>, unit: Unit) -> Self {
-        let solid = tokens.iter().rposition(|t| t.stuff != Stuff::Space);
+impl WordedUnit {
+    pub fn new(tokens: Vec<WordToken>, unit: DiffUnit) -> Self {
+        let solid = tokens.iter().rposition(|t| t.stuff != TokenKind::Space);
         let body_end = solid.map_or(unit.range.start, |at| tokens[at].range.end);
         let mut bag: Vec<(u32, u32)> = tokens
             .iter()
-            .filter(|t| t.stuff != Stuff::Space)
+            .filter(|t| t.stuff != TokenKind::Space)
             .map(|t| (t.id, t.range.len() as u32))
             .collect();
         bag.sort_unstable();
@@ -58,11 +58,14 @@ impl Sentence {
     /// The sentence without the white space behind it.
     pub fn without_gap(&self) -> Self {
         let tokens = self.tokens.iter().filter(|t| t.range.end <= self.body_end).cloned().collect();
-        Self::new(tokens, Unit { range: self.unit.range.start..self.body_end, ..self.unit.clone() })
+        Self::new(
+            tokens,
+            DiffUnit { range: self.unit.range.start..self.body_end, ..self.unit.clone() },
+        )
     }
 
     fn can_become(&self, other: &Self) -> bool {
-        (self.unit.kind == Kind::Code) == (other.unit.kind == Kind::Code)
+        (self.unit.kind == BlockKind::Code) == (other.unit.kind == BlockKind::Code)
     }
 
     /// 0 to 1: how many of the words they share, weighted by length, whatever the order.
@@ -91,20 +94,20 @@ fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
 
 /// Two lists of units and their texts.
 #[derive(Clone, Copy)]
-pub(super) struct Sides<'a> {
+pub(super) struct UnitLists<'a> {
     pub old_text: &'a str,
     pub new_text: &'a str,
-    pub old: &'a [Sentence],
-    pub new: &'a [Sentence],
+    pub old: &'a [WordedUnit],
+    pub new: &'a [WordedUnit],
 }
 
 /// The steps from `old[o]` to `new[n]`.
-pub(super) fn align(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<Step> {
+pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<AlignStep> {
     let mut steps = Vec::new();
     let (mut i, mut j) = (o.start, n.start);
     for (pi, pj) in alike_pairs(sides, o.clone(), n.clone()) {
         unlike(sides, i..pi, j..pj, &mut steps);
-        steps.push(Step::Pair(pi, pj));
+        steps.push(AlignStep::Pair(pi, pj));
         (i, j) = (pi + 1, pj + 1);
     }
     unlike(sides, i..o.end, j..n.end, &mut steps);
@@ -113,7 +116,7 @@ pub(super) fn align(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<Step>
 
 /// Units without a likeness: replaced one by one as long as they stand in like places, from the front and from the back, so
 /// that what begins a paragraph and what ends it stay where they are; between them, removed and added.
-fn unlike(sides: Sides, o: Range<usize>, n: Range<usize>, steps: &mut Vec<Step>) {
+fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<AlignStep>) {
     let same_place = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
         old.can_become(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
@@ -123,14 +126,14 @@ fn unlike(sides: Sides, o: Range<usize>, n: Range<usize>, steps: &mut Vec<Step>)
     let back = left.clone().rev().zip(right.clone().rev());
     let last = back.take_while(|&(i, j)| same_place(i, j)).count();
     let (left, right) = (left.start..left.end - last, right.start..right.end - last);
-    steps.extend((0..paired).map(|k| Step::Pair(o.start + k, n.start + k)));
-    steps.extend(whole_blocks(sides.old, left.clone()).into_iter().map(Step::Delete));
-    steps.extend(whole_blocks(sides.new, right.clone()).into_iter().map(Step::Insert));
-    steps.extend((0..last).map(|k| Step::Pair(left.end + k, right.end + k)));
+    steps.extend((0..paired).map(|k| AlignStep::Pair(o.start + k, n.start + k)));
+    steps.extend(whole_blocks(sides.old, left.clone()).into_iter().map(AlignStep::Delete));
+    steps.extend(whole_blocks(sides.new, right.clone()).into_iter().map(AlignStep::Insert));
+    steps.extend((0..last).map(|k| AlignStep::Pair(left.end + k, right.end + k)));
 }
 
 /// Groups units that make up a whole block; the others stay alone.
-fn whole_blocks(list: &[Sentence], range: Range<usize>) -> Vec<Range<usize>> {
+fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut at = range.start;
     while at < range.end {
@@ -150,11 +153,12 @@ fn whole_blocks(list: &[Sentence], range: Range<usize>) -> Vec<Range<usize>> {
 
 /// Whether one paragraph became a list of the same words, or a list one paragraph. Such a change makes sense only as a whole:
 /// with some of its lines taken and others not, the text would be half of each.
-pub(super) fn is_reshaped(old: &[Sentence], new: &[Sentence]) -> bool {
-    let items = |list: &[Sentence]| list.iter().filter(|s| s.unit.kind == Kind::Whole).count();
-    let blocks = |list: &[Sentence]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
-    let is_code = |s: &Sentence| s.unit.kind == Kind::Code;
-    let becomes = |paragraph: &[Sentence], list: &[Sentence]| {
+pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
+    let items =
+        |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind == BlockKind::Whole).count();
+    let blocks = |list: &[WordedUnit]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
+    let is_code = |s: &WordedUnit| s.unit.kind == BlockKind::Code;
+    let becomes = |paragraph: &[WordedUnit], list: &[WordedUnit]| {
         let (items_before, items_after) = (items(paragraph), items(list));
         // The list may keep an introduction.
         blocks(paragraph) == 1
@@ -162,12 +166,12 @@ pub(super) fn is_reshaped(old: &[Sentence], new: &[Sentence]) -> bool {
             && items_after >= 2
             && blocks(list) <= items_after + 1
     };
-    let bag = |list: &[Sentence]| {
+    let bag = |list: &[WordedUnit]| {
         let mut bag: Vec<_> = list.iter().flat_map(|s| s.bag.iter().copied()).collect();
         bag.sort_unstable();
         bag
     };
-    let weight = |list: &[Sentence]| list.iter().map(|s| s.weight).sum::<u32>();
+    let weight = |list: &[WordedUnit]| list.iter().map(|s| s.weight).sum::<u32>();
     !old.iter().chain(new).any(is_code)
         && (becomes(old, new) || becomes(new, old))
         && likeness(&bag(old), &bag(new), weight(old) + weight(new)) >= SAME_WORDS
@@ -175,7 +179,7 @@ pub(super) fn is_reshaped(old: &[Sentence], new: &[Sentence]) -> bool {
 
 /// How the best sum up to a pair came about.
 #[derive(Clone, Copy)]
-enum Via {
+enum AlignPath {
     /// The old unit has no partner.
     Old,
     /// The new unit has no partner.
@@ -185,7 +189,7 @@ enum Via {
 }
 
 /// The pairs with the greatest sum of likeness, in order.
-fn alike_pairs(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<(usize, usize)> {
+fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize, usize)> {
     let (rows, columns) = (o.len(), n.len());
     match (rows, columns) {
         (0, _) | (_, 0) => return Vec::new(),
@@ -203,7 +207,7 @@ fn alike_pairs(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<(usize, us
     // best[c]: the greatest sum for the rows so far and the first c columns. It grows with c, so to the right of the
     // bands seen so far, where nothing was written, it is what stands at their end.
     let mut best = vec![0.0_f32; columns + 1];
-    let mut trace: Vec<Vec<Via>> = Vec::with_capacity(rows);
+    let mut trace: Vec<Vec<AlignPath>> = Vec::with_capacity(rows);
     for row in 0..rows {
         let old = &sides.old[o.start + row];
         let (mut diagonal, mut left) = (best[band(row).start], best[band(row).start]);
@@ -213,9 +217,9 @@ fn alike_pairs(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<(usize, us
             let likeness = if old.can_become(new) { old.likeness(new) } else { 0.0 };
             let above = best[column + 1].max(diagonal);
             let (mut value, mut via) =
-                if left > above { (left, Via::New) } else { (above, Via::Old) };
+                if left > above { (left, AlignPath::New) } else { (above, AlignPath::Old) };
             if likeness >= ALIKE && diagonal + likeness > value {
-                (value, via) = (diagonal + likeness, Via::Both);
+                (value, via) = (diagonal + likeness, AlignPath::Both);
             }
             (diagonal, left) = (above, value);
             best[column + 1] = value;
@@ -229,7 +233,7 @@ fn alike_pairs(sides: Sides, o: Range<usize>, n: Range<usize>) -> Vec<(usize, us
 
 /// Walks back from the end.
 fn follow(
-    trace: &[Vec<Via>],
+    trace: &[Vec<AlignPath>],
     band: impl Fn(usize) -> Range<usize>,
     columns: usize,
 ) -> Vec<(usize, usize)> {
@@ -243,13 +247,13 @@ fn follow(
             row -= 1;
         } else {
             match trace[row - 1][column - 1 - band.start] {
-                Via::Both => {
+                AlignPath::Both => {
                     pairs.push((row - 1, column - 1));
                     row -= 1;
                     column -= 1;
                 }
-                Via::New => column -= 1,
-                Via::Old => row -= 1,
+                AlignPath::New => column -= 1,
+                AlignPath::Old => row -= 1,
             }
         }
     }

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::stages::{Bond, Change};
-use super::words::{Stuff, Words};
+use super::stages::{Adjacency, ByteChange};
+use super::words::{TokenKind, WordNumbers};
 use super::{DraftPart, HunkDraft};
 
 /// Lines of code that one change holds at most: more are hard to read at once.
 const MOST_LINES: usize = 24;
 
 /// The hunks that make `changes`, which are in order and disjoint.
-pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> {
+pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDraft> {
     let mut hunks: Vec<HunkDraft> = Vec::new();
-    let mut place = Place { text: old, byte: 0, unit: 0 };
+    let mut place = TextOffset { text: old, byte: 0, unit: 0 };
     let mut last_end = None;
     for change in merged(old, new, changes) {
         let (base, insert) = trimmed(old, new, &change);
@@ -20,11 +20,11 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> 
             continue;
         }
         let joined = match change.bond {
-            Bond::Apart => false,
-            Bond::Joined => true,
-            Bond::Line => {
+            Adjacency::Apart => false,
+            Adjacency::Joined => true,
+            Adjacency::Line => {
                 let is_short = hunks.last().is_some_and(|hunk| hunk.parts.len() < MOST_LINES);
-                is_short && last_end == Some((change.old.start, change.new.start, Bond::Line))
+                is_short && last_end == Some((change.old.start, change.new.start, Adjacency::Line))
             }
         };
         last_end = Some((change.old.end, change.new.end, change.bond));
@@ -43,11 +43,11 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[Change]) -> Vec<HunkDraft> 
 }
 
 /// Joins a change that is nothing but space with the one it touches.
-fn merged(old: &str, new: &str, changes: &[Change]) -> Vec<Change> {
-    let blank = |change: &Change| {
+fn merged(old: &str, new: &str, changes: &[ByteChange]) -> Vec<ByteChange> {
+    let blank = |change: &ByteChange| {
         old[change.old.clone()].trim().is_empty() && new[change.new.clone()].trim().is_empty()
     };
-    let mut merged: Vec<Change> = Vec::with_capacity(changes.len());
+    let mut merged: Vec<ByteChange> = Vec::with_capacity(changes.len());
     for change in changes {
         match merged.last_mut() {
             Some(last)
@@ -55,8 +55,8 @@ fn merged(old: &str, new: &str, changes: &[Change]) -> Vec<Change> {
                     && last.new.end == change.new.start
                     && (blank(last) || blank(change)) =>
             {
-                if blank(last) && change.bond == Bond::Apart {
-                    last.bond = Bond::Apart;
+                if blank(last) && change.bond == Adjacency::Apart {
+                    last.bond = Adjacency::Apart;
                 }
                 last.old.end = change.old.end;
                 last.new.end = change.new.end;
@@ -68,12 +68,12 @@ fn merged(old: &str, new: &str, changes: &[Change]) -> Vec<Change> {
 }
 
 /// The two sides without the space they have in common at their ends.
-fn trimmed(old: &str, new: &str, change: &Change) -> (Range<usize>, Range<usize>) {
+fn trimmed(old: &str, new: &str, change: &ByteChange) -> (Range<usize>, Range<usize>) {
     let (mut o, mut n) = (change.old.clone(), change.new.clone());
-    let mut words = Words::default();
+    let mut words = WordNumbers::default();
     let (old_tokens, new_tokens) = (words.tokens(old, o.clone()), words.tokens(new, n.clone()));
-    let common = |(a, b): &(&super::words::Token, &super::words::Token)| {
-        a.stuff == Stuff::Space && a.id == b.id
+    let common = |(a, b): &(&super::words::WordToken, &super::words::WordToken)| {
+        a.stuff == TokenKind::Space && a.id == b.id
     };
     for (_, b) in old_tokens.iter().rev().zip(new_tokens.iter().rev()).take_while(common) {
         o.end -= b.range.len();
@@ -90,13 +90,13 @@ fn trimmed(old: &str, new: &str, change: &Change) -> (Range<usize>, Range<usize>
 }
 
 /// A place in a text, known in bytes and in UTF-16 units; it only moves forward.
-struct Place<'a> {
+struct TextOffset<'a> {
     text: &'a str,
     byte: usize,
     unit: usize,
 }
 
-impl Place<'_> {
+impl TextOffset<'_> {
     fn unit_of(&mut self, byte: usize) -> usize {
         let passed = &self.text[self.byte..byte];
         self.unit += if passed.is_ascii() { passed.len() } else { passed.encode_utf16().count() };

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// How finely a block may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     /// Sentences and words.
     Prose,
     /// Words, but all of them in one hunk: headings, list items, table rows, rules.
@@ -17,16 +17,16 @@ pub(super) enum Kind {
 
 /// A block with the blank lines that follow it, in bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub range: Range<usize>,
-    pub kind: Kind,
+    pub kind: BlockKind,
 }
 
 /// A sentence, or an indivisible block; white space that follows belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct DiffUnit {
     pub range: Range<usize>,
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// Which block of the text it is part of.
     pub block: usize,
 }
@@ -35,8 +35,8 @@ pub(super) struct Unit {
 const WRAPPED_WIDTH: Range<usize> = 45..121;
 
 /// Cuts a text into blocks; their ranges are consecutive and cover it.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
-    let mut scan = Scan { text, blocks: Vec::new(), fence: None, open: false };
+pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
+    let mut scan = BlockScanner { text, blocks: Vec::new(), fence: None, open: false };
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         scan.line(at..at + line.len());
@@ -45,16 +45,16 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
     scan.blocks
 }
 
-struct Scan<'a> {
+struct BlockScanner<'a> {
     text: &'a str,
-    blocks: Vec<Block>,
+    blocks: Vec<TextBlock>,
     /// The marker that closes the code block we are in.
     fence: Option<&'a str>,
     /// Whether the last block is a paragraph that the next line may continue.
     open: bool,
 }
 
-impl Scan<'_> {
+impl BlockScanner<'_> {
     fn line(&mut self, range: Range<usize>) {
         let line = &self.text[range.clone()];
         let marker = fence_marker(line);
@@ -62,34 +62,34 @@ impl Scan<'_> {
             if marker.is_some_and(|m| m.starts_with(open) && line.trim() == m) {
                 self.fence = None;
             }
-            self.push(range, Kind::Code);
+            self.push(range, BlockKind::Code);
         } else if let Some(marker) = marker {
             self.fence = Some(marker);
-            self.push(range, Kind::Code);
+            self.push(range, BlockKind::Code);
         } else if line.trim().is_empty() {
             self.blank(range);
         } else if is_underline(line) && self.open {
             // The line above was a heading.
             if let Some(last) = self.blocks.last_mut() {
-                *last = Block { range: last.range.start..range.end, kind: Kind::Whole };
+                *last = TextBlock { range: last.range.start..range.end, kind: BlockKind::Whole };
             }
             self.open = false;
         } else if is_whole(line) {
-            self.push(range, Kind::Whole);
+            self.push(range, BlockKind::Whole);
         } else {
             self.prose(range);
         }
     }
 
-    fn push(&mut self, range: Range<usize>, kind: Kind) {
-        self.blocks.push(Block { range, kind });
+    fn push(&mut self, range: Range<usize>, kind: BlockKind) {
+        self.blocks.push(TextBlock { range, kind });
         self.open = false;
     }
 
     fn blank(&mut self, range: Range<usize>) {
         match self.blocks.last_mut() {
             Some(last) => last.range.end = range.end,
-            None => self.blocks.push(Block { range, kind: Kind::Prose }),
+            None => self.blocks.push(TextBlock { range, kind: BlockKind::Prose }),
         }
         self.open = false;
     }
@@ -100,7 +100,7 @@ impl Scan<'_> {
             Some(last) if self.open && quoted(last.range.start) == quoted(range.start) => {
                 last.range.end = range.end;
             }
-            _ => self.blocks.push(Block { range, kind: Kind::Prose }),
+            _ => self.blocks.push(TextBlock { range, kind: BlockKind::Prose }),
         }
         self.open = true;
     }
@@ -147,18 +147,18 @@ fn is_rule(line: &str) -> bool {
 }
 
 /// Cuts blocks into units; consecutive, covering the blocks.
-pub(super) fn units(text: &str, blocks: &[Block], first: usize) -> Vec<Unit> {
+pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffUnit> {
     let mut units = Vec::new();
-    for (index, Block { range, kind }) in blocks.iter().enumerate() {
+    for (index, TextBlock { range, kind }) in blocks.iter().enumerate() {
         let block = first + index;
         match kind {
-            Kind::Whole | Kind::Code => {
-                units.push(Unit { range: range.clone(), kind: *kind, block });
+            BlockKind::Whole | BlockKind::Code => {
+                units.push(DiffUnit { range: range.clone(), kind: *kind, block });
             }
-            Kind::Prose => {
+            BlockKind::Prose => {
                 let mut from = range.start;
                 for to in sentence_ends(&text[range.clone()]) {
-                    units.push(Unit { range: from..range.start + to, kind: *kind, block });
+                    units.push(DiffUnit { range: from..range.start + to, kind: *kind, block });
                     from = range.start + to;
                 }
             }

@@ -10,7 +10,7 @@ use super::stages::{block_gaps, start_of};
 
 /// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not both.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct ChangedPassage {
     /// Where it was.
     pub old: Range<usize>,
     /// Where it is.
@@ -22,9 +22,9 @@ pub struct Passage {
 ///
 /// Blocks (paragraphs, list items, lines of code) that are equal stand between them; within, only what both ends have in
 /// common is left out.
-pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<Passage> {
+pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
-    let (mut old_at, mut new_at) = (Place::of(old), Place::of(new));
+    let (mut old_at, mut new_at) = (UnitCounter::of(old), UnitCounter::of(new));
     let mut found = Vec::new();
     for (o, n) in block_gaps((old, &old_blocks), (new, &new_blocks), limits) {
         let within = |text, blocks, range: &Range<usize>| {
@@ -34,7 +34,7 @@ pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<Passage> {
         let (head, tail) = common_ends(&old[o.clone()], &new[n.clone()]);
         let (o, n) = (o.start + head..o.end - tail, n.start + head..n.end - tail);
         if !o.is_empty() || !n.is_empty() {
-            found.push(Passage { old: old_at.range(&o), new: new_at.range(&n) });
+            found.push(ChangedPassage { old: old_at.range(&o), new: new_at.range(&n) });
         }
     }
     found
@@ -68,13 +68,13 @@ fn equal<T: PartialEq>(pairs: impl Iterator<Item = (T, T)>) -> usize {
 }
 
 /// Counts the UTF-16 units of a text up to places that come one after the other.
-struct Place<'t> {
+struct UnitCounter<'t> {
     text: &'t str,
     bytes: usize,
     units: usize,
 }
 
-impl<'t> Place<'t> {
+impl<'t> UnitCounter<'t> {
     fn of(text: &'t str) -> Self {
         Self { text, bytes: 0, units: 0 }
     }
@@ -133,7 +133,7 @@ mod tests {
             let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
             let (before, after) = (units(&old), units(&new));
             let (mut made, mut at) = (Vec::new(), 0);
-            for Passage { old, new } in passages(&old, &new, &DiffLimits::default()) {
+            for ChangedPassage { old, new } in passages(&old, &new, &DiffLimits::default()) {
                 made.extend(&before[at..old.start]);
                 made.extend(&after[new]);
                 at = old.end;

@@ -8,16 +8,16 @@
 
 use std::ops::Range;
 
-use super::align::Sentence;
-use super::blocks::{Block, Kind, blocks, units};
+use super::align::WordedUnit;
+use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::seams::{self, LONGEST, at_sentence_marks};
-use super::words::Words;
+use super::words::WordNumbers;
 use super::{DraftPart, HunkDraft};
 use crate::document::utf16_len;
 
 /// On which side pieces carry the space between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
+enum SpaceSide {
     /// They begin with it and continue what stands before.
     Lead,
     /// They end with it and are continued by what stands behind.
@@ -26,18 +26,18 @@ enum Style {
 
 /// The document in which the changes are made: `before` + `old` + `after`.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct SplitContext<'a> {
     pub before: &'a str,
     pub old: &'a str,
     pub after: &'a str,
 }
 
 /// The same changes of `old`, in order, with long new paragraphs in pieces.
-pub(super) fn cut(place: Place, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
+pub(super) fn cut(place: SplitContext, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     if !hunks.iter().any(is_long) {
         return hunks;
     }
-    let page = Page::of(place, &hunks);
+    let page = SplitText::of(place, &hunks);
     let mut cut = Vec::with_capacity(hunks.len());
     // Additions at one place stand beside each other, so they are looked at together.
     for run in hunks.chunk_by(|a, b| is_added(a) && is_added(b) && a.parts[0].to == b.parts[0].to) {
@@ -50,10 +50,10 @@ pub(super) fn cut(place: Place, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
 }
 
 /// The same changes, in order, with long paragraphs that go away in pieces: on the way back from `new` they are additions.
-pub(super) fn cut_removed(place: Place, new: &str, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
+pub(super) fn cut_removed(place: SplitContext, new: &str, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     let back = turned_back(&hunks);
     if back.iter().any(is_long) {
-        turned_back(&cut(Place { old: new, ..place }, back))
+        turned_back(&cut(SplitContext { old: new, ..place }, back))
     } else {
         hunks
     }
@@ -83,17 +83,17 @@ fn is_long(hunk: &HunkDraft) -> bool {
 }
 
 /// The text around the changes, and where each of them stands in it, in bytes.
-struct Page {
+struct SplitText {
     text: String,
-    blocks: Vec<Block>,
+    blocks: Vec<TextBlock>,
     /// The part of the text that may be changed.
     range: Range<usize>,
     /// What is replaced, and by what; in order.
     parts: Vec<(Range<usize>, DraftPart)>,
 }
 
-impl Page {
-    fn of(Place { before, old, after }: Place, hunks: &[HunkDraft]) -> Self {
+impl SplitText {
+    fn of(SplitContext { before, old, after }: SplitContext, hunks: &[HunkDraft]) -> Self {
         let (mut unit, mut byte) = (0, before.len());
         let text = [before, old, after].concat();
         let mut at = |to: usize| {
@@ -119,7 +119,10 @@ impl Page {
             let may = |k: usize| {
                 self.goes_on_before(at - back) && texts[..k].iter().all(|it| is_prose(it))
             };
-            (first.from - utf16_len(&self.text[at - back..at]), pieces(&texts, Style::Lead, may))
+            (
+                first.from - utf16_len(&self.text[at - back..at]),
+                pieces(&texts, SpaceSide::Lead, may),
+            )
         });
         let borrowed = || texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let tail = self.may_lead_in(at).then(|| {
@@ -128,7 +131,7 @@ impl Page {
                     && texts[k].starts_with(|c: char| !c.is_whitespace())
                     && texts[k + 1..].iter().all(|it| is_prose(it))
             };
-            (first.from, pieces(&borrowed(), Style::Tail, may))
+            (first.from, pieces(&borrowed(), SpaceSide::Tail, may))
         });
         let most = [lead, tail].into_iter().flatten().max_by_key(|(_, pieces)| pieces.len())?;
         let (from, pieces) = most;
@@ -193,7 +196,7 @@ impl Page {
             let rest = &self.text[at..];
             let block = self.block_at(at);
             let is_space = rest.starts_with(char::is_whitespace)
-                && block.is_some_and(|block| block.kind != Kind::Code);
+                && block.is_some_and(|block| block.kind != BlockKind::Code);
             if !rest.is_empty() && !is_space && !self.is_prose_at(at) {
                 return false;
             }
@@ -210,19 +213,19 @@ impl Page {
     }
 
     /// The block that a byte is in.
-    fn block_at(&self, byte: usize) -> Option<&Block> {
+    fn block_at(&self, byte: usize) -> Option<&TextBlock> {
         self.blocks.get(self.blocks.partition_point(|block| block.range.end <= byte))
     }
 
     /// Whether a byte is in a paragraph.
     fn is_prose_at(&self, byte: usize) -> bool {
-        let block = self.block_at(byte).filter(|block| block.kind == Kind::Prose);
+        let block = self.block_at(byte).filter(|block| block.kind == BlockKind::Prose);
         block.is_some_and(|block| is_prose(&self.text[block.range.clone()]))
     }
 }
 
 /// Each text, or its pieces if it is long and `may` be cut.
-fn pieces(texts: &[String], style: Style, may: impl Fn(usize) -> bool) -> Vec<String> {
+fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Vec<String> {
     let mut pieces = Vec::with_capacity(texts.len());
     for (k, text) in texts.iter().enumerate() {
         let ends = if utf16_len(text) > LONGEST && is_prose(text) && may(k) {
@@ -240,10 +243,10 @@ fn pieces(texts: &[String], style: Style, may: impl Fn(usize) -> bool) -> Vec<St
 }
 
 /// Where to cut a paragraph, in bytes: at the last good place before a piece would get too long.
-fn ends(text: &str, style: Style) -> Vec<usize> {
+fn ends(text: &str, style: SpaceSide) -> Vec<usize> {
     let mut ends = Vec::new();
     let (mut from, mut good) = (0, None);
-    let mut open = Open::default();
+    let mut open = OpenMarks::default();
     let sentences = sentences(text);
     for range in &sentences[..sentences.len().saturating_sub(1)] {
         let (sentence, end) = (&text[range.clone()], range.end);
@@ -254,7 +257,7 @@ fn ends(text: &str, style: Style) -> Vec<usize> {
         }
         open.read(sentence);
         let body = end - (sentence.len() - sentence.trim_end().len());
-        let at = if style == Style::Lead { body } else { end };
+        let at = if style == SpaceSide::Lead { body } else { end };
         if open.is_nothing() && is_seam(&text[..body], &text[body..end], &text[end..]) && at > from
         {
             good = Some(at);
@@ -268,11 +271,11 @@ fn ends(text: &str, style: Style) -> Vec<usize> {
 
 /// The sentences of a paragraph, the very long ones cut wherever one may have ended.
 fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut words = Words::default();
+    let mut words = WordNumbers::default();
     let mut sentences = Vec::new();
     for unit in units(text, &blocks(text), 0) {
         if seams::is_long(&text[unit.range.clone()]) {
-            let long = [Sentence::new(words.tokens(text, unit.range.clone()), unit)];
+            let long = [WordedUnit::new(words.tokens(text, unit.range.clone()), unit)];
             sentences.extend(at_sentence_marks(text, &long).into_iter().map(|it| it.unit.range));
         } else {
             sentences.push(unit.range);
@@ -292,7 +295,7 @@ fn is_seam(before: &str, space: &str, behind: &str) -> bool {
 
 /// Marks that are open so far: nobody takes half a quotation, or half of what is in bold.
 #[derive(Default)]
-struct Open<'a> {
+struct OpenMarks<'a> {
     /// Marks that close what they open, such as `**`.
     marks: Vec<&'a str>,
     /// Brackets.
@@ -300,7 +303,7 @@ struct Open<'a> {
     closed: usize,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenMarks<'a> {
     fn read(&mut self, text: &'a str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -334,7 +337,7 @@ fn is_prose(text: &str) -> bool {
         let special = ['>', '<', '[', ':', '|', '$', '\\', '\t'];
         !line.starts_with(special) && !line.starts_with("    ")
     };
-    matches!(blocks(text).as_slice(), [Block { kind: Kind::Prose, .. }])
+    matches!(blocks(text).as_slice(), [TextBlock { kind: BlockKind::Prose, .. }])
         && !text.trim().is_empty()
         && text.lines().all(is_plain)
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{DiffLimits, DraftPart, HunkDraft, diff};
 
 #[derive(Deserialize)]
-struct Rewrite {
+struct RewriteCase {
     before: String,
     after: String,
     /// For each hunk, `old → new`, with ` + ` between parts and `⏎` for a line break.
@@ -13,7 +13,7 @@ struct Rewrite {
 }
 
 fn check(fixture: &str) {
-    let rewrite: Rewrite = toml::from_str(fixture).unwrap();
+    let rewrite: RewriteCase = toml::from_str(fixture).unwrap();
     let part = |p: &DraftPart| format!("{} → {}", p.base, p.insert).replace('\n', "⏎");
     let hunk = |h: &HunkDraft| h.parts.iter().map(part).collect::<Vec<_>>().join(" + ");
     let hunks = diff(&rewrite.before, &rewrite.after, &DiffLimits::default());
@@ -44,7 +44,7 @@ rewrites! {
 
 #[test]
 fn a_letter_with_a_dozen_mistakes_gives_at_least_ten_changes() {
-    let letter: Rewrite =
+    let letter: RewriteCase =
         toml::from_str(include_str!("../../../fixtures/rewrites/letter.toml")).unwrap();
     assert!(diff(&letter.before, &letter.after, &DiffLimits::default()).len() >= 10);
 }

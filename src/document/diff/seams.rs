@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::align::Sentence;
-use super::blocks::{Kind, Unit};
-use super::words::{Stuff, Swap, Token};
+use super::align::WordedUnit;
+use super::blocks::{BlockKind, DiffUnit};
+use super::words::{TokenKind, TokenSwap, WordToken};
 use crate::document::utf16_len;
 
 /// UTF-16 units that a change of prose holds, if it can be cut: a paragraph that is read at one go.
@@ -26,7 +26,7 @@ const MOST_CLOSERS: usize = 8;
 
 /// How good a place is for a cut; the best comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Seam {
+enum SplitPoint {
     /// Between two words of a script that sets no spaces.
     Words,
     Space,
@@ -41,22 +41,22 @@ pub(super) fn is_long(text: &str) -> bool {
 }
 
 /// Whether this is a sentence too long for one change.
-pub(super) fn is_long_sentence(text: &str, sentence: &Sentence) -> bool {
-    sentence.unit.kind == Kind::Prose && is_long(&text[sentence.unit.range.clone()])
+pub(super) fn is_long_sentence(text: &str, sentence: &WordedUnit) -> bool {
+    sentence.unit.kind == BlockKind::Prose && is_long(&text[sentence.unit.range.clone()])
 }
 
 /// The sentences of prose cut wherever a sentence may have ended, also where the next one begins in lower case.
-pub(super) fn at_sentence_marks(text: &str, sentences: &[Sentence]) -> Vec<Sentence> {
+pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<WordedUnit> {
     let mut pieces = Vec::with_capacity(sentences.len());
-    for Sentence { unit, tokens, .. } in sentences {
-        let is_end = |at: &usize| seam(text, tokens, *at) == Some(Seam::Sentence);
-        let ends = (1..tokens.len()).filter(|at| unit.kind == Kind::Prose && is_end(at));
+    for WordedUnit { unit, tokens, .. } in sentences {
+        let is_end = |at: &usize| seam(text, tokens, *at) == Some(SplitPoint::Sentence);
+        let ends = (1..tokens.len()).filter(|at| unit.kind == BlockKind::Prose && is_end(at));
         let mut from = 0;
         for to in ends.chain([tokens.len()]) {
             let start = tokens.get(from).map_or(unit.range.start, |token| token.range.start);
             let end = tokens.get(to).map_or(unit.range.end, |token| token.range.start);
-            let unit = Unit { range: start..end, ..unit.clone() };
-            pieces.push(Sentence::new(tokens[from..to].to_vec(), unit));
+            let unit = DiffUnit { range: start..end, ..unit.clone() };
+            pieces.push(WordedUnit::new(tokens[from..to].to_vec(), unit));
             from = to;
         }
     }
@@ -65,7 +65,11 @@ pub(super) fn at_sentence_marks(text: &str, sentences: &[Sentence]) -> Vec<Sente
 
 /// A replacement in so many pieces that each can be read at one go: both sides are cut in like places. A side that is
 /// short beside the other one stays whole, in the first piece.
-pub(super) fn evenly(old: (&str, &[Token]), new: (&str, &[Token]), swap: &Swap) -> Vec<Swap> {
+pub(super) fn evenly(
+    old: (&str, &[WordToken]),
+    new: (&str, &[WordToken]),
+    swap: &TokenSwap,
+) -> Vec<TokenSwap> {
     let count = size(old, &swap.old).max(size(new, &swap.new));
     let count = if count > LONGEST { count.div_ceil(AIM) } else { 1 };
     let (left, right) = (cuts(old, &swap.old, count), cuts(new, &swap.new, count));
@@ -73,7 +77,7 @@ pub(super) fn evenly(old: (&str, &[Token]), new: (&str, &[Token]), swap: &Swap) 
     let mut pieces = Vec::with_capacity(count);
     for to in left.into_iter().zip(right).chain([(swap.old.end, swap.new.end)]) {
         if to != from {
-            pieces.push(Swap { old: from.0..to.0, new: from.1..to.1 });
+            pieces.push(TokenSwap { old: from.0..to.0, new: from.1..to.1 });
         }
         from = to;
     }
@@ -81,12 +85,12 @@ pub(super) fn evenly(old: (&str, &[Token]), new: (&str, &[Token]), swap: &Swap) 
 }
 
 /// UTF-16 units of a run of tokens.
-pub(super) fn size((text, tokens): (&str, &[Token]), run: &Range<usize>) -> usize {
+pub(super) fn size((text, tokens): (&str, &[WordToken]), run: &Range<usize>) -> usize {
     tokens[run.clone()].iter().map(|token| utf16_len(&text[token.range.clone()])).sum()
 }
 
 /// Where to cut a run in `count` pieces: near the even places, where the best seam is. Where there is none, a piece is empty.
-fn cuts((text, tokens): (&str, &[Token]), run: &Range<usize>, count: usize) -> Vec<usize> {
+fn cuts((text, tokens): (&str, &[WordToken]), run: &Range<usize>, count: usize) -> Vec<usize> {
     let all = size((text, tokens), run);
     if all < SCRAP * count {
         return vec![run.end; count - 1];
@@ -112,32 +116,32 @@ fn cuts((text, tokens): (&str, &[Token]), run: &Range<usize>, count: usize) -> V
 }
 
 /// What kind of place there is before a token.
-fn seam(text: &str, tokens: &[Token], at: usize) -> Option<Seam> {
+fn seam(text: &str, tokens: &[WordToken], at: usize) -> Option<SplitPoint> {
     let (before, next) = (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?);
-    let piece = |token: &Token| &text[token.range.clone()];
-    if next.stuff == Stuff::Space {
+    let piece = |token: &WordToken| &text[token.range.clone()];
+    if next.stuff == TokenKind::Space {
         return None;
     }
-    let is_space = before.stuff == Stuff::Space;
+    let is_space = before.stuff == TokenKind::Space;
     // What begins a line may mean something there.
-    if is_space && piece(before).contains('\n') && next.stuff != Stuff::Word {
+    if is_space && piece(before).contains('\n') && next.stuff != TokenKind::Word {
         return None;
     }
     // A few, so that a text of nothing else costs no more.
     let mut behind = tokens[..at - usize::from(is_space)].iter().rev().take(MOST_CLOSERS);
     let mark = behind.find(|token| !piece(token).chars().all(|c| CLOSERS.contains(&c)));
-    let mark = mark.filter(|token| token.stuff == Stuff::Mark).map_or("", |token| piece(token));
+    let mark = mark.filter(|token| token.stuff == TokenKind::Mark).map_or("", |token| piece(token));
     let is_wide = !mark.is_ascii() && !mark.ends_with(['…', '–', '—']);
     let is_closed = !piece(next).chars().all(|c| CLOSERS.contains(&c) || !c.is_alphanumeric());
     if mark.ends_with(SENTENCE_MARKS) && (is_space || is_wide && is_closed) {
-        Some(Seam::Sentence)
+        Some(SplitPoint::Sentence)
     } else if mark.ends_with(CLAUSE_MARKS) && (is_space || is_wide && is_closed) {
-        Some(Seam::Clause)
+        Some(SplitPoint::Clause)
     } else if is_space {
-        Some(Seam::Space)
+        Some(SplitPoint::Space)
     } else {
-        let words = before.stuff == Stuff::Word && next.stuff == Stuff::Word;
-        words.then_some(Seam::Words)
+        let words = before.stuff == TokenKind::Word && next.stuff == TokenKind::Word;
+        words.then_some(SplitPoint::Words)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::DiffLimits;
-use super::align::{Sentence, Sides};
-use super::blocks::Kind;
+use super::align::{UnitLists, WordedUnit};
+use super::blocks::BlockKind;
 use super::seams::{LONGEST, evenly, is_long_sentence, size};
-use super::stages::{Bond, Change};
-use super::words::{Stuff, Swap, Token, compare, is_spelling};
+use super::stages::{Adjacency, ByteChange};
+use super::words::{TokenKind, TokenSwap, WordToken, compare, is_spelling};
 
 /// A sentence less alike than this is replaced as a whole.
 const HALF: f64 = 0.5;
@@ -22,23 +22,28 @@ const STAYING_UNITS: usize = 24;
 
 /// The changes that turn `old` into `new`.
 pub(super) fn pair(
-    sides: Sides,
-    old: &Sentence,
-    new: &Sentence,
+    sides: UnitLists,
+    old: &WordedUnit,
+    new: &WordedUnit,
     limits: &DiffLimits,
-) -> Vec<Change> {
-    let whole = |bond| Change { old: old.unit.range.clone(), new: new.unit.range.clone(), bond };
-    if old.unit.kind == Kind::Code || new.unit.kind == Kind::Code {
-        return vec![whole(Bond::Line)];
+) -> Vec<ByteChange> {
+    let whole =
+        |bond| ByteChange { old: old.unit.range.clone(), new: new.unit.range.clone(), bond };
+    if old.unit.kind == BlockKind::Code || new.unit.kind == BlockKind::Code {
+        return vec![whole(Adjacency::Line)];
     }
     let texts = (sides.old_text, sides.new_text);
     let found = compare(&old.tokens, &new.tokens, texts, limits);
-    let pair = Pair { sides, old: &old.tokens, new: &new.tokens };
-    let one_hunk = old.unit.kind == Kind::Whole || new.unit.kind == Kind::Whole;
+    let pair = SentencePair { sides, old: &old.tokens, new: &new.tokens };
+    let one_hunk = old.unit.kind == BlockKind::Whole || new.unit.kind == BlockKind::Whole;
     let is_long = is_long_sentence(texts.0, old) || is_long_sentence(texts.1, new);
     if found.likeness < HALF {
         let in_pieces = is_long && !one_hunk;
-        return if in_pieces { pair.rewritten(&found.swaps) } else { vec![whole(Bond::Apart)] };
+        return if in_pieces {
+            pair.rewritten(&found.swaps)
+        } else {
+            vec![whole(Adjacency::Apart)]
+        };
     }
     let swaps = pair.phrases(found.swaps);
     let mut changes = Vec::with_capacity(swaps.len());
@@ -58,16 +63,16 @@ pub(super) fn pair(
 }
 
 /// Two sentences in words.
-struct Pair<'a> {
-    sides: Sides<'a>,
-    old: &'a [Token],
-    new: &'a [Token],
+struct SentencePair<'a> {
+    sides: UnitLists<'a>,
+    old: &'a [WordToken],
+    new: &'a [WordToken],
 }
 
-impl Pair<'_> {
+impl SentencePair<'_> {
     /// Joins neighbouring replacements into phrases where no word stands between them, except corrected spellings.
-    fn phrases(&self, swaps: Vec<Swap>) -> Vec<Swap> {
-        let mut phrases: Vec<Swap> = Vec::with_capacity(swaps.len());
+    fn phrases(&self, swaps: Vec<TokenSwap>) -> Vec<TokenSwap> {
+        let mut phrases: Vec<TokenSwap> = Vec::with_capacity(swaps.len());
         for swap in swaps {
             match phrases.last_mut() {
                 Some(last)
@@ -84,7 +89,7 @@ impl Pair<'_> {
     }
 
     /// Replacements a word or less apart make one hunk; in an indivisible block all of them do.
-    fn groups<'s>(&self, swaps: &'s [Swap], one_hunk: bool) -> Vec<&'s [Swap]> {
+    fn groups<'s>(&self, swaps: &'s [TokenSwap], one_hunk: bool) -> Vec<&'s [TokenSwap]> {
         if one_hunk {
             return vec![swaps];
         }
@@ -92,10 +97,10 @@ impl Pair<'_> {
     }
 
     /// A group in groups that can be read at one go; one that is a single replacement may be longer.
-    fn short_groups<'s>(&self, mut group: &'s [Swap]) -> Vec<&'s [Swap]> {
+    fn short_groups<'s>(&self, mut group: &'s [TokenSwap]) -> Vec<&'s [TokenSwap]> {
         let mut groups = Vec::new();
         while let Some(first) = group.first() {
-            let fits = |last: &&Swap| self.size(&hull(first, last)) <= LONGEST;
+            let fits = |last: &&TokenSwap| self.size(&hull(first, last)) <= LONGEST;
             let count = group.iter().take_while(fits).count().max(1);
             let (short, rest) = group.split_at(count);
             groups.push(short);
@@ -105,13 +110,13 @@ impl Pair<'_> {
     }
 
     /// The replacements of a long sentence that became another one: words in a row that stay are kept, all else is replaced.
-    fn rewritten(&self, swaps: &[Swap]) -> Vec<Change> {
+    fn rewritten(&self, swaps: &[TokenSwap]) -> Vec<ByteChange> {
         let stay = |from: usize, to: usize| {
-            let words = self.old[from..to].iter().filter(|t| t.stuff == Stuff::Word).count();
+            let words = self.old[from..to].iter().filter(|t| t.stuff == TokenKind::Word).count();
             let units = size((self.sides.old_text, self.old), &(from..to));
             words >= STAYING_WORDS && units >= STAYING_UNITS
         };
-        let mut hulls: Vec<Swap> = swaps
+        let mut hulls: Vec<TokenSwap> = swaps
             .chunk_by(|left, right| !stay(left.old.end, right.old.start))
             .filter_map(|group| Some(hull(group.first()?, group.last()?)))
             .collect();
@@ -126,26 +131,26 @@ impl Pair<'_> {
     }
 
     /// One replacement, in pieces if it is long.
-    fn pieces(&self, swap: &Swap) -> Vec<Change> {
+    fn pieces(&self, swap: &TokenSwap) -> Vec<ByteChange> {
         let (old, new) = ((self.sides.old_text, self.old), (self.sides.new_text, self.new));
-        evenly(old, new, swap).iter().map(|piece| self.change(piece, Bond::Apart)).collect()
+        evenly(old, new, swap).iter().map(|piece| self.change(piece, Adjacency::Apart)).collect()
     }
 
-    fn size(&self, swap: &Swap) -> usize {
+    fn size(&self, swap: &TokenSwap) -> usize {
         let old = size((self.sides.old_text, self.old), &swap.old);
         old.max(size((self.sides.new_text, self.new), &swap.new))
     }
 
-    fn words_between(&self, left: &Swap, right: &Swap) -> usize {
+    fn words_between(&self, left: &TokenSwap, right: &TokenSwap) -> usize {
         let gap = &self.old[left.old.end..right.old.start];
-        gap.iter().filter(|t| t.stuff == Stuff::Word).count()
+        gap.iter().filter(|t| t.stuff == TokenKind::Word).count()
     }
 
     /// Whether one word was replaced by a similar one.
-    fn is_spelling(&self, swap: &Swap) -> bool {
+    fn is_spelling(&self, swap: &TokenSwap) -> bool {
         match (&self.old[swap.old.clone()], &self.new[swap.new.clone()]) {
             ([old], [new]) => {
-                old.stuff == Stuff::Word
+                old.stuff == TokenKind::Word
                     && is_spelling(
                         &self.sides.old_text[old.range.clone()],
                         &self.sides.new_text[new.range.clone()],
@@ -156,34 +161,34 @@ impl Pair<'_> {
     }
 
     /// The parts of one hunk.
-    fn hunk(&self, group: &[Swap]) -> Vec<Change> {
+    fn hunk(&self, group: &[TokenSwap]) -> Vec<ByteChange> {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return Vec::new() };
         let all = hull(first, last);
         let words = |range: &Range<usize>| {
-            self.old[range.clone()].iter().filter(|t| t.stuff == Stuff::Word).count()
+            self.old[range.clone()].iter().filter(|t| t.stuff == TokenKind::Word).count()
         };
         let changed: usize = group.iter().map(|s| words(&s.old)).sum();
         let span = words(&all.old);
         let kept = (span - changed) as f64;
         if group.len() > MANY_PARTS && kept < KEPT * span as f64 {
-            return vec![self.change(&all, Bond::Apart)];
+            return vec![self.change(&all, Adjacency::Apart)];
         }
-        let bonds = std::iter::once(Bond::Apart).chain(std::iter::repeat(Bond::Joined));
+        let bonds = std::iter::once(Adjacency::Apart).chain(std::iter::repeat(Adjacency::Joined));
         group.iter().zip(bonds).map(|(swap, bond)| self.change(swap, bond)).collect()
     }
 
-    fn change(&self, swap: &Swap, bond: Bond) -> Change {
-        Change { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), bond }
+    fn change(&self, swap: &TokenSwap, bond: Adjacency) -> ByteChange {
+        ByteChange { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), bond }
     }
 }
 
 /// One replacement for all from `first` to `last`.
-fn hull(first: &Swap, last: &Swap) -> Swap {
-    Swap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
+fn hull(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
+    TokenSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
 /// Where a run of tokens stands; an empty run stands before the token it points to.
-fn bytes(tokens: &[Token], run: &Range<usize>) -> Range<usize> {
+fn bytes(tokens: &[WordToken], run: &Range<usize>) -> Range<usize> {
     let end = tokens.last().map_or(0, |t| t.range.end);
     let at = |index: usize| tokens.get(index).map_or(end, |t| t.range.start);
     at(run.start)..if run.is_empty() { at(run.start) } else { tokens[run.end - 1].range.end }

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{DiffLimits, HunkDraft, SoFar, diff, diff_so_far};
+use super::{DiffLimits, HunkDraft, PartialDraft, diff, diff_so_far};
 
 /// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to the old text.
 fn apply(old: &str, hunks: &[HunkDraft]) -> String {
@@ -317,7 +317,7 @@ fn a_long_block_of_code_changes_in_pieces_that_can_be_read() {
 fn what_is_written_so_far_is_compared_block_by_block() {
     let old = "Teh cat.\n\nIt sat.\n\n- one\n- two\n";
     let told = |written: &str| {
-        let SoFar { hunks, blocks } = diff_so_far(old, written, &DiffLimits::default());
+        let PartialDraft { hunks, blocks } = diff_so_far(old, written, &DiffLimits::default());
         (hunks.iter().map(|hunk| hunk.parts[0].insert.clone()).collect::<Vec<_>>(), blocks)
     };
     assert_eq!(told(""), (vec![], 0));

@@ -10,7 +10,7 @@ use super::gaps::gaps;
 
 /// What a token is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stuff {
+pub(super) enum TokenKind {
     Word,
     Space,
     Mark,
@@ -18,21 +18,21 @@ pub(super) enum Stuff {
 
 /// A word, a run of blank space or a punctuation mark; never cuts a word or a grapheme.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub(super) struct WordToken {
     /// Bytes of the text it stands in.
     pub range: Range<usize>,
     /// Equal words have equal numbers, in both texts.
     pub id: u32,
-    pub stuff: Stuff,
+    pub stuff: TokenKind,
 }
 
 /// Numbers for words, so that comparing them is cheap.
 #[derive(Default)]
-pub(super) struct Words<'a> {
+pub(super) struct WordNumbers<'a> {
     ids: HashMap<&'a str, u32>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordNumbers<'a> {
     /// The number of a piece of text.
     pub fn id(&mut self, piece: &'a str) -> u32 {
         let next = self.ids.len() as u32;
@@ -40,24 +40,24 @@ impl<'a> Words<'a> {
     }
 
     /// The tokens of `text[range]`.
-    pub fn tokens(&mut self, text: &'a str, range: Range<usize>) -> Vec<Token> {
+    pub fn tokens(&mut self, text: &'a str, range: Range<usize>) -> Vec<WordToken> {
         let mut tokens = Vec::new();
         cut(&text[range.clone()], |from, to| {
             let range = range.start + from..range.start + to;
             let piece = &text[range.clone()];
-            tokens.push(Token { id: self.id(piece), stuff: stuff(piece), range });
+            tokens.push(WordToken { id: self.id(piece), stuff: stuff(piece), range });
         });
         tokens
     }
 }
 
-fn stuff(piece: &str) -> Stuff {
+fn stuff(piece: &str) -> TokenKind {
     if piece.chars().all(char::is_whitespace) {
-        Stuff::Space
+        TokenKind::Space
     } else if piece.chars().any(char::is_alphanumeric) {
-        Stuff::Word
+        TokenKind::Word
     } else {
-        Stuff::Mark
+        TokenKind::Mark
     }
 }
 
@@ -88,28 +88,28 @@ fn cut(text: &str, mut give: impl FnMut(usize, usize)) {
 
 /// A run of tokens replaced by another run; either may be empty. Indices into the two token lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Swap {
+pub(super) struct TokenSwap {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
 
 /// Two sentences compared word by word.
-pub(super) struct Comparison {
-    pub swaps: Vec<Swap>,
+pub(super) struct SentenceComparison {
+    pub swaps: Vec<TokenSwap>,
     /// 0 (nothing in common) to 1 (equal), by the letters that stay; white space does not count.
     pub likeness: f64,
 }
 
 /// Compares two sentences.
 pub(super) fn compare(
-    old: &[Token],
-    new: &[Token],
+    old: &[WordToken],
+    new: &[WordToken],
     texts: (&str, &str),
     limits: &DiffLimits,
-) -> Comparison {
-    let ids = |tokens: &[Token]| tokens.iter().map(|t| t.id).collect::<Vec<_>>();
+) -> SentenceComparison {
+    let ids = |tokens: &[WordToken]| tokens.iter().map(|t| t.id).collect::<Vec<_>>();
     let gaps = gaps(&ids(old), &ids(new), limits).into_iter();
-    let mut swaps: Vec<_> = gaps.map(|(old, new)| Swap { old, new }).collect();
+    let mut swaps: Vec<_> = gaps.map(|(old, new)| TokenSwap { old, new }).collect();
     let replaced: usize = swaps.iter().map(|s| letters(&old[s.old.clone()])).sum();
     let kept = letters(old) - replaced;
     let credit: f64 =
@@ -117,21 +117,21 @@ pub(super) fn compare(
     slide(&mut swaps, old, new);
     let all = letters(old) + letters(new);
     let likeness = if all == 0 { 1.0 } else { 2.0 * (kept as f64 + credit) / all as f64 };
-    Comparison { swaps, likeness }
+    SentenceComparison { swaps, likeness }
 }
 
 /// Bytes that are not white space.
-fn letters(tokens: &[Token]) -> usize {
-    tokens.iter().filter(|t| t.stuff != Stuff::Space).map(|t| t.range.len()).sum()
+fn letters(tokens: &[WordToken]) -> usize {
+    tokens.iter().filter(|t| t.stuff != TokenKind::Space).map(|t| t.range.len()).sum()
 }
 
 /// Letters that stay although the word changed, as in a corrected spelling.
-fn spelling(old: &[Token], new: &[Token], (old_text, new_text): (&str, &str)) -> f64 {
-    let words = |tokens: &[Token]| tokens.iter().filter(|t| t.stuff == Stuff::Word).count();
+fn spelling(old: &[WordToken], new: &[WordToken], (old_text, new_text): (&str, &str)) -> f64 {
+    let words = |tokens: &[WordToken]| tokens.iter().filter(|t| t.stuff == TokenKind::Word).count();
     if words(old) != words(new) {
         return 0.0;
     }
-    let pick = |t: &&Token| t.stuff == Stuff::Word;
+    let pick = |t: &&WordToken| t.stuff == TokenKind::Word;
     old.iter()
         .filter(pick)
         .zip(new.iter().filter(pick))
@@ -154,7 +154,7 @@ fn shared_letters(old: &str, new: &str) -> usize {
 }
 
 /// Added or removed words read better as `word␣` than as `␣word`: move the change over an equal space.
-fn slide(swaps: &mut [Swap], old: &[Token], new: &[Token]) {
+fn slide(swaps: &mut [TokenSwap], old: &[WordToken], new: &[WordToken]) {
     for index in 0..swaps.len() {
         let limit = swaps.get(index + 1).map_or(old.len(), |next| next.old.start);
         let swap = &mut swaps[index];
@@ -165,8 +165,8 @@ fn slide(swaps: &mut [Swap], old: &[Token], new: &[Token]) {
         };
         let first = &tokens[run.start];
         let follows = swap.old.end < limit && old[swap.old.end].id == first.id;
-        if first.stuff == Stuff::Space && follows {
-            *swap = Swap {
+        if first.stuff == TokenKind::Space && follows {
+            *swap = TokenSwap {
                 old: swap.old.start + 1..swap.old.end + 1,
                 new: swap.new.start + 1..swap.new.end + 1,
             };

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ids::{RequestId, UserId, Version};
 
-use super::runs::Run;
+use super::runs::SourceRun;
 use super::{
-    ChangeError, ChangeSet, Origin, Placement, Placements, Provenance, Source, Stood, Words,
+    ChangeError, ChangeSet, FormerPlace, InsertedWords, PlacementOrigin, Provenance, SpanSource,
+    UpdatePlacements, WordPlacement,
 };
 
 /// One update of the log, with what it put into the text.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct ReplayEntry<'a> {
     /// What changes.
     pub change: &'a ChangeSet,
     /// Whom the update is attributed to.
@@ -21,26 +22,26 @@ pub struct Entry<'a> {
     /// The request it came from.
     pub origin: Option<&'a RequestId>,
     /// What is kept beside it.
-    pub placements: Option<&'a Placements>,
+    pub placements: Option<&'a UpdatePlacements>,
 }
 
 /// Follows a log.
 #[derive(Debug)]
-pub struct Replay {
+pub struct ProvenanceReplay {
     provenance: Provenance,
     version: Version,
     /// Words that will come back, by the version they stand in: where, and how many units.
     wanted: BTreeMap<Version, Vec<(usize, usize)>>,
-    taken: HashMap<(Version, usize, usize), Vec<Run>>,
+    taken: HashMap<(Version, usize, usize), Vec<SourceRun>>,
     misplaced: Vec<Version>,
 }
 
-impl Replay {
+impl ProvenanceReplay {
     /// From `provenance`, which is that of `version`. `placements` are those of all updates that will be followed.
     pub fn new<'a>(
         provenance: Provenance,
         version: Version,
-        placements: impl IntoIterator<Item = &'a Placements>,
+        placements: impl IntoIterator<Item = &'a UpdatePlacements>,
     ) -> Self {
         let mut wanted: BTreeMap<Version, Vec<(usize, usize)>> = BTreeMap::new();
         for (stood, len) in placements.into_iter().flat_map(returns) {
@@ -54,13 +55,13 @@ impl Replay {
 
     /// The oldest version that has words which come back by these placements: following them has to begin there at the latest.
     pub fn reaches_back_to<'a>(
-        placements: impl IntoIterator<Item = &'a Placements>,
+        placements: impl IntoIterator<Item = &'a UpdatePlacements>,
     ) -> Option<Version> {
         placements.into_iter().flat_map(returns).map(|(stood, _)| stood.version).min()
     }
 
     /// Follows the next update. Fails, and changes nothing, if it is not an update of this text.
-    pub fn follow(&mut self, entry: &Entry<'_>) -> Result<(), ChangeError> {
+    pub fn follow(&mut self, entry: &ReplayEntry<'_>) -> Result<(), ChangeError> {
         let author = author(entry);
         let mut words = Vec::new();
         let placed = entry.placements.map_or(&[][..], |it| &it.placed);
@@ -100,37 +101,43 @@ impl Replay {
         }
     }
 
-    fn words(&mut self, placement: &Placement, entry: &Entry<'_>) -> Option<Words> {
-        let Placement { from, to, hunk, origin } = placement;
+    fn words(
+        &mut self,
+        placement: &WordPlacement,
+        entry: &ReplayEntry<'_>,
+    ) -> Option<InsertedWords> {
+        let WordPlacement { from, to, hunk, origin } = placement;
         let len = to.checked_sub(*from)?;
         let runs = match origin {
-            Origin::Stood(Stood { version, at }) => self.taken.get(&(*version, *at, len))?.clone(),
-            Origin::Proposed | Origin::Edited => {
+            PlacementOrigin::Stood(FormerPlace { version, at }) => {
+                self.taken.get(&(*version, *at, len))?.clone()
+            }
+            PlacementOrigin::Proposed | PlacementOrigin::Edited => {
                 let mut source = author(entry);
-                if let Source::Request { hunk: of, edited, .. } = &mut source {
-                    (*of, *edited) = (hunk.clone(), *origin == Origin::Edited);
+                if let SpanSource::Request { hunk: of, edited, .. } = &mut source {
+                    (*of, *edited) = (hunk.clone(), *origin == PlacementOrigin::Edited);
                 }
-                vec![Run { len: len as u32, source: self.provenance.number(source) }]
+                vec![SourceRun { len: len as u32, source: self.provenance.number(source) }]
             }
         };
         let found: usize = runs.iter().map(|run| run.len as usize).sum();
-        (found == len).then_some(Words { from: *from, runs })
+        (found == len).then_some(InsertedWords { from: *from, runs })
     }
 }
 
 /// Words that come back: where they stood, and how many units.
-fn returns(placements: &Placements) -> impl Iterator<Item = (Stood, usize)> {
-    placements.placed.iter().filter_map(|Placement { from, to, origin, .. }| match origin {
-        Origin::Stood(stood) => Some((*stood, to.saturating_sub(*from))),
-        Origin::Proposed | Origin::Edited => None,
+fn returns(placements: &UpdatePlacements) -> impl Iterator<Item = (FormerPlace, usize)> {
+    placements.placed.iter().filter_map(|WordPlacement { from, to, origin, .. }| match origin {
+        PlacementOrigin::Stood(stood) => Some((*stood, to.saturating_sub(*from))),
+        PlacementOrigin::Proposed | PlacementOrigin::Edited => None,
     })
 }
 
 /// Whose the words of an update are that nothing more is said of.
-fn author(entry: &Entry<'_>) -> Source {
-    let Some(request) = entry.origin else { return Source::person(entry.author, entry.at_ms) };
+fn author(entry: &ReplayEntry<'_>) -> SpanSource {
+    let Some(request) = entry.origin else { return SpanSource::person(entry.author, entry.at_ms) };
     let unasked = entry.placements.is_some_and(|it| it.unasked);
-    Source::Request {
+    SpanSource::Request {
         request: request.clone(),
         hunk: None,
         edited: false,

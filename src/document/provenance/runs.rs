@@ -7,32 +7,32 @@ const CHUNK: usize = 128;
 
 /// Units with the same source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct SourceRun {
     pub len: u32,
     pub source: u32,
 }
 
 /// The runs of a text. Neighbours may have the same source only where two chunks meet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
-    chunks: Vec<Chunk>,
+pub(super) struct SourceRuns {
+    chunks: Vec<RunChunk>,
     len: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Chunk {
+struct RunChunk {
     len: usize,
-    runs: Vec<Run>,
+    runs: Vec<SourceRun>,
 }
 
-impl Runs {
+impl SourceRuns {
     /// Units of the whole text.
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Puts `new` in place of a range of units, which must be in the text.
-    pub fn splice(&mut self, range: Range<usize>, new: &[Run]) {
+    pub fn splice(&mut self, range: Range<usize>, new: &[SourceRun]) {
         debug_assert!(range.start <= range.end && range.end <= self.len, "{range:?}");
         let (first, before) = self.find(range.start);
         let (last, until) = self.find(range.end);
@@ -51,15 +51,15 @@ impl Runs {
         let replaced = first..(last + 1).min(self.chunks.len());
         if rebuilt.len() <= CHUNK && replaced.len() == 1 && !rebuilt.is_empty() {
             // Nearly always.
-            self.chunks[first] = Chunk::new(rebuilt);
+            self.chunks[first] = RunChunk::new(rebuilt);
         } else {
-            let pieces = rebuilt.chunks(CHUNK / 2).map(|piece| Chunk::new(piece.to_vec()));
+            let pieces = rebuilt.chunks(CHUNK / 2).map(|piece| RunChunk::new(piece.to_vec()));
             self.chunks.splice(replaced, pieces.collect::<Vec<_>>());
         }
     }
 
     /// The runs of a range of units, cut at the end of the text; neighbours have different sources.
-    pub fn slice(&self, range: Range<usize>) -> Vec<Run> {
+    pub fn slice(&self, range: Range<usize>) -> Vec<SourceRun> {
         let end = range.end.min(self.len);
         let mut found = Vec::new();
         if range.start >= end {
@@ -91,13 +91,13 @@ impl Runs {
     }
 }
 
-impl Chunk {
-    fn new(runs: Vec<Run>) -> Self {
+impl RunChunk {
+    fn new(runs: Vec<SourceRun>) -> Self {
         Self { len: runs.iter().map(|run| run.len as usize).sum(), runs }
     }
 }
 
-fn push(runs: &mut Vec<Run>, new: Run) {
+fn push(runs: &mut Vec<SourceRun>, new: SourceRun) {
     match runs.last_mut() {
         _ if new.len == 0 => {}
         Some(last) if last.source == new.source => last.len += new.len,
@@ -106,12 +106,12 @@ fn push(runs: &mut Vec<Run>, new: Run) {
 }
 
 /// Adds the units of a range of `from`.
-fn push_slice(runs: &mut Vec<Run>, from: &[Run], range: Range<usize>) {
+fn push_slice(runs: &mut Vec<SourceRun>, from: &[SourceRun], range: Range<usize>) {
     let mut at = 0;
-    for &Run { len, source } in from {
+    for &SourceRun { len, source } in from {
         let (start, end) = (range.start.max(at), range.end.min(at + len as usize));
         if start < end {
-            push(runs, Run { len: (end - start) as u32, source });
+            push(runs, SourceRun { len: (end - start) as u32, source });
         }
         at += len as usize;
         if at >= range.end {

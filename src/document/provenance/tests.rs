@@ -1,23 +1,23 @@
 //! Stories of words and who wrote them; and every history, against a list of characters.
 
 use super::*;
-use crate::document::{Edit, Limits, Text};
+use crate::document::{ChangeLimits, Text, TextEdit};
 
 const MIN: u64 = MINUTE_MS;
 
 fn change(json: &str) -> ChangeSet {
-    ChangeSet::parse(json, &Limits::NONE).unwrap()
+    ChangeSet::parse(json, &ChangeLimits::NONE).unwrap()
 }
 
 /// A document in which several people write.
-struct Story {
-    replay: Replay,
+struct ProvenanceStory {
+    replay: ProvenanceReplay,
 }
 
-impl Story {
-    fn begin(len: usize, later: &[&Placements]) -> Self {
+impl ProvenanceStory {
+    fn begin(len: usize, later: &[&UpdatePlacements]) -> Self {
         let later = later.iter().copied();
-        Self { replay: Replay::new(Provenance::beginning(len), Version(0), later) }
+        Self { replay: ProvenanceReplay::new(Provenance::beginning(len), Version(0), later) }
     }
 
     fn types(&mut self, user: &str, minute: u64, json: &str) {
@@ -30,10 +30,10 @@ impl Story {
         minute: u64,
         json: &str,
         origin: Option<&str>,
-        placements: Option<&Placements>,
+        placements: Option<&UpdatePlacements>,
     ) {
         let origin = origin.map(RequestId::from);
-        let entry = Entry {
+        let entry = ReplayEntry {
             change: &change(json),
             author: &user.into(),
             at_ms: minute * MIN + 7,
@@ -46,10 +46,10 @@ impl Story {
     /// Each span as `from-to who`.
     fn spans(&self) -> Vec<String> {
         let provenance = self.replay.provenance();
-        let said = |span: &Span| match &span.source {
-            Source::Beginning => "beginning".to_owned(),
-            Source::Person { user, at_ms } => format!("{user}@{}", at_ms / MIN),
-            Source::Request { hunk, edited, requester, approver, rule, .. } => format!(
+        let said = |span: &SourceSpan| match &span.source {
+            SpanSource::Beginning => "beginning".to_owned(),
+            SpanSource::Person { user, at_ms } => format!("{user}@{}", at_ms / MIN),
+            SpanSource::Request { hunk, edited, requester, approver, rule, .. } => format!(
                 "ai {} for {} by {}{}{}",
                 hunk.as_ref().map_or("-", |it| it.as_str()),
                 requester.as_ref().map_or("-", |it| it.as_str()),
@@ -63,19 +63,19 @@ impl Story {
     }
 }
 
-fn accepted(from: usize, to: usize, hunk: &str, edited: bool) -> Placement {
-    let origin = if edited { Origin::Edited } else { Origin::Proposed };
-    Placement { from, to, hunk: Some(hunk.into()), origin }
+fn accepted(from: usize, to: usize, hunk: &str, edited: bool) -> WordPlacement {
+    let origin = if edited { PlacementOrigin::Edited } else { PlacementOrigin::Proposed };
+    WordPlacement { from, to, hunk: Some(hunk.into()), origin }
 }
 
-fn back(from: usize, to: usize, version: u64, at: usize) -> Placement {
-    let origin = Origin::Stood(Stood { version: Version(version), at });
-    Placement { from, to, hunk: None, origin }
+fn back(from: usize, to: usize, version: u64, at: usize) -> WordPlacement {
+    let origin = PlacementOrigin::Stood(FormerPlace { version: Version(version), at });
+    WordPlacement { from, to, hunk: None, origin }
 }
 
-fn placements(placed: Vec<Placement>) -> Placements {
-    Placements {
-        act: Act::Accepted,
+fn placements(placed: Vec<WordPlacement>) -> UpdatePlacements {
+    UpdatePlacements {
+        act: ServerAct::Accepted,
         requester: Some("ana".into()),
         unasked: false,
         rule: None,
@@ -85,7 +85,7 @@ fn placements(placed: Vec<Placement>) -> Placements {
 
 #[test]
 fn words_belong_to_whoever_types_them() {
-    let mut story = Story::begin(5, &[]);
+    let mut story = ProvenanceStory::begin(5, &[]);
     story.types("bo", 1, r#"[2,[0,"xyz"],3]"#);
     assert_eq!(story.spans(), ["0-2 beginning", "2-5 bo@1", "5-8 beginning"]);
     story.types("ana", 1, r#"[3,[1,"Q"],4]"#);
@@ -97,7 +97,7 @@ fn words_belong_to_whoever_types_them() {
 
 #[test]
 fn what_is_typed_within_a_minute_is_one_span_and_stays_joined_over_a_gap_that_closes() {
-    let mut story = Story::begin(0, &[]);
+    let mut story = ProvenanceStory::begin(0, &[]);
     story.types("bo", 1, r#"[[0,"ab"]]"#);
     story.types("bo", 1, r#"[2,[0,"cd"]]"#);
     story.types("bo", 2, r#"[4,[0,"e"]]"#);
@@ -110,7 +110,7 @@ fn what_is_typed_within_a_minute_is_one_span_and_stays_joined_over_a_gap_that_cl
 #[test]
 fn accepted_words_are_the_ais_with_the_request_and_whoever_let_them_in() {
     let put = placements(vec![accepted(0, 3, "r.1", false), accepted(8, 11, "r.2", true)]);
-    let mut story = Story::begin(10, &[&put]);
+    let mut story = ProvenanceStory::begin(10, &[&put]);
     story.update("bo", 3, r#"[[3,"The"],5,[2,"end"]]"#, Some("r"), Some(&put));
     assert_eq!(
         story.spans(),
@@ -120,17 +120,19 @@ fn accepted_words_are_the_ais_with_the_request_and_whoever_let_them_in() {
 
 #[test]
 fn words_that_nobody_was_asked_about_have_no_approver() {
-    let put = Placements { unasked: true, ..placements(vec![accepted(0, 1, "r.1", false)]) };
-    let mut story = Story::begin(0, &[&put]);
+    let put = UpdatePlacements { unasked: true, ..placements(vec![accepted(0, 1, "r.1", false)]) };
+    let mut story = ProvenanceStory::begin(0, &[&put]);
     story.update("ana", 3, r#"[[0,"x"]]"#, Some("r"), Some(&put));
     assert_eq!(story.spans(), ["0-1 ai r.1 for ana by -"]);
 }
 
 #[test]
 fn words_that_a_rule_let_in_name_it() {
-    let put =
-        Placements { rule: Some("rul".into()), ..placements(vec![accepted(0, 1, "r.1", false)]) };
-    let mut story = Story::begin(0, &[&put]);
+    let put = UpdatePlacements {
+        rule: Some("rul".into()),
+        ..placements(vec![accepted(0, 1, "r.1", false)])
+    };
+    let mut story = ProvenanceStory::begin(0, &[&put]);
     story.update("bo", 3, r#"[[0,"x"]]"#, Some("r"), Some(&put));
     assert_eq!(story.spans(), ["0-1 ai r.1 for ana by bo's rul"]);
     // As it was kept before there were rules.
@@ -143,7 +145,7 @@ fn words_that_a_rule_let_in_name_it() {
 fn undoing_an_accept_gives_the_words_back_to_whoever_wrote_them() {
     let put = placements(vec![accepted(1, 3, "r.1", false)]);
     let taken_back = placements(vec![back(2, 6, 2, 1)]);
-    let mut story = Story::begin(4, &[&put, &taken_back]);
+    let mut story = ProvenanceStory::begin(4, &[&put, &taken_back]);
     story.types("bo", 1, r#"[2,[0,"bb"],2]"#);
     story.types("ana", 2, r#"[4,[0,"a"],2]"#);
     story.update("cas", 3, r#"[1,[4,"AI"],2]"#, Some("r"), Some(&put));
@@ -159,7 +161,7 @@ fn undoing_an_accept_gives_the_words_back_to_whoever_wrote_them() {
 #[test]
 fn words_that_never_stood_there_are_the_undoers_and_told() {
     let wrong = placements(vec![back(0, 2, 0, 9)]);
-    let mut story = Story::begin(3, &[&wrong]);
+    let mut story = ProvenanceStory::begin(3, &[&wrong]);
     story.update("eve", 1, r#"[[0,"xy"],3]"#, None, Some(&wrong));
     assert_eq!(story.spans(), ["0-2 eve@1", "2-5 beginning"]);
     assert_eq!(story.replay.misplaced(), [Version(1)]);
@@ -167,8 +169,8 @@ fn words_that_never_stood_there_are_the_undoers_and_told() {
 
 #[test]
 fn an_update_of_another_text_changes_nothing() {
-    let mut story = Story::begin(3, &[]);
-    let entry = Entry {
+    let mut story = ProvenanceStory::begin(3, &[]);
+    let entry = ReplayEntry {
         change: &change("[4]"),
         author: &"bo".into(),
         at_ms: 0,
@@ -181,7 +183,7 @@ fn an_update_of_another_text_changes_nothing() {
 
 #[test]
 fn a_range_is_cut_out_and_ends_with_the_text() {
-    let mut story = Story::begin(4, &[]);
+    let mut story = ProvenanceStory::begin(4, &[]);
     story.types("bo", 1, r#"[2,[0,"xy"],2]"#);
     let provenance = story.replay.provenance();
     let spans = provenance.spans(1..3);
@@ -193,7 +195,7 @@ fn a_range_is_cut_out_and_ends_with_the_text() {
 
 #[test]
 fn what_is_kept_is_read_again() {
-    let mut story = Story::begin(4, &[]);
+    let mut story = ProvenanceStory::begin(4, &[]);
     story.types("bo", 1, r#"[2,[0,"xy"],2]"#);
     story.types("ana", 2, "[3,[1],2]");
     let kept = story.replay.provenance().to_json();
@@ -203,16 +205,16 @@ fn what_is_kept_is_read_again() {
 }
 
 /// What a story looks like character by character: each unit with its source, at every version.
-struct Oracle {
-    versions: Vec<Vec<Source>>,
+struct ProvenanceOracle {
+    versions: Vec<Vec<SpanSource>>,
 }
 
-impl Oracle {
-    fn now(&self) -> &[Source] {
+impl ProvenanceOracle {
+    fn now(&self) -> &[SpanSource] {
         self.versions.last().unwrap()
     }
 
-    fn follow(&mut self, change: &ChangeSet, source: impl Fn(usize) -> Source) {
+    fn follow(&mut self, change: &ChangeSet, source: impl Fn(usize) -> SpanSource) {
         let mut now = self.now().to_vec();
         for range in change.changed_ranges() {
             let replaced = range.from_b..range.from_b + range.to_a - range.from_a;
@@ -222,12 +224,12 @@ impl Oracle {
     }
 
     /// Runs of units with the same source.
-    fn spans(&self) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::new();
+    fn spans(&self) -> Vec<SourceSpan> {
+        let mut spans: Vec<SourceSpan> = Vec::new();
         for (at, source) in self.now().iter().enumerate() {
             match spans.last_mut() {
                 Some(last) if last.source == *source => last.to = at + 1,
-                _ => spans.push(Span { from: at, to: at + 1, source: source.clone() }),
+                _ => spans.push(SourceSpan { from: at, to: at + 1, source: source.clone() }),
             }
         }
         spans
@@ -235,16 +237,16 @@ impl Oracle {
 }
 
 /// One update of a history that was made up.
-struct Made {
+struct MadeUpdate {
     change: ChangeSet,
     user: UserId,
     at_ms: u64,
     origin: Option<RequestId>,
-    placements: Option<Placements>,
+    placements: Option<UpdatePlacements>,
 }
 
 /// Edits somewhere in a text, never through a character.
-fn edits(random: &mut fastrand::Rng, text: &Text) -> Vec<Edit> {
+fn edits(random: &mut fastrand::Rng, text: &Text) -> Vec<TextEdit> {
     let mut places: Vec<usize> =
         (0..random.usize(1..=3) * 2).map(|_| random.usize(0..=text.len())).collect();
     places.retain(|&at| text.is_boundary(at));
@@ -253,15 +255,15 @@ fn edits(random: &mut fastrand::Rng, text: &Text) -> Vec<Edit> {
     let pairs = places.chunks_exact(2).filter(|pair| pair[0] < pair[1] || random.bool());
     let pairs: Vec<_> = pairs.map(|pair| (pair[0], pair[1])).collect();
     let mut insert = || words[random.usize(..words.len())].to_owned();
-    pairs.into_iter().map(|(from, to)| Edit { from, to, insert: insert() }).collect()
+    pairs.into_iter().map(|(from, to)| TextEdit { from, to, insert: insert() }).collect()
 }
 
 /// A history of typing, accepts and undone accepts, with its text and what the oracle says of it.
-fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
+fn history(seed: u64, updates: usize) -> (Vec<MadeUpdate>, Text, ProvenanceOracle) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text = Text::new("a😀bcd");
     let mut texts = vec![text.clone()];
-    let mut oracle = Oracle { versions: vec![vec![Source::Beginning; text.len()]] };
+    let mut oracle = ProvenanceOracle { versions: vec![vec![SpanSource::Beginning; text.len()]] };
     let mut made = Vec::new();
     for number in 0..updates {
         let user = UserId::from(["ana", "bo", "cas"][random.usize(..3)]);
@@ -269,7 +271,7 @@ fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
         let edits = edits(&mut random, &text);
         let change = ChangeSet::of(text.len(), &edits).unwrap();
         let kind = random.usize(..4);
-        let mut one = Made { change, user, at_ms, origin: None, placements: None };
+        let mut one = MadeUpdate { change, user, at_ms, origin: None, placements: None };
         match kind {
             2 => accept(&mut one, number),
             3 => bring_back(&mut one, &mut random, &texts, &text),
@@ -281,13 +283,13 @@ fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
             let mut placed = placed.iter().flat_map(|it| &it.placed);
             let here = placed.find(|it| it.from <= at && at < it.to);
             match here {
-                Some(Placement { from, origin: Origin::Stood(stood), .. }) => {
+                Some(WordPlacement { from, origin: PlacementOrigin::Stood(stood), .. }) => {
                     versions[stood.version.0 as usize][stood.at + at - from].clone()
                 }
-                Some(Placement { hunk, origin, .. }) => {
+                Some(WordPlacement { hunk, origin, .. }) => {
                     let mut source = replay_author.clone();
-                    if let Source::Request { hunk: of, edited, .. } = &mut source {
-                        (*of, *edited) = (hunk.clone(), *origin == Origin::Edited);
+                    if let SpanSource::Request { hunk: of, edited, .. } = &mut source {
+                        (*of, *edited) = (hunk.clone(), *origin == PlacementOrigin::Edited);
                     }
                     source
                 }
@@ -301,10 +303,10 @@ fn history(seed: u64, updates: usize) -> (Vec<Made>, Text, Oracle) {
     (made, text, oracle)
 }
 
-fn whole(made: &Made) -> Source {
+fn whole(made: &MadeUpdate) -> SpanSource {
     match &made.origin {
-        None => Source::person(&made.user, made.at_ms),
-        Some(request) => Source::Request {
+        None => SpanSource::person(&made.user, made.at_ms),
+        Some(request) => SpanSource::Request {
             request: request.clone(),
             hunk: None,
             edited: false,
@@ -316,7 +318,7 @@ fn whole(made: &Made) -> Source {
     }
 }
 
-fn accept(made: &mut Made, number: usize) {
+fn accept(made: &mut MadeUpdate, number: usize) {
     let placed = made.change.changed_ranges().enumerate().map(|(index, range)| {
         accepted(range.from_b, range.to_b, &format!("r{number}.{index}"), index % 2 == 1)
     });
@@ -325,7 +327,7 @@ fn accept(made: &mut Made, number: usize) {
 }
 
 /// Makes the update one that puts words of an older version back in.
-fn bring_back(made: &mut Made, random: &mut fastrand::Rng, texts: &[Text], text: &Text) {
+fn bring_back(made: &mut MadeUpdate, random: &mut fastrand::Rng, texts: &[Text], text: &Text) {
     let version = random.usize(..texts.len());
     let old = &texts[version];
     let (mut at, mut end) = (random.usize(0..=old.len()), random.usize(0..=old.len()));
@@ -337,15 +339,16 @@ fn bring_back(made: &mut Made, random: &mut fastrand::Rng, texts: &[Text], text:
     if words.is_empty() || !text.is_boundary(from) {
         return;
     }
-    let edit = Edit { from, to: from, insert: words };
+    let edit = TextEdit { from, to: from, insert: words };
     made.change = ChangeSet::of(text.len(), &[edit]).unwrap();
     let placed = vec![back(from, from + end - at, version as u64, at)];
-    let act = Act::Restored(Version(version as u64));
-    made.placements = Some(Placements { act, requester: None, unasked: false, rule: None, placed });
+    let act = ServerAct::Restored(Version(version as u64));
+    made.placements =
+        Some(UpdatePlacements { act, requester: None, unasked: false, rule: None, placed });
 }
 
-fn follow(replay: &mut Replay, made: &Made) {
-    let entry = Entry {
+fn follow(replay: &mut ProvenanceReplay, made: &MadeUpdate) {
+    let entry = ReplayEntry {
         change: &made.change,
         author: &made.user,
         at_ms: made.at_ms,
@@ -360,7 +363,7 @@ fn random_histories_agree_with_a_list_of_characters() {
     for seed in 0..300 {
         let (made, text, oracle) = history(seed, 60);
         let all = made.iter().filter_map(|one| one.placements.as_ref());
-        let mut replay = Replay::new(Provenance::beginning(6), Version(0), all);
+        let mut replay = ProvenanceReplay::new(Provenance::beginning(6), Version(0), all);
         for one in &made {
             follow(&mut replay, one);
         }
@@ -385,13 +388,14 @@ fn following_on_from_what_was_kept_comes_to_the_same() {
         let placed = |from: usize| made[from..].iter().filter_map(|one| one.placements.as_ref());
         let middle = seed as usize % 60;
         // Words that come back must not have stood before the version it begins at.
-        if Replay::reaches_back_to(placed(middle)).is_some_and(|it| it.0 < middle as u64) {
+        if ProvenanceReplay::reaches_back_to(placed(middle)).is_some_and(|it| it.0 < middle as u64)
+        {
             continue;
         }
-        let mut first = Replay::new(Provenance::beginning(6), Version(0), placed(0));
+        let mut first = ProvenanceReplay::new(Provenance::beginning(6), Version(0), placed(0));
         made[..middle].iter().for_each(|one| follow(&mut first, one));
         let kept = Provenance::from_json(&first.provenance().to_json()).unwrap();
-        let mut rest = Replay::new(kept, first.version(), placed(middle));
+        let mut rest = ProvenanceReplay::new(kept, first.version(), placed(middle));
         made[middle..].iter().for_each(|one| follow(&mut rest, one));
         let provenance = rest.provenance();
         assert_eq!(provenance.spans(0..provenance.len()), oracle.spans(), "seed {seed}");
@@ -402,7 +406,7 @@ fn following_on_from_what_was_kept_comes_to_the_same() {
 fn many_runs_are_spliced_as_a_plain_list_would_be() {
     for seed in 0..20 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let (mut runs, mut model) = (Runs::default(), Vec::<u32>::new());
+        let (mut runs, mut model) = (SourceRuns::default(), Vec::<u32>::new());
         for _ in 0..3_000 {
             let from = random.usize(0..=model.len());
             let to = if random.u8(..50) == 0 {
@@ -410,8 +414,8 @@ fn many_runs_are_spliced_as_a_plain_list_would_be() {
             } else {
                 (from + random.usize(..4)).min(model.len())
             };
-            let new: Vec<Run> = (0..random.usize(..6))
-                .map(|_| Run { len: random.u32(..4), source: random.u32(..9) })
+            let new: Vec<SourceRun> = (0..random.usize(..6))
+                .map(|_| SourceRun { len: random.u32(..4), source: random.u32(..9) })
                 .collect();
             runs.splice(from..to, &new);
             let units = new.iter().flat_map(|run| vec![run.source; run.len as usize]);

@@ -2,18 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::super::marked::{Change, Marked, Piece, Signature};
+use super::super::marked::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
 use super::super::time;
-use super::flow::{Alignment, BOLD, CODE, Cell, Glyph, ITALIC, Links, Look, Paragraph, STRUCK};
-use super::numbering::Numbering;
-use super::track::{Mark, Step};
+use super::flow::{
+    Alignment, BOLD, CODE, CharStyle, FlowItem, ITALIC, LinkTargets, ParagraphKind, STRUCK,
+    TableCell,
+};
+use super::numbering::ListNumbering;
+use super::track::{RevisionMark, TrackedStep};
 use super::xml::{escape, escape_into};
 
 /// Between the margins, in twentieths of a point.
 const WIDTH: usize = 9026;
 
 /// What goes into the parts of the package that depend on the text.
-pub(super) struct Document {
+pub(super) struct DocxParts {
     /// `word/document.xml` without its frame.
     pub body: String,
     /// `word/numbering.xml`.
@@ -22,27 +25,31 @@ pub(super) struct Document {
     pub addresses: Vec<String>,
 }
 
-struct Writer<'a> {
-    signatures: Vec<&'a Signature>,
-    numbering: Numbering,
+struct BodyWriter<'a> {
+    signatures: Vec<&'a ChangeSignature>,
+    numbering: ListNumbering,
     out: String,
     /// The paragraph that is being written.
-    runs: Vec<Step>,
+    runs: Vec<TrackedStep>,
     /// The cell before, if what comes may be of the same table.
-    cell: Option<Cell>,
+    cell: Option<TableCell>,
     /// Tracked changes have numbers that are used once.
     next: usize,
 }
 
 /// Writes the document's text.
-pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document {
+pub(super) fn write(
+    steps: &[TrackedStep],
+    marked: &AnnotatedText,
+    links: &LinkTargets,
+) -> DocxParts {
     let signatures = marked.pieces.iter().filter_map(|piece| match piece {
-        Piece::Change(Change { signature, .. }) => Some(&**signature),
-        Piece::Same(_) | Piece::Remark(_) => None,
+        AnnotatedPiece::Change(PendingChange { signature, .. }) => Some(&**signature),
+        AnnotatedPiece::Same(_) | AnnotatedPiece::Remark(_) => None,
     });
-    let mut writer = Writer {
+    let mut writer = BodyWriter {
         signatures: signatures.collect(),
-        numbering: Numbering::default(),
+        numbering: ListNumbering::default(),
         out: String::new(),
         runs: Vec::new(),
         cell: None,
@@ -50,7 +57,7 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
     };
     for step in steps {
         match step {
-            Step::Glyph(Glyph::End(paragraph), mark) => {
+            TrackedStep::Glyph(FlowItem::End(paragraph), mark) => {
                 let style = writer.style(*paragraph);
                 // The end of a paragraph is tracked like a character.
                 let tracked = writer
@@ -58,18 +65,18 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
                     .map(|(name, attributes)| format!("<w:rPr><w:{name} {attributes}/></w:rPr>"));
                 writer.block(*paragraph, *mark, &style, tracked.as_deref().unwrap_or_default());
             }
-            Step::Restyled { from, to, by } => {
+            TrackedStep::Restyled { from, to, by } => {
                 let (before, style) = (writer.style(*from), writer.style(*to));
                 let attributes =
-                    writer.tracked(Mark::Inserted(*by)).map(|(_, attributes)| attributes);
+                    writer.tracked(RevisionMark::Inserted(*by)).map(|(_, attributes)| attributes);
                 let change = format!(
                     "<w:pPrChange {}><w:pPr>{before}</w:pPr></w:pPrChange>",
                     attributes.unwrap_or_default()
                 );
-                writer.block(*to, Mark::Stays, &style, &change);
+                writer.block(*to, RevisionMark::Stays, &style, &change);
             }
             // Whose a change is it says itself.
-            Step::Remark(index) if marked.remarks[*index].text.is_empty() => {}
+            TrackedStep::Remark(index) if marked.remarks[*index].text.is_empty() => {}
             other => writer.runs.push(*other),
         }
     }
@@ -78,16 +85,16 @@ pub(super) fn write(steps: &[Step], marked: &Marked, links: &Links) -> Document 
     if ends_with_table || !writer.runs.is_empty() || writer.out.is_empty() {
         writer.paragraph("", "");
     }
-    Document {
+    DocxParts {
         body: writer.out,
         numbering: writer.numbering.write(),
         addresses: links.addresses.clone(),
     }
 }
 
-impl Writer<'_> {
+impl BodyWriter<'_> {
     /// Ends the paragraph, which may be a cell of a table.
-    fn block(&mut self, paragraph: Paragraph, mark: Mark, style: &str, tracked: &str) {
+    fn block(&mut self, paragraph: ParagraphKind, mark: RevisionMark, style: &str, tracked: &str) {
         let Some(cell) = paragraph.cell() else {
             self.end_table();
             return self.paragraph(style, tracked);
@@ -105,7 +112,7 @@ impl Writer<'_> {
         self.cell = Some(cell);
     }
 
-    fn begin_row(&mut self, cell: Cell, mark: Mark) {
+    fn begin_row(&mut self, cell: TableCell, mark: RevisionMark) {
         // One whose headings are replaced goes on.
         let goes_on = self.cell.is_some_and(|before| before.is_head || !cell.is_head);
         if !goes_on {
@@ -147,15 +154,15 @@ impl Writer<'_> {
     }
 
     /// The paragraph's style, and its place in a list.
-    fn style(&mut self, paragraph: Paragraph) -> String {
+    fn style(&mut self, paragraph: ParagraphKind) -> String {
         let named = |name: &str| format!("<w:pStyle w:val=\"{name}\"/>");
         match paragraph {
-            Paragraph::Body => String::new(),
-            Paragraph::Heading(level) => named(&format!("Heading{level}")),
-            Paragraph::Quote => named("Quote"),
-            Paragraph::Code => named("SourceCode"),
-            Paragraph::Rule => named("HorizontalRule"),
-            Paragraph::Cell(Cell { alignment, .. }) => {
+            ParagraphKind::Body => String::new(),
+            ParagraphKind::Heading(level) => named(&format!("Heading{level}")),
+            ParagraphKind::Quote => named("Quote"),
+            ParagraphKind::Code => named("SourceCode"),
+            ParagraphKind::Rule => named("HorizontalRule"),
+            ParagraphKind::Cell(TableCell { alignment, .. }) => {
                 let side = match alignment {
                     Alignment::None => return named("TableText"),
                     Alignment::Left => "left",
@@ -164,12 +171,12 @@ impl Writer<'_> {
                 };
                 format!("{}<w:jc w:val=\"{side}\"/>", named("TableText"))
             }
-            Paragraph::Item(list, level) => {
+            ParagraphKind::Item(list, level) => {
                 let number = self.numbering.number(list, level);
                 let place = format!("<w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/>");
                 format!("{}<w:numPr>{place}</w:numPr>", named("ListParagraph"))
             }
-            Paragraph::More(level) => {
+            ParagraphKind::More(level) => {
                 let indent = super::numbering::indent(level);
                 format!("{}<w:ind w:left=\"{indent}\"/>", named("ListParagraph"))
             }
@@ -177,10 +184,10 @@ impl Writer<'_> {
     }
 
     /// Characters that look alike and share a fate, or one remark.
-    fn run(&mut self, steps: &[Step]) {
+    fn run(&mut self, steps: &[TrackedStep]) {
         match steps {
-            [Step::Remark(index), ..] => self.remark(*index),
-            [Step::Glyph(Glyph::Char(_, look), mark), ..] => {
+            [TrackedStep::Remark(index), ..] => self.remark(*index),
+            [TrackedStep::Glyph(FlowItem::Char(_, look), mark), ..] => {
                 let tracked = self.tracked(*mark);
                 // A link goes around what is tracked, not the other way round.
                 if let Some(link) = look.link {
@@ -201,13 +208,13 @@ impl Writer<'_> {
         }
     }
 
-    fn words(&mut self, steps: &[Step], look: Look, mark: Mark) {
-        let element = if matches!(mark, Mark::Deleted(_)) { "w:delText" } else { "w:t" };
+    fn words(&mut self, steps: &[TrackedStep], look: CharStyle, mark: RevisionMark) {
+        let element = if matches!(mark, RevisionMark::Deleted(_)) { "w:delText" } else { "w:t" };
         self.out.push_str("<w:r>");
         self.out.push_str(&run_style(look));
         let mut words = String::new();
         for step in steps {
-            let Step::Glyph(Glyph::Char(c, _), _) = step else { continue };
+            let TrackedStep::Glyph(FlowItem::Char(c, _), _) = step else { continue };
             match c {
                 '\n' | '\t' => {
                     self.flush(element, &mut words);
@@ -236,11 +243,11 @@ impl Writer<'_> {
     }
 
     /// The element around something tracked, and its attributes.
-    fn tracked(&mut self, mark: Mark) -> Option<(&'static str, String)> {
+    fn tracked(&mut self, mark: RevisionMark) -> Option<(&'static str, String)> {
         let (name, by) = match mark {
-            Mark::Stays => return None,
-            Mark::Deleted(by) => ("del", by),
-            Mark::Inserted(by) => ("ins", by),
+            RevisionMark::Stays => return None,
+            RevisionMark::Deleted(by) => ("del", by),
+            RevisionMark::Inserted(by) => ("ins", by),
         };
         let signature = self.signatures.get(by)?;
         let number = self.next;
@@ -250,22 +257,22 @@ impl Writer<'_> {
 }
 
 /// Who and when, as attributes.
-pub(super) fn attributes(signature: &Signature) -> String {
+pub(super) fn attributes(signature: &ChangeSignature) -> String {
     let date = time::seconds(signature.at_ms);
     format!("w:author=\"{}\" w:date=\"{date}\"", escape(&signature.author))
 }
 
-fn is_one_run(left: &Step, right: &Step) -> bool {
+fn is_one_run(left: &TrackedStep, right: &TrackedStep) -> bool {
     match (left, right) {
         (
-            Step::Glyph(Glyph::Char(_, look), mark),
-            Step::Glyph(Glyph::Char(_, next_look), next_mark),
+            TrackedStep::Glyph(FlowItem::Char(_, look), mark),
+            TrackedStep::Glyph(FlowItem::Char(_, next_look), next_mark),
         ) => look == next_look && mark == next_mark,
         _ => false,
     }
 }
 
-fn run_style(look: Look) -> String {
+fn run_style(look: CharStyle) -> String {
     let has = |style: u8| look.style & style != 0;
     let mut out = String::new();
     if has(CODE) {

@@ -10,10 +10,10 @@ use super::super::html;
 
 /// How a character looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct CharStyle {
     /// The sum of [`BOLD`], [`ITALIC`], [`STRUCK`] and [`CODE`].
     pub style: u8,
-    /// Where it leads, by [`Links`].
+    /// Where it leads, by [`LinkTargets`].
     pub link: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ pub(super) const CODE: u8 = 8;
 
 /// What a paragraph is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Paragraph {
+pub(super) enum ParagraphKind {
     Body,
     /// Of level 1 to 6.
     Heading(u8),
@@ -32,15 +32,15 @@ pub(super) enum Paragraph {
     /// One line of code.
     Code,
     /// The first paragraph of a list item; levels count from 0.
-    Item(List, u8),
+    Item(ListKind, u8),
     /// A further paragraph of a list item.
     More(u8),
     Rule,
-    Cell(Cell),
+    Cell(TableCell),
 }
 
-impl Paragraph {
-    pub fn cell(self) -> Option<Cell> {
+impl ParagraphKind {
+    pub fn cell(self) -> Option<TableCell> {
         match self {
             Self::Cell(cell) => Some(cell),
             _ => None,
@@ -50,7 +50,7 @@ impl Paragraph {
 
 /// A cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct TableCell {
     /// Counted from 0.
     pub column: usize,
     /// How many its row has.
@@ -60,9 +60,9 @@ pub(super) struct Cell {
     pub alignment: Alignment,
 }
 
-impl Eq for Cell {}
+impl Eq for TableCell {}
 
-impl Cell {
+impl TableCell {
     /// Which of how many of its row it is.
     pub fn place(self) -> (usize, usize) {
         (self.column, self.columns)
@@ -71,7 +71,7 @@ impl Cell {
 
 /// A list.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum List {
+pub(super) enum ListKind {
     Bullets,
     /// Where it begins in the source tells it from other lists, which count anew.
     Numbers {
@@ -81,7 +81,7 @@ pub(super) enum List {
 }
 
 /// Where a list begins moves with the text before it, so that alone makes no difference.
-impl PartialEq for List {
+impl PartialEq for ListKind {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bullets, Self::Bullets) => true,
@@ -91,33 +91,33 @@ impl PartialEq for List {
     }
 }
 
-impl Eq for List {}
+impl Eq for ListKind {}
 
 /// One step of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Glyph {
+pub(super) enum FlowItem {
     /// A character; `\n` breaks the line within a paragraph.
-    Char(char, Look),
+    Char(char, CharStyle),
     /// A paragraph ends.
-    End(Paragraph),
+    End(ParagraphKind),
 }
 
 /// A glyph and the byte of the source it comes from. Places never go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct FlowToken {
     pub at: usize,
-    pub glyph: Glyph,
+    pub glyph: FlowItem,
 }
 
 /// The addresses that are linked to.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct LinkTargets {
     known: HashMap<String, usize>,
     /// In the order in which they were met.
     pub addresses: Vec<String>,
 }
 
-impl Links {
+impl LinkTargets {
     /// The address's number; none for one that a reader should not be led to.
     fn number(&mut self, address: &str) -> Option<usize> {
         let scheme = address.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -133,14 +133,14 @@ impl Links {
 }
 
 /// What the reader is in.
-enum Around {
+enum ReaderContext {
     Quote,
-    List(List),
+    List(ListKind),
     Item { is_new: bool },
 }
 
-impl Around {
-    fn list(&self) -> Option<List> {
+impl ReaderContext {
+    fn list(&self) -> Option<ListKind> {
         match self {
             Self::List(list) => Some(*list),
             Self::Quote | Self::Item { .. } => None,
@@ -148,16 +148,16 @@ impl Around {
     }
 }
 
-struct Reader<'a> {
+struct FlowReader<'a> {
     source: &'a str,
-    links: &'a mut Links,
+    links: &'a mut LinkTargets,
     /// Added to the names of lists, so that those of two texts differ.
     apart: usize,
-    tokens: Vec<Token>,
-    around: Vec<Around>,
+    tokens: Vec<FlowToken>,
+    around: Vec<ReaderContext>,
     /// The paragraph that is being read is one of these rather than what [`Self::around`] says.
-    block: Option<Paragraph>,
-    looks: Vec<Look>,
+    block: Option<ParagraphKind>,
+    looks: Vec<CharStyle>,
     /// How the columns of the table are aligned.
     columns: Vec<Alignment>,
     /// The cell that is being read.
@@ -170,8 +170,8 @@ struct Reader<'a> {
 }
 
 /// Reads a document. `apart` tells the lists of one text from those of another.
-pub(super) fn read(source: &str, apart: usize, links: &mut Links) -> Vec<Token> {
-    let mut reader = Reader {
+pub(super) fn read(source: &str, apart: usize, links: &mut LinkTargets) -> Vec<FlowToken> {
+    let mut reader = FlowReader {
         source,
         links,
         apart,
@@ -192,12 +192,14 @@ pub(super) fn read(source: &str, apart: usize, links: &mut Links) -> Vec<Token> 
     reader.tokens
 }
 
-impl Reader<'_> {
+impl FlowReader<'_> {
     fn read(&mut self, event: Event, range: Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.finish(tag, &range),
-            Event::Text(text) if self.block == Some(Paragraph::Code) => self.lines(&text, &range),
+            Event::Text(text) if self.block == Some(ParagraphKind::Code) => {
+                self.lines(&text, &range)
+            }
             Event::Text(text) => self.text(&text, &range, 0),
             Event::Code(text) => self.text(&text, &(range.start + 1..range.end), CODE),
             Event::InlineHtml(html) if html.to_ascii_lowercase().starts_with("<br") => {
@@ -213,7 +215,7 @@ impl Reader<'_> {
             Event::FootnoteReference(name) => self.text(&format!("[^{name}]"), &range, 0),
             Event::Rule => {
                 self.end = range.start;
-                self.end_paragraph(Paragraph::Rule);
+                self.end_paragraph(ParagraphKind::Rule);
             }
         }
     }
@@ -240,15 +242,15 @@ impl Reader<'_> {
 
     fn start_block(&mut self, tag: Tag, range: &Range<usize>) {
         match tag {
-            Tag::Heading { level, .. } => self.block = Some(Paragraph::Heading(level as u8)),
-            Tag::CodeBlock(_) | Tag::HtmlBlock => self.block = Some(Paragraph::Code),
-            Tag::BlockQuote(_) => self.around.push(Around::Quote),
-            Tag::List(None) => self.around.push(Around::List(List::Bullets)),
+            Tag::Heading { level, .. } => self.block = Some(ParagraphKind::Heading(level as u8)),
+            Tag::CodeBlock(_) | Tag::HtmlBlock => self.block = Some(ParagraphKind::Code),
+            Tag::BlockQuote(_) => self.around.push(ReaderContext::Quote),
+            Tag::List(None) => self.around.push(ReaderContext::List(ListKind::Bullets)),
             Tag::List(Some(start)) => {
                 let id = self.apart + range.start;
-                self.around.push(Around::List(List::Numbers { id, start }));
+                self.around.push(ReaderContext::List(ListKind::Numbers { id, start }));
             }
-            Tag::Item => self.around.push(Around::Item { is_new: true }),
+            Tag::Item => self.around.push(ReaderContext::Item { is_new: true }),
             Tag::Table(alignments) => self.columns = alignments,
             Tag::TableHead => {
                 self.look(BOLD, None);
@@ -276,12 +278,12 @@ impl Reader<'_> {
             TagEnd::TableRow => {}
             TagEnd::Heading(level) => {
                 // An empty heading is one all the same.
-                self.end_paragraph(Paragraph::Heading(level as u8));
+                self.end_paragraph(ParagraphKind::Heading(level as u8));
                 self.block = None;
             }
             TagEnd::Item => {
                 self.close();
-                if matches!(self.around.last(), Some(Around::Item { is_new: true })) {
+                if matches!(self.around.last(), Some(ReaderContext::Item { is_new: true })) {
                     self.end_paragraph(self.paragraph());
                 }
                 self.around.pop();
@@ -300,7 +302,7 @@ impl Reader<'_> {
     /// Goes on within a look: both count.
     fn look(&mut self, style: u8, link: Option<usize>) {
         let around = self.looks.last().copied().unwrap_or_default();
-        self.looks.push(Look { style: around.style | style, link: link.or(around.link) });
+        self.looks.push(CharStyle { style: around.style | style, link: link.or(around.link) });
     }
 
     /// Characters of a paragraph. What is written otherwise than it reads, such as `&amp;`, has all of its place.
@@ -309,7 +311,7 @@ impl Reader<'_> {
         look.style |= style;
         let last = range.end.saturating_sub(1).max(range.start);
         for (offset, c) in text.char_indices() {
-            self.push((range.start + offset).min(last), Glyph::Char(c, look));
+            self.push((range.start + offset).min(last), FlowItem::Char(c, look));
         }
         self.is_open = true;
         self.end = self.end.max(range.end);
@@ -323,7 +325,7 @@ impl Reader<'_> {
             self.text(words, &(at..at + words.len()), 0);
             at = (at + line.len()).min(range.end);
             if line.ends_with('\n') {
-                self.end_paragraph(Paragraph::Code);
+                self.end_paragraph(ParagraphKind::Code);
             }
         }
     }
@@ -339,40 +341,42 @@ impl Reader<'_> {
     fn end_cell(&mut self, at: usize) {
         let columns = self.columns.len();
         let alignment = self.columns.get(self.column).copied().unwrap_or(Alignment::None);
-        let cell = Cell { column: self.column, columns, is_head: self.is_head, alignment };
+        let cell = TableCell { column: self.column, columns, is_head: self.is_head, alignment };
         self.column += 1;
         self.end = self.end.max(at);
-        self.push(at, Glyph::End(Paragraph::Cell(cell)));
+        self.push(at, FlowItem::End(ParagraphKind::Cell(cell)));
         self.is_open = false;
     }
 
     /// A paragraph's end stands where the line of its last character ends: that changes only with the line's end itself.
-    fn end_paragraph(&mut self, paragraph: Paragraph) {
+    fn end_paragraph(&mut self, paragraph: ParagraphKind) {
         let rest = self.source.get(self.end..).unwrap_or_default();
         let at = self.end + rest.find('\n').unwrap_or(rest.len());
-        self.push(at, Glyph::End(paragraph));
+        self.push(at, FlowItem::End(paragraph));
         self.is_open = false;
         for around in &mut self.around {
-            if let Around::Item { is_new } = around {
+            if let ReaderContext::Item { is_new } = around {
                 *is_new = false;
             }
         }
     }
 
-    fn push(&mut self, at: usize, glyph: Glyph) {
+    fn push(&mut self, at: usize, glyph: FlowItem) {
         let before = self.tokens.last().map_or(0, |token| token.at);
-        self.tokens.push(Token { at: at.max(before), glyph });
+        self.tokens.push(FlowToken { at: at.max(before), glyph });
     }
 
     /// What a paragraph is here by what is around it.
-    fn paragraph(&self) -> Paragraph {
-        let lists: Vec<List> = self.around.iter().filter_map(Around::list).collect();
+    fn paragraph(&self) -> ParagraphKind {
+        let lists: Vec<ListKind> = self.around.iter().filter_map(ReaderContext::list).collect();
         let level = lists.len().saturating_sub(1).min(8) as u8;
         match (self.around.last(), lists.last()) {
-            (Some(Around::Item { is_new: true }), Some(list)) => Paragraph::Item(*list, level),
-            (Some(Around::Item { .. }), _) => Paragraph::More(level),
-            (Some(Around::Quote), _) => Paragraph::Quote,
-            _ => Paragraph::Body,
+            (Some(ReaderContext::Item { is_new: true }), Some(list)) => {
+                ParagraphKind::Item(*list, level)
+            }
+            (Some(ReaderContext::Item { .. }), _) => ParagraphKind::More(level),
+            (Some(ReaderContext::Quote), _) => ParagraphKind::Quote,
+            _ => ParagraphKind::Body,
         }
     }
 }

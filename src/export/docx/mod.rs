@@ -17,11 +17,11 @@ mod xml;
 mod tests;
 
 use super::ExportError;
-use super::marked::Marked;
+use super::marked::AnnotatedText;
 
 /// The file's content.
-pub(super) fn write(title: &str, marked: &Marked) -> Result<Vec<u8>, ExportError> {
-    let mut links = flow::Links::default();
+pub(super) fn write(title: &str, marked: &AnnotatedText) -> Result<Vec<u8>, ExportError> {
+    let mut links = flow::LinkTargets::default();
     let tracked = track::track(marked, &mut links);
     let document = body::write(&tracked, marked, &links);
     package::pack(title, &document, marked)

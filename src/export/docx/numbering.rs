@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::flow::List;
+use super::flow::ListKind;
 
 /// The definition of bullets; numbered lists come after it.
 const BULLETS: usize = 1;
@@ -14,18 +14,18 @@ const STEP: u32 = 720;
 
 /// The numbered lists of a document.
 #[derive(Default)]
-pub(super) struct Numbering {
+pub(super) struct ListNumbering {
     numbers: HashMap<usize, usize>,
     /// Level and first number of each, in the order of their own numbers.
     lists: Vec<(u8, u64)>,
 }
 
-impl Numbering {
+impl ListNumbering {
     /// What an item of this list refers to.
-    pub fn number(&mut self, list: List, level: u8) -> usize {
+    pub fn number(&mut self, list: ListKind, level: u8) -> usize {
         match list {
-            List::Bullets => BULLETS,
-            List::Numbers { id, start } => *self.numbers.entry(id).or_insert_with(|| {
+            ListKind::Bullets => BULLETS,
+            ListKind::Numbers { id, start } => *self.numbers.entry(id).or_insert_with(|| {
                 self.lists.push((level, start));
                 BULLETS + self.lists.len()
             }),

@@ -7,8 +7,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::super::ExportError;
-use super::super::marked::Marked;
-use super::body::{Document, attributes};
+use super::super::marked::AnnotatedText;
+use super::body::{DocxParts, attributes};
 use super::xml::escape;
 
 /// The first line of every part.
@@ -27,8 +27,8 @@ const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relati
 /// The file's content.
 pub(super) fn pack(
     title: &str,
-    document: &Document,
-    marked: &Marked,
+    document: &DocxParts,
+    marked: &AnnotatedText,
 ) -> Result<Vec<u8>, ExportError> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     // The time of packing would make every export another file.
@@ -68,7 +68,7 @@ fn core(title: &str) -> String {
     )
 }
 
-fn comments(marked: &Marked) -> String {
+fn comments(marked: &AnnotatedText) -> String {
     let mut out = format!("{HEAD}<w:comments {WORD}>\n");
     let said = marked.remarks.iter().enumerate().filter(|(_, remark)| !remark.text.is_empty());
     for (index, remark) in said {

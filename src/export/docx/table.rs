@@ -3,13 +3,13 @@
 //!
 //! Where characters alone have changed, what was woven is kept. Anywhere else both tables are compared row by row.
 
-use super::flow::{Cell, Glyph};
-use super::track::{Mark, Step};
+use super::flow::{FlowItem, TableCell};
+use super::track::{RevisionMark, TrackedStep};
 
 /// The same two documents, with every row of a table whole.
-pub(super) fn whole_rows(steps: &[Step]) -> Vec<Step> {
+pub(super) fn whole_rows(steps: &[TrackedStep]) -> Vec<TrackedStep> {
     let mut out = Vec::with_capacity(steps.len());
-    let parts: Vec<&[Step]> = steps.split_inclusive(is_in_both).collect();
+    let parts: Vec<&[TrackedStep]> = steps.split_inclusive(is_in_both).collect();
     for stretch in parts.chunk_by(|left, right| has_cells(left) == has_cells(right)) {
         let stretch = stretch.concat();
         if has_cells(&stretch) && !is_whole(&stretch) {
@@ -22,32 +22,35 @@ pub(super) fn whole_rows(steps: &[Step]) -> Vec<Step> {
 }
 
 /// Whether a paragraph ends here in both documents.
-fn is_in_both(step: &Step) -> bool {
-    matches!(step, Step::Restyled { .. } | Step::Glyph(Glyph::End(_), Mark::Stays))
+fn is_in_both(step: &TrackedStep) -> bool {
+    matches!(
+        step,
+        TrackedStep::Restyled { .. } | TrackedStep::Glyph(FlowItem::End(_), RevisionMark::Stays)
+    )
 }
 
-fn has_cells(steps: &[Step]) -> bool {
+fn has_cells(steps: &[TrackedStep]) -> bool {
     steps.iter().any(|step| match step {
-        Step::Glyph(Glyph::End(end), _) => end.cell().is_some(),
-        Step::Restyled { from, to, .. } => from.cell().or(to.cell()).is_some(),
-        Step::Glyph(Glyph::Char(..), _) | Step::Remark(_) => false,
+        TrackedStep::Glyph(FlowItem::End(end), _) => end.cell().is_some(),
+        TrackedStep::Restyled { from, to, .. } => from.cell().or(to.cell()).is_some(),
+        TrackedStep::Glyph(FlowItem::Char(..), _) | TrackedStep::Remark(_) => false,
     })
 }
 
 /// Whether every row has all its cells, and whatever comes or goes does so with all that is in it.
-fn is_whole(steps: &[Step]) -> bool {
+fn is_whole(steps: &[TrackedStep]) -> bool {
     units(steps, |step| Some(*step)).is_some_and(|units| {
         units.iter().all(|unit| {
             let fate = unit.last().map(mark);
-            let is_kept = fate.is_none_or(|fate| fate == Mark::Stays);
-            let ends = |step: &Step| matches!(step, Step::Glyph(Glyph::End(_), _));
+            let is_kept = fate.is_none_or(|fate| fate == RevisionMark::Stays);
+            let ends = |step: &TrackedStep| matches!(step, TrackedStep::Glyph(FlowItem::End(_), _));
             unit.iter().all(|step| match step {
-                Step::Restyled { from, to, .. } => {
-                    from.cell().map(Cell::place) == to.cell().map(Cell::place)
+                TrackedStep::Restyled { from, to, .. } => {
+                    from.cell().map(TableCell::place) == to.cell().map(TableCell::place)
                 }
-                step if is_kept => !ends(step) || mark(step) == Mark::Stays,
+                step if is_kept => !ends(step) || mark(step) == RevisionMark::Stays,
                 step => {
-                    matches!(step, Step::Remark(_))
+                    matches!(step, TrackedStep::Remark(_))
                         || fate.is_some_and(|fate| is_alike(fate, mark(step)))
                 }
             })
@@ -55,29 +58,34 @@ fn is_whole(steps: &[Step]) -> bool {
     })
 }
 
-fn mark(step: &Step) -> Mark {
+fn mark(step: &TrackedStep) -> RevisionMark {
     match step {
-        Step::Glyph(_, mark) => *mark,
-        Step::Restyled { .. } | Step::Remark(_) => Mark::Stays,
+        TrackedStep::Glyph(_, mark) => *mark,
+        TrackedStep::Restyled { .. } | TrackedStep::Remark(_) => RevisionMark::Stays,
     }
 }
 
 /// Whether both stay, both come or both go.
-fn is_alike(left: Mark, right: Mark) -> bool {
+fn is_alike(left: RevisionMark, right: RevisionMark) -> bool {
     std::mem::discriminant(&left) == std::mem::discriminant(&right)
 }
 
 /// The rows, and the paragraphs between them, of what `choose` leaves; `None`: some row has not all its cells. Remarks
 /// go with what follows them.
-fn units(steps: &[Step], choose: impl Fn(&Step) -> Option<Step>) -> Option<Vec<Vec<Step>>> {
+fn units(
+    steps: &[TrackedStep],
+    choose: impl Fn(&TrackedStep) -> Option<TrackedStep>,
+) -> Option<Vec<Vec<TrackedStep>>> {
     let (mut all, mut unit) = (Vec::new(), Vec::new());
     let mut column = 0;
     for step in steps.iter().filter_map(choose) {
         unit.push(step);
-        let (Step::Glyph(Glyph::End(end), _) | Step::Restyled { to: end, .. }) = step else {
+        let (TrackedStep::Glyph(FlowItem::End(end), _) | TrackedStep::Restyled { to: end, .. }) =
+            step
+        else {
             continue;
         };
-        let (at, columns) = end.cell().map_or((0, 1), Cell::place);
+        let (at, columns) = end.cell().map_or((0, 1), TableCell::place);
         if at != column {
             return None;
         }
@@ -97,31 +105,36 @@ fn units(steps: &[Step], choose: impl Fn(&Step) -> Option<Step>) -> Option<Vec<V
 }
 
 /// Leaves the rows that both have at the beginning and at the end, and says what became of the others.
-fn row_by_row(steps: &[Step], out: &mut Vec<Step>) {
+fn row_by_row(steps: &[TrackedStep], out: &mut Vec<TrackedStep>) {
     // What is not a change by itself, but has to go and come with one, does so by the first that is here.
     let by = steps.iter().find_map(change).unwrap_or_default();
-    let of_old = |step: &Step| match *step {
-        Step::Glyph(_, Mark::Inserted(_)) | Step::Remark(_) => None,
-        Step::Restyled { from, by, .. } => Some(Step::Glyph(Glyph::End(from), Mark::Deleted(by))),
-        kept @ Step::Glyph(..) => Some(kept),
+    let of_old = |step: &TrackedStep| match *step {
+        TrackedStep::Glyph(_, RevisionMark::Inserted(_)) | TrackedStep::Remark(_) => None,
+        TrackedStep::Restyled { from, by, .. } => {
+            Some(TrackedStep::Glyph(FlowItem::End(from), RevisionMark::Deleted(by)))
+        }
+        kept @ TrackedStep::Glyph(..) => Some(kept),
     };
-    let of_new = |step: &Step| match *step {
-        Step::Glyph(_, Mark::Deleted(_)) => None,
-        Step::Restyled { to, by, .. } => Some(Step::Glyph(Glyph::End(to), Mark::Inserted(by))),
+    let of_new = |step: &TrackedStep| match *step {
+        TrackedStep::Glyph(_, RevisionMark::Deleted(_)) => None,
+        TrackedStep::Restyled { to, by, .. } => {
+            Some(TrackedStep::Glyph(FlowItem::End(to), RevisionMark::Inserted(by)))
+        }
         kept => Some(kept),
     };
     let (Some(old), Some(new)) = (units(steps, of_old), units(steps, of_new)) else {
         // Not in what was read from two texts: each of them has whole rows.
         return out.extend(steps);
     };
-    let reads_alike = |(old, new): &(&Vec<Step>, &Vec<Step>)| {
+    let reads_alike = |(old, new): &(&Vec<TrackedStep>, &Vec<TrackedStep>)| {
         old.iter().filter_map(glyph).eq(new.iter().filter_map(glyph))
     };
     let head = old.iter().zip(&new).take_while(reads_alike).count();
     let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
     let tail = rest.take_while(reads_alike).count();
     let (gone, come) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    let has_same_shape = |(old, new): &(&Vec<Step>, &Vec<Step>)| shape(old) == shape(new);
+    let has_same_shape =
+        |(old, new): &(&Vec<TrackedStep>, &Vec<TrackedStep>)| shape(old) == shape(new);
     let pairs = gone.iter().zip(come).take_while(has_same_shape).count();
     out.extend(new[..head].iter().flatten().map(stays));
     for (old, new) in gone[..pairs].iter().zip(come) {
@@ -133,19 +146,19 @@ fn row_by_row(steps: &[Step], out: &mut Vec<Step>) {
 }
 
 /// The cells of a row; none for a paragraph.
-fn shape(unit: &[Step]) -> Vec<Option<(usize, usize)>> {
+fn shape(unit: &[TrackedStep]) -> Vec<Option<(usize, usize)>> {
     let ends = unit.iter().filter_map(glyph).filter_map(|glyph| match glyph {
-        Glyph::End(end) => Some(end.cell().map(Cell::place)),
-        Glyph::Char(..) => None,
+        FlowItem::End(end) => Some(end.cell().map(TableCell::place)),
+        FlowItem::Char(..) => None,
     });
     ends.collect()
 }
 
 /// Of each cell what is the same at both ends stays.
-fn cell_by_cell(old: &[Step], new: &[Step], by: usize, out: &mut Vec<Step>) {
-    let ends = |step: &Step| matches!(step, Step::Glyph(Glyph::End(_), _));
+fn cell_by_cell(old: &[TrackedStep], new: &[TrackedStep], by: usize, out: &mut Vec<TrackedStep>) {
+    let ends = |step: &TrackedStep| matches!(step, TrackedStep::Glyph(FlowItem::End(_), _));
     for (old, new) in old.split_inclusive(ends).zip(new.split_inclusive(ends)) {
-        let same = |(left, right): &(&Step, &Step)| glyph(left) == glyph(right);
+        let same = |(left, right): &(&TrackedStep, &TrackedStep)| glyph(left) == glyph(right);
         let head = old.iter().zip(new).take_while(same).count();
         let (old, new_rest) = (&old[head..], &new[head..]);
         let tail = old.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
@@ -153,7 +166,9 @@ fn cell_by_cell(old: &[Step], new: &[Step], by: usize, out: &mut Vec<Step>) {
         out.extend(new[..head].iter().map(stays));
         // The cell itself is another, by its alignment.
         let restyled = match (gone.last().and_then(glyph), come.last().and_then(glyph)) {
-            (Some(Glyph::End(from)), Some(Glyph::End(to))) => Some(Step::Restyled { from, to, by }),
+            (Some(FlowItem::End(from)), Some(FlowItem::End(to))) => {
+                Some(TrackedStep::Restyled { from, to, by })
+            }
             _ => None,
         };
         let end = usize::from(restyled.is_some());
@@ -164,37 +179,36 @@ fn cell_by_cell(old: &[Step], new: &[Step], by: usize, out: &mut Vec<Step>) {
     }
 }
 
-fn glyph(step: &Step) -> Option<Glyph> {
+fn glyph(step: &TrackedStep) -> Option<FlowItem> {
     match step {
-        Step::Glyph(glyph, _) => Some(*glyph),
-        Step::Restyled { .. } | Step::Remark(_) => None,
+        TrackedStep::Glyph(glyph, _) => Some(*glyph),
+        TrackedStep::Restyled { .. } | TrackedStep::Remark(_) => None,
     }
 }
 
-fn change(step: &Step) -> Option<usize> {
+fn change(step: &TrackedStep) -> Option<usize> {
     match step {
-        Step::Glyph(_, Mark::Deleted(by) | Mark::Inserted(by)) | Step::Restyled { by, .. } => {
-            Some(*by)
-        }
-        Step::Glyph(_, Mark::Stays) | Step::Remark(_) => None,
+        TrackedStep::Glyph(_, RevisionMark::Deleted(by) | RevisionMark::Inserted(by))
+        | TrackedStep::Restyled { by, .. } => Some(*by),
+        TrackedStep::Glyph(_, RevisionMark::Stays) | TrackedStep::Remark(_) => None,
     }
 }
 
-fn stays(step: &Step) -> Step {
-    marked(step, Mark::Stays)
+fn stays(step: &TrackedStep) -> TrackedStep {
+    marked(step, RevisionMark::Stays)
 }
 
-fn goes(step: &Step, by: usize) -> Step {
-    marked(step, Mark::Deleted(change(step).unwrap_or(by)))
+fn goes(step: &TrackedStep, by: usize) -> TrackedStep {
+    marked(step, RevisionMark::Deleted(change(step).unwrap_or(by)))
 }
 
-fn comes(step: &Step, by: usize) -> Step {
-    marked(step, Mark::Inserted(change(step).unwrap_or(by)))
+fn comes(step: &TrackedStep, by: usize) -> TrackedStep {
+    marked(step, RevisionMark::Inserted(change(step).unwrap_or(by)))
 }
 
-fn marked(step: &Step, mark: Mark) -> Step {
+fn marked(step: &TrackedStep, mark: RevisionMark) -> TrackedStep {
     match step {
-        Step::Glyph(glyph, _) => Step::Glyph(*glyph, mark),
+        TrackedStep::Glyph(glyph, _) => TrackedStep::Glyph(*glyph, mark),
         other => *other,
     }
 }

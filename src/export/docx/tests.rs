@@ -5,10 +5,10 @@ use std::io::{Cursor, Read};
 use proptest::prelude::*;
 use zip::ZipArchive;
 
-use super::super::Format;
+use super::super::ExportFormat;
 use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
-use super::flow::{Glyph, Links, Paragraph, read};
-use super::track::{Mark, Step, track};
+use super::flow::{FlowItem, LinkTargets, ParagraphKind, read};
+use super::track::{RevisionMark, TrackedStep, track};
 
 /// The part of a Word document with this name.
 fn part(file: &[u8], name: &str) -> String {
@@ -19,7 +19,8 @@ fn part(file: &[u8], name: &str) -> String {
 }
 
 fn exported(old: &str, new: &str) -> String {
-    let file = manuscript(old, vec![request(1, "Ana", old, new)]).export(Format::Docx).unwrap();
+    let file =
+        manuscript(old, vec![request(1, "Ana", old, new)]).export(ExportFormat::Docx).unwrap();
     part(&file, "word/document.xml")
 }
 
@@ -27,22 +28,22 @@ fn exported(old: &str, new: &str) -> String {
 /// and `⏎` the last one of a row.
 fn drawn(old: &str, new: &str) -> String {
     let marked = manuscript(old, vec![request(1, "Ana", old, new)]).marked().unwrap();
-    let steps = track(&marked, &mut Links::default());
+    let steps = track(&marked, &mut LinkTargets::default());
     let mut out = String::new();
-    let mut last = Mark::Stays;
+    let mut last = RevisionMark::Stays;
     let ends = |mark| match mark {
-        Mark::Stays => ("", ""),
-        Mark::Deleted(_) => ("[-", "-]"),
-        Mark::Inserted(_) => ("[+", "+]"),
+        RevisionMark::Stays => ("", ""),
+        RevisionMark::Deleted(_) => ("[-", "-]"),
+        RevisionMark::Inserted(_) => ("[+", "+]"),
     };
     for step in steps {
         let (glyph, mark) = match step {
-            Step::Glyph(glyph, mark) => (glyph, mark),
-            Step::Restyled { .. } => {
+            TrackedStep::Glyph(glyph, mark) => (glyph, mark),
+            TrackedStep::Restyled { .. } => {
                 out.push('~');
                 continue;
             }
-            Step::Remark(_) => continue,
+            TrackedStep::Remark(_) => continue,
         };
         if ends(mark) != ends(last) {
             out.push_str(ends(last).1);
@@ -50,8 +51,8 @@ fn drawn(old: &str, new: &str) -> String {
         }
         last = mark;
         match glyph {
-            Glyph::Char(c, _) => out.push(c),
-            Glyph::End(end) => out.push(match end.cell() {
+            FlowItem::Char(c, _) => out.push(c),
+            FlowItem::End(end) => out.push(match end.cell() {
                 Some(cell) if cell.column + 1 == cell.columns => '⏎',
                 Some(_) => '|',
                 None => '¶',
@@ -62,25 +63,27 @@ fn drawn(old: &str, new: &str) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum Take {
+enum RevisionView {
     Accept,
     Reject,
 }
 
 /// What is left when everything is accepted, or everything rejected.
-fn left(steps: &[Step], take: Take) -> Vec<Glyph> {
-    let glyph = |step: &Step| match (step, take) {
-        (Step::Glyph(glyph, Mark::Stays), _)
-        | (Step::Glyph(glyph, Mark::Inserted(_)), Take::Accept)
-        | (Step::Glyph(glyph, Mark::Deleted(_)), Take::Reject) => Some(*glyph),
-        (Step::Restyled { to, .. }, Take::Accept) => Some(Glyph::End(*to)),
-        (Step::Restyled { from, .. }, Take::Reject) => Some(Glyph::End(*from)),
+fn left(steps: &[TrackedStep], take: RevisionView) -> Vec<FlowItem> {
+    let glyph = |step: &TrackedStep| match (step, take) {
+        (TrackedStep::Glyph(glyph, RevisionMark::Stays), _)
+        | (TrackedStep::Glyph(glyph, RevisionMark::Inserted(_)), RevisionView::Accept)
+        | (TrackedStep::Glyph(glyph, RevisionMark::Deleted(_)), RevisionView::Reject) => {
+            Some(*glyph)
+        }
+        (TrackedStep::Restyled { to, .. }, RevisionView::Accept) => Some(FlowItem::End(*to)),
+        (TrackedStep::Restyled { from, .. }, RevisionView::Reject) => Some(FlowItem::End(*from)),
         _ => None,
     };
     steps.iter().filter_map(glyph).collect()
 }
 
-fn glyphs(text: &str, links: &mut Links) -> Vec<Glyph> {
+fn glyphs(text: &str, links: &mut LinkTargets) -> Vec<FlowItem> {
     read(text, 0, links).into_iter().map(|token| token.glyph).collect()
 }
 
@@ -104,10 +107,14 @@ fn assert_well_formed(xml: &str) {
 
 #[test]
 fn the_golden_document_is_what_is_exported() {
-    let file = lamp().export(Format::Docx).unwrap();
+    let file = lamp().export(ExportFormat::Docx).unwrap();
     is_as_in("lamp.document.xml", &part(&file, "word/document.xml"));
     is_as_in("lamp.comments.xml", &part(&file, "word/comments.xml"));
-    assert_eq!(file, lamp().export(Format::Docx).unwrap(), "the same document is the same file");
+    assert_eq!(
+        file,
+        lamp().export(ExportFormat::Docx).unwrap(),
+        "the same document is the same file"
+    );
 }
 
 #[test]
@@ -219,7 +226,7 @@ fn changes_carry_author_and_time() {
 fn a_name_stays_inside_its_attribute() {
     let text = "a b";
     let asked = request(1, "A\"<b>&\u{1}", text, "a c");
-    let file = manuscript(text, vec![asked]).export(Format::Docx).unwrap();
+    let file = manuscript(text, vec![asked]).export(ExportFormat::Docx).unwrap();
     let made = part(&file, "word/document.xml");
     assert!(made.contains("w:author=\"AI for A&quot;&lt;b&gt;&amp;\""), "{made}");
     assert_well_formed(&made);
@@ -238,7 +245,7 @@ fn links_lead_only_where_they_should() {
         "[a](https://a.example/?x=1&y=2) [b](javascript:alert(1)) [c](file:///etc/passwd)",
         vec![],
     )
-    .export(Format::Docx)
+    .export(ExportFormat::Docx)
     .unwrap();
     let relations = part(&file, "word/_rels/document.xml.rels");
     assert_eq!(relations.matches("hyperlink").count(), 1, "{relations}");
@@ -249,20 +256,25 @@ fn links_lead_only_where_they_should() {
 #[test]
 fn blocks_have_their_styles() {
     let kinds = |text| {
-        let glyphs = glyphs(text, &mut Links::default());
+        let glyphs = glyphs(text, &mut LinkTargets::default());
         glyphs
             .into_iter()
-            .filter_map(|glyph| if let Glyph::End(kind) = glyph { Some(kind) } else { None })
+            .filter_map(|glyph| if let FlowItem::End(kind) = glyph { Some(kind) } else { None })
             .collect::<Vec<_>>()
     };
     assert_eq!(
         kinds("# a\n\n> b\n\n---\n"),
-        [Paragraph::Heading(1), Paragraph::Quote, Paragraph::Rule]
+        [ParagraphKind::Heading(1), ParagraphKind::Quote, ParagraphKind::Rule]
     );
-    assert_eq!(kinds("```\na\n\nb\n```\n"), [Paragraph::Code; 3]);
+    assert_eq!(kinds("```\na\n\nb\n```\n"), [ParagraphKind::Code; 3]);
     assert!(matches!(
         kinds("- a\n\n  b\n  - c\n-\n")[..],
-        [Paragraph::Item(_, 0), Paragraph::More(0), Paragraph::Item(_, 1), Paragraph::Item(_, 0)]
+        [
+            ParagraphKind::Item(_, 0),
+            ParagraphKind::More(0),
+            ParagraphKind::Item(_, 1),
+            ParagraphKind::Item(_, 0)
+        ]
     ));
 }
 
@@ -281,10 +293,10 @@ proptest! {
     #[test]
     fn accepting_gives_the_proposed_document_and_rejecting_the_present(old in any_text(), new in any_text()) {
         let marked = manuscript(&old, vec![request(1, "Ana", &old, &new)]).marked().unwrap();
-        let mut links = Links::default();
+        let mut links = LinkTargets::default();
         let steps = track(&marked, &mut links);
-        let rejected = left(&steps, Take::Reject);
-        let accepted = left(&steps, Take::Accept);
+        let rejected = left(&steps, RevisionView::Reject);
+        let accepted = left(&steps, RevisionView::Accept);
         prop_assert_eq!(rejected, glyphs(&old, &mut links));
         prop_assert_eq!(accepted, glyphs(&new, &mut links));
     }
@@ -292,7 +304,7 @@ proptest! {
     #[test]
     fn any_text_makes_a_file_that_opens(old in any_text(), new in any_text(), other in any_text()) {
         let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
-        let file = manuscript(&old, requests).export(Format::Docx).unwrap();
+        let file = manuscript(&old, requests).export(ExportFormat::Docx).unwrap();
         for name in ["word/document.xml", "word/comments.xml", "word/numbering.xml", "word/_rels/document.xml.rels"] {
             assert_well_formed(&part(&file, name));
         }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::super::marked::{Marked, Piece};
-use super::flow::{self, Glyph, Links, List, Paragraph, Token};
+use super::super::marked::{AnnotatedPiece, AnnotatedText};
+use super::flow::{self, FlowItem, FlowToken, LinkTargets, ListKind, ParagraphKind};
 use super::table;
 
 /// What happens to a glyph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum RevisionMark {
     Stays,
     /// By the change of this number, counted from 0 over the text.
     Deleted(usize),
@@ -17,20 +17,20 @@ pub(super) enum Mark {
 
 /// A step of the tracked document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Glyph(Glyph, Mark),
+pub(super) enum TrackedStep {
+    Glyph(FlowItem, RevisionMark),
     /// The end of a paragraph that the change of this number makes another kind of paragraph.
     Restyled {
-        from: Paragraph,
-        to: Paragraph,
+        from: ParagraphKind,
+        to: ParagraphKind,
         by: usize,
     },
-    /// A remark of [`Marked::remarks`].
+    /// A remark of [`AnnotatedText::remarks`].
     Remark(usize),
 }
 
 /// A change's place in both texts, in bytes.
-struct Place {
+struct ChangePlace {
     old_end: usize,
     new_start: usize,
     /// In the text that has what is deleted and, behind it, what is inserted.
@@ -41,12 +41,12 @@ struct Place {
 }
 
 /// Puts both documents side by side.
-pub(super) fn track(marked: &Marked, links: &mut Links) -> Vec<Step> {
+pub(super) fn track(marked: &AnnotatedText, links: &mut LinkTargets) -> Vec<TrackedStep> {
     let (places, remarks) = places(marked);
     let (present, proposed) = (marked.present(), marked.proposed());
     let old = flow::read(&present, 0, links);
     let new = flow::read(&proposed, present.len() + 1, links);
-    let mut weaver = Weaver { places, remarks, ..Weaver::default() };
+    let mut weaver = RevisionWeaver { places, remarks, ..RevisionWeaver::default() };
     weaver.weave(&old, &new);
     let mut steps = table::whole_rows(&weaver.steps);
     one_name_for_each_list(&mut steps, &weaver.lists);
@@ -54,47 +54,53 @@ pub(super) fn track(marked: &Marked, links: &mut Links) -> Vec<Step> {
 }
 
 /// Where the changes are, and where the remarks.
-fn places(marked: &Marked) -> (Vec<Place>, Vec<(usize, usize)>) {
+fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
     let (mut places, mut remarks) = (Vec::new(), Vec::new());
     let (mut old, mut new, mut at) = (0, 0, 0);
     let (mut deleted, mut inserted) = (0, 0);
     for piece in &marked.pieces {
         match piece {
-            Piece::Same(text) => {
+            AnnotatedPiece::Same(text) => {
                 old += text.len();
                 new += text.len();
                 at += text.len();
             }
-            Piece::Change(change) => {
+            AnnotatedPiece::Change(change) => {
                 old += change.deleted.len();
                 deleted += change.deleted.len();
                 inserted += change.inserted.len();
-                places.push(Place { old_end: old, new_start: new, start: at, deleted, inserted });
+                places.push(ChangePlace {
+                    old_end: old,
+                    new_start: new,
+                    start: at,
+                    deleted,
+                    inserted,
+                });
                 new += change.inserted.len();
                 at = old + inserted;
             }
-            Piece::Remark(index) => remarks.push((at, *index)),
+            AnnotatedPiece::Remark(index) => remarks.push((at, *index)),
         }
     }
     (places, remarks)
 }
 
 #[derive(Default)]
-struct Weaver {
-    places: Vec<Place>,
+struct RevisionWeaver {
+    places: Vec<ChangePlace>,
     /// Place and number; those at the end come first, to be taken off.
     remarks: Vec<(usize, usize)>,
-    steps: Vec<Step>,
+    steps: Vec<TrackedStep>,
     /// What was deleted and inserted since something stayed, by which change.
     open: Option<usize>,
-    deleted: Vec<Glyph>,
-    inserted: Vec<Glyph>,
+    deleted: Vec<FlowItem>,
+    inserted: Vec<FlowItem>,
     /// Lists of the proposed text that are lists of the present one.
     lists: HashMap<usize, usize>,
 }
 
-impl Weaver {
-    fn weave(&mut self, old: &[Token], new: &[Token]) {
+impl RevisionWeaver {
+    fn weave(&mut self, old: &[FlowToken], new: &[FlowToken]) {
         self.remarks.reverse();
         let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
         loop {
@@ -106,9 +112,9 @@ impl Weaver {
             let come = new.next_if(|_| right == Some(at)).map(|token| token.glyph);
             match (gone, come) {
                 (Some(gone), Some(come)) if gone == come => self.stay(gone, come),
-                (Some(Glyph::End(from)), Some(Glyph::End(to))) => {
+                (Some(FlowItem::End(from)), Some(FlowItem::End(to))) => {
                     self.settle();
-                    self.steps.push(Step::Restyled { from, to, by: self.change_at(at) });
+                    self.steps.push(TrackedStep::Restyled { from, to, by: self.change_at(at) });
                 }
                 (gone, come) => self.change(at, gone, come),
             }
@@ -127,20 +133,20 @@ impl Weaver {
         at + self.places[..before].last().map_or(0, |place| place.deleted)
     }
 
-    fn stay(&mut self, old: Glyph, new: Glyph) {
+    fn stay(&mut self, old: FlowItem, new: FlowItem) {
         self.settle();
         if let (
-            Glyph::End(Paragraph::Item(List::Numbers { id: old, .. }, _)),
-            Glyph::End(Paragraph::Item(List::Numbers { id: new, .. }, _)),
+            FlowItem::End(ParagraphKind::Item(ListKind::Numbers { id: old, .. }, _)),
+            FlowItem::End(ParagraphKind::Item(ListKind::Numbers { id: new, .. }, _)),
         ) = (old, new)
         {
             self.lists.entry(new).or_insert(old);
         }
-        self.steps.push(Step::Glyph(old, Mark::Stays));
+        self.steps.push(TrackedStep::Glyph(old, RevisionMark::Stays));
     }
 
     /// What a change turns into something else together, such as a word that becomes bold, goes and comes as a whole.
-    fn change(&mut self, at: usize, gone: Option<Glyph>, come: Option<Glyph>) {
+    fn change(&mut self, at: usize, gone: Option<FlowItem>, come: Option<FlowItem>) {
         let by = self.change_at(at);
         if self.open.is_some_and(|open| open != by) {
             self.settle();
@@ -157,24 +163,30 @@ impl Weaver {
 
     fn settle(&mut self) {
         let Some(by) = self.open.take() else { return };
-        let gone = self.deleted.drain(..).map(|glyph| Step::Glyph(glyph, Mark::Deleted(by)));
+        let gone = self
+            .deleted
+            .drain(..)
+            .map(|glyph| TrackedStep::Glyph(glyph, RevisionMark::Deleted(by)));
         self.steps.extend(gone);
-        let come = self.inserted.drain(..).map(|glyph| Step::Glyph(glyph, Mark::Inserted(by)));
+        let come = self
+            .inserted
+            .drain(..)
+            .map(|glyph| TrackedStep::Glyph(glyph, RevisionMark::Inserted(by)));
         self.steps.extend(come);
     }
 
     fn remarks_until(&mut self, at: usize) {
         while let Some((_, index)) = self.remarks.pop_if(|(place, _)| *place <= at) {
             self.settle();
-            self.steps.push(Step::Remark(index));
+            self.steps.push(TrackedStep::Remark(index));
         }
     }
 }
 
 /// A list that both texts have goes on counting over what was inserted and deleted.
-fn one_name_for_each_list(steps: &mut [Step], lists: &HashMap<usize, usize>) {
-    let rename = |paragraph: &mut Paragraph| {
-        if let Paragraph::Item(List::Numbers { id, .. }, _) = paragraph
+fn one_name_for_each_list(steps: &mut [TrackedStep], lists: &HashMap<usize, usize>) {
+    let rename = |paragraph: &mut ParagraphKind| {
+        if let ParagraphKind::Item(ListKind::Numbers { id, .. }, _) = paragraph
             && let Some(known) = lists.get(id)
         {
             *id = *known;
@@ -182,12 +194,12 @@ fn one_name_for_each_list(steps: &mut [Step], lists: &HashMap<usize, usize>) {
     };
     for step in steps {
         match step {
-            Step::Glyph(Glyph::End(paragraph), _) => rename(paragraph),
-            Step::Restyled { from, to, by: _ } => {
+            TrackedStep::Glyph(FlowItem::End(paragraph), _) => rename(paragraph),
+            TrackedStep::Restyled { from, to, by: _ } => {
                 rename(from);
                 rename(to);
             }
-            Step::Glyph(Glyph::Char(..), _) | Step::Remark(_) => {}
+            TrackedStep::Glyph(FlowItem::Char(..), _) | TrackedStep::Remark(_) => {}
         }
     }
 }

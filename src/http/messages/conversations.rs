@@ -8,36 +8,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::auth::{AuthError, Secret};
+use crate::auth::{AuthError, TokenSecret};
 use crate::ids::UserId;
-use crate::messages::canonical::{Conversation, Key};
-use crate::messages::failure::Failure;
-use crate::messages::memory::{Bounds, Known, Memory};
-use crate::store::{AnswerRecord, Batch, Op, Store, StoreError};
+use crate::messages::canonical::{CanonicalConversation, ConversationHash};
+use crate::messages::failure::ApiFailure;
+use crate::messages::memory::{ConversationCache, KnownConversation, MemoryBounds};
+use crate::store::{AnswerRecord, Store, StoreError, StoreOp, WriteBatch};
 
-use super::limits::Limits;
+use super::limits::AnswerLimits;
 
 /// Where the store keeps the secret of the keys.
 const SECRET: &str = "messages_secret";
 
 /// The conversations of the Messages API. Clones are the same ones.
 #[derive(Clone, Debug)]
-pub struct Conversations(Arc<Inner>);
+pub struct Conversations(Arc<ConversationsInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ConversationsInner {
     store: Store,
     /// Names this process: what an earlier one began, nobody works on any more.
     life: String,
-    secret: Secret,
-    bounds: Bounds,
-    memory: Mutex<Memory>,
-    limits: Limits,
+    secret: TokenSecret,
+    bounds: MemoryBounds,
+    memory: Mutex<ConversationCache>,
+    limits: AnswerLimits,
 }
 
 /// Whether a conversation outlives the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durable {
+pub(super) enum ConversationLifetime {
     Yes,
     /// Its program was shown all that matters.
     No,
@@ -47,26 +47,26 @@ impl Conversations {
     /// Those that are kept; the secret of their keys is made when there is none yet.
     pub async fn open(store: Store) -> Result<Self, AuthError> {
         let secret = if let Some(kept) = store.setting(SECRET).await? {
-            Secret::chosen(&kept)?
+            TokenSecret::chosen(&kept)?
         } else {
-            let made = Secret::generate()?;
+            let made = TokenSecret::generate()?;
             let (key, value) = (SECRET.to_owned(), made.expose().to_owned());
-            store.commit(Op::PutSetting { key, value }).await?;
+            store.commit(StoreOp::PutSetting { key, value }).await?;
             made
         };
-        let bounds = Bounds::default();
-        let memory = Mutex::new(Memory::new(bounds));
-        let (life, limits) = (uuid::Uuid::new_v4().to_string(), Limits::new());
-        Ok(Self(Arc::new(Inner { store, life, secret, bounds, memory, limits })))
+        let bounds = MemoryBounds::default();
+        let memory = Mutex::new(ConversationCache::new(bounds));
+        let (life, limits) = (uuid::Uuid::new_v4().to_string(), AnswerLimits::new());
+        Ok(Self(Arc::new(ConversationsInner { store, life, secret, bounds, memory, limits })))
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &AnswerLimits {
         &self.0.limits
     }
 
     /// A conversation about everything in `scope`.
-    pub(super) fn begin(&self, scope: &[&str]) -> Option<Conversation> {
-        Conversation::begin(self.0.secret.expose().as_bytes(), scope)
+    pub(super) fn begin(&self, scope: &[&str]) -> Option<CanonicalConversation> {
+        CanonicalConversation::begin(self.0.secret.expose().as_bytes(), scope)
     }
 
     pub(super) fn life(&self) -> &str {
@@ -79,13 +79,13 @@ impl Conversations {
         user: &UserId,
         key: &str,
         now_ms: u64,
-    ) -> Result<Option<Value>, Failure> {
+    ) -> Result<Option<Value>, ApiFailure> {
         let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
         let found = self.0.store.answers(user, &[key.to_owned()], since_ms).await;
         Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
     }
 
-    pub(super) async fn commit(&self, op: Op) -> Result<(), StoreError> {
+    pub(super) async fn commit(&self, op: StoreOp) -> Result<(), StoreError> {
         self.0.store.commit(op).await
     }
 
@@ -93,10 +93,10 @@ impl Conversations {
     pub(super) async fn recall(
         &self,
         user: &UserId,
-        keys: &[Key],
-        durable: Durable,
+        keys: &[ConversationHash],
+        durable: ConversationLifetime,
         now_ms: u64,
-    ) -> Result<HashMap<Key, Known>, Failure> {
+    ) -> Result<HashMap<ConversationHash, KnownConversation>, ApiFailure> {
         let mut known = HashMap::new();
         let mut missing = HashMap::new();
         {
@@ -108,7 +108,7 @@ impl Conversations {
                 }
             }
         }
-        if durable == Durable::No || missing.is_empty() {
+        if durable == ConversationLifetime::No || missing.is_empty() {
             return Ok(known);
         }
         let names: Vec<_> = missing.keys().cloned().collect();
@@ -116,7 +116,7 @@ impl Conversations {
         // Without it tools might do again what they did: it is no miss like any other.
         let found = self.0.store.answers(user, &names, since_ms).await.map_err(unreadable)?;
         for kept in found {
-            let found: Known = serde_json::from_value(kept.body).map_err(unreadable)?;
+            let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
             if let Some(key) = missing.get(&kept.key) {
                 self.memory().keep(user, *key, found.clone(), now_ms);
                 known.insert(*key, found);
@@ -129,13 +129,13 @@ impl Conversations {
     pub(super) async fn keep(
         &self,
         user: &UserId,
-        key: Key,
-        known: Known,
-        before: &[Key],
-        durable: Durable,
+        key: ConversationHash,
+        known: KnownConversation,
+        before: &[ConversationHash],
+        durable: ConversationLifetime,
         now_ms: u64,
     ) {
-        if durable == Durable::Yes
+        if durable == ConversationLifetime::Yes
             && let Err(error) = self.store(user, key, &known, before, now_ms).await
         {
             // What was done is done, and this process knows it.
@@ -147,32 +147,33 @@ impl Conversations {
     async fn store(
         &self,
         user: &UserId,
-        key: Key,
-        known: &Known,
-        before: &[Key],
+        key: ConversationHash,
+        known: &KnownConversation,
+        before: &[ConversationHash],
         now_ms: u64,
     ) -> Result<(), StoreError> {
-        let Inner { store, bounds, .. } = &*self.0;
-        let (user, keys) = (user.clone(), before.iter().map(Key::to_string).collect());
+        let ConversationsInner { store, bounds, .. } = &*self.0;
+        let (user, keys) = (user.clone(), before.iter().map(ConversationHash::to_string).collect());
         // Texts and numbers: nothing that cannot be written.
         let body = serde_json::to_value(known).unwrap_or_default();
         let key = key.to_string();
         let record = AnswerRecord { user: user.clone(), key, used_ms: now_ms, body };
         let (before_ms, most_bytes) =
             (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
-        let batch = Batch::from(Op::UseAnswers { user: user.clone(), keys, at_ms: now_ms })
-            .with(Op::PutAnswer(record))
-            .with(Op::ForgetAnswers { user, before_ms, most_bytes });
+        let batch =
+            WriteBatch::from(StoreOp::UseAnswers { user: user.clone(), keys, at_ms: now_ms })
+                .with(StoreOp::PutAnswer(record))
+                .with(StoreOp::ForgetAnswers { user, before_ms, most_bytes });
         store.commit(batch).await
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, ConversationCache> {
         // The memory is consistent between any two statements.
         self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn unreadable(error: impl std::error::Error) -> Failure {
+fn unreadable(error: impl std::error::Error) -> ApiFailure {
     tracing::error!(%error, "what a program was not shown cannot be read");
-    Failure::new(529, "the store does not answer; nothing was changed")
+    ApiFailure::new(529, "the store does not answer; nothing was changed")
 }

@@ -8,80 +8,83 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Chosen;
-use crate::http::Door;
-use crate::http::principal::Caller;
+use crate::agent::ChosenModel;
+use crate::http::HttpState;
+use crate::http::principal::Authenticated;
 use crate::ids::{SessionId, Version};
-use crate::llm::{self, AssistantMessage, Delta, ModelError, Tries};
-use crate::messages::canonical::{Conversation, Key};
-use crate::messages::failure::Failure;
-use crate::messages::memory::{Hidden, Known};
-use crate::messages::mixing::{End, Next, Paused, Turn, unfold};
-use crate::messages::request::Asked;
-use crate::messages::telling::Telling;
-use crate::room::clock::Clock;
+use crate::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
+use crate::messages::canonical::{CanonicalConversation, ConversationHash};
+use crate::messages::failure::ApiFailure;
+use crate::messages::memory::{HiddenAnswer, KnownConversation};
+use crate::messages::mixing::{LoopEnd, LoopStep, PausedLoop, ServerToolLoop, unfold};
+use crate::messages::request::CheckedRequest;
+use crate::messages::telling::SseEncoder;
+use crate::room::clock::WallClock;
 use crate::who::Principal;
-use crate::wire::messages::{ContentBlock, Message, Role, StopReason, StreamEvent, Usage};
+use crate::wire::messages::{
+    ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent, TokenUsage,
+};
 
-use super::conversations::{Conversations, Durable};
-use super::entry::Entered;
-use super::limits::Permit;
-use super::resuming::Resumable;
+use super::conversations::{ConversationLifetime, Conversations};
+use super::entry::AdmittedRequest;
+use super::limits::AnswerPermit;
+use super::resuming::ResumableAnswer;
 use super::server_tools::{self, ServerTools};
 
 /// Bytes of one answer of the model.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Everything one answer needs.
-pub(super) struct Work {
+pub(super) struct AnswerWork {
     conversations: Conversations,
-    clock: Clock,
+    clock: WallClock,
     principal: Principal,
-    asked: Asked,
-    chosen: Chosen,
+    asked: CheckedRequest,
+    chosen: ChosenModel,
     /// The conversation, for the key of what follows.
-    conversation: Conversation,
+    conversation: CanonicalConversation,
     /// The answers in it so far.
-    answers: Vec<Key>,
-    durable: Durable,
+    answers: Vec<ConversationHash>,
+    durable: ConversationLifetime,
     session: SessionId,
     /// The conversation as it really was.
-    messages: Vec<Message>,
+    messages: Vec<ChatMessage>,
     tools: Option<ServerTools>,
     /// Where tools of this server may run: what is kept of this answer until the client has it.
-    resumable: Option<Resumable>,
+    resumable: Option<ResumableAnswer>,
     /// How far an earlier process came with it.
-    left: Option<Paused>,
-    _permit: Permit,
+    left: Option<PausedLoop>,
+    _permit: AnswerPermit,
 }
 
-impl Work {
+impl AnswerWork {
     /// Finds the conversation again, as far as it is known.
     pub(super) async fn prepare(
-        door: &Door,
-        entered: Entered,
-        asked: Asked,
-        chosen: Chosen,
+        door: &HttpState,
+        entered: AdmittedRequest,
+        asked: CheckedRequest,
+        chosen: ChosenModel,
         mut tools: Option<ServerTools>,
-    ) -> Result<Self, Failure> {
-        let Entered { caller: Caller { principal, .. }, permit, .. } = entered;
+    ) -> Result<Self, ApiFailure> {
+        let AdmittedRequest { caller: Authenticated { principal, .. }, permit, .. } = entered;
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
         let scope = [principal.user.as_str(), family(&chosen), &about];
         let begun = door.conversations.begin(&scope);
-        let mut conversation = begun.ok_or_else(|| Failure::new(500, "no key could be made"))?;
+        let mut conversation = begun.ok_or_else(|| ApiFailure::new(500, "no key could be made"))?;
         let now_ms = door.clock.now_ms();
-        let mut places: Vec<Option<Key>> = Vec::with_capacity(asked.messages.len());
+        let mut places: Vec<Option<ConversationHash>> = Vec::with_capacity(asked.messages.len());
         let mut latest = None;
         for message in &asked.messages {
             conversation.say(message);
-            let key = (message.role == Role::Assistant).then(|| conversation.key());
+            let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
             // Where nothing was said there is no other answer, and the same one would stand there twice.
             let key = key.filter(|key| latest != Some(*key));
             latest = key.or(latest);
             places.push(key);
         }
-        let answers: Vec<Key> = places.iter().flatten().copied().collect();
-        let durable = if tools.is_some() { Durable::Yes } else { Durable::No };
+        let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
+        let durable =
+            if tools.is_some() { ConversationLifetime::Yes } else { ConversationLifetime::No };
         let conversations = door.conversations.clone();
         let mut known = conversations.recall(&principal.user, &answers, durable, now_ms).await?;
         let messages = unfold(&asked.messages, |index| {
@@ -89,10 +92,10 @@ impl Work {
             known.get(&place)?.hidden.clone()
         });
         let latest = answers.last().and_then(|key| known.remove(key));
-        let paused = messages.last().is_some_and(|last| last.role == Role::User);
+        let paused = messages.last().is_some_and(|last| last.role == MessageRole::User);
         if asked.ends_with_answer() && !paused {
             let words = "this model does not support assistant message prefill: the conversation must end with a user message";
-            return Err(Failure::invalid(format!("messages: {words}")));
+            return Err(ApiFailure::invalid(format!("messages: {words}")));
         }
         let mut read: Option<Version> = latest.as_ref().and_then(|known| known.read);
         let mut session = latest.map_or_else(SessionId::generate, |known| known.session);
@@ -100,7 +103,7 @@ impl Work {
         if let Some(tools) = &mut tools {
             let (user, key) = (&principal.user, conversation.key());
             let (opened, found) =
-                Resumable::open(&conversations, user, key, &asked, now_ms).await?;
+                ResumableAnswer::open(&conversations, user, key, &asked, now_ms).await?;
             resumable = Some(opened);
             if let Some(found) = found {
                 (session, read, left) = (found.session, found.read, Some(found.paused));
@@ -130,9 +133,9 @@ impl Work {
     pub(super) async fn go(
         mut self,
         told: Option<mpsc::Sender<StreamEvent>>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, ApiFailure> {
         let id = format!("msg_{}", crate::ids::sortable_uuid().simple());
-        let mut telling = Telling::new(id, self.asked.model.clone());
+        let mut telling = SseEncoder::new(id, self.asked.model.clone());
         tell(told.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {
             // Only to warm a cache, which is the provider's affair.
@@ -141,15 +144,17 @@ impl Work {
             return Ok(telling.message(&end));
         }
         let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default();
-        let mut turn =
-            Turn::new(ours.into_iter().collect::<HashSet<_>>(), self.asked.choice.clone());
+        let mut turn = ServerToolLoop::new(
+            ours.into_iter().collect::<HashSet<_>>(),
+            self.asked.choice.clone(),
+        );
         let mut next = self.go_on(&mut turn, &mut telling, told.as_ref()).await;
         loop {
             next = match next {
-                Next::Ask => {
+                LoopStep::Ask => {
                     turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
                 }
-                Next::Run(calls) => {
+                LoopStep::Run(calls) => {
                     // What stands after a call of the client's comes after it, and that is told at the end.
                     if !turn.calls_others() {
                         tell(told.as_ref(), telling.pause(&turn.shown())).await;
@@ -157,7 +162,7 @@ impl Work {
                     let results = self.run(&calls, &mut turn).await?;
                     turn.ran(results)
                 }
-                Next::End(end) => {
+                LoopStep::End(end) => {
                     let events = telling.end(&end);
                     // First remembered, then told: the client may go on at once.
                     self.remember(telling.content(), end.hidden.clone()).await;
@@ -174,12 +179,12 @@ impl Work {
     /// Where the answer begins: with the model, or where an earlier process was.
     async fn go_on(
         &mut self,
-        turn: &mut Turn,
-        telling: &mut Telling,
+        turn: &mut ServerToolLoop,
+        telling: &mut SseEncoder,
         told: Option<&mpsc::Sender<StreamEvent>>,
-    ) -> Next {
-        let Some(paused) = self.left.take() else { return Next::Ask };
-        let Some(calls) = turn.resume(paused.clone()) else { return Next::Ask };
+    ) -> LoopStep {
+        let Some(paused) = self.left.take() else { return LoopStep::Ask };
+        let Some(calls) = turn.resume(paused.clone()) else { return LoopStep::Ask };
         let answers: Vec<_> = paused.answers().collect();
         if let Some((last, earlier)) = answers.split_last() {
             for answer in earlier {
@@ -187,15 +192,15 @@ impl Work {
             }
             tell(told, telling.repeat_beginning(last)).await;
         }
-        Next::Run(calls)
+        LoopStep::Run(calls)
     }
 
     async fn ask_model(
         &mut self,
-        turn: &Turn,
-        telling: &mut Telling,
+        turn: &ServerToolLoop,
+        telling: &mut SseEncoder,
         told: Option<&mpsc::Sender<StreamEvent>>,
-    ) -> Result<AssistantMessage, Failure> {
+    ) -> Result<AssistantMessage, ApiFailure> {
         let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
         request.messages = [self.messages.as_slice(), turn.said()].concat();
         // Providers refuse a choice where there is nothing to choose.
@@ -204,7 +209,7 @@ impl Work {
         if turn.said().is_empty() {
             request.prompt = self.asked.prompt().map(str::to_owned);
             // Clients of this API try again by themselves; what was done here meanwhile they could not take up.
-            request.tries = Tries::Once;
+            request.tries = RetryMode::Once;
         }
         if let Some(tools) = &mut self.tools {
             request.document = tools.view(self.chosen.model.name()).await;
@@ -214,31 +219,31 @@ impl Work {
         let mut stream = self.chosen.model.stream(request, cancel);
         let mut size = 0;
         while let Some(delta) = stream.next().await {
-            match delta.map_err(|error| Failure::of_model(&error))? {
-                Delta::Done(answer) => return Ok(answer),
-                Delta::Reset => telling.begin_again(told.is_some())?,
+            match delta.map_err(|error| ApiFailure::of_model(&error))? {
+                AnswerDelta::Done(answer) => return Ok(answer),
+                AnswerDelta::Reset => telling.begin_again(told.is_some())?,
                 delta => {
                     size += match &delta {
-                        Delta::Text(text) | Delta::NextText(text) => text.len(),
-                        Delta::ToolInput { partial_json, .. } => partial_json.len(),
+                        AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
+                        AnswerDelta::ToolInput { partial_json, .. } => partial_json.len(),
                         _ => 0,
                     };
                     if size > ANSWER_LIMIT {
-                        return Err(Failure::new(500, "the model's answer was too long"));
+                        return Err(ApiFailure::new(500, "the model's answer was too long"));
                     }
                     tell(told, telling.hear(delta)).await;
                 }
             }
         }
-        Err(Failure::of_model(&ModelError::CutOff))
+        Err(ApiFailure::of_model(&ModelError::CutOff))
     }
 
     /// Runs our tools, one after the other as the model called them. How far the answer is, is kept before.
     async fn run(
         &mut self,
         calls: &[ContentBlock],
-        turn: &mut Turn,
-    ) -> Result<Vec<ContentBlock>, Failure> {
+        turn: &mut ServerToolLoop,
+    ) -> Result<Vec<ContentBlock>, ApiFailure> {
         let paused = turn.paused();
         let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
         let read = self.tools.as_ref().and_then(ServerTools::read);
@@ -260,10 +265,10 @@ impl Work {
         Ok(results)
     }
 
-    async fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<Hidden>>) {
-        self.conversation.say(&Message::assistant(content.to_vec()));
+    async fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<HiddenAnswer>>) {
+        self.conversation.say(&ChatMessage::assistant(content.to_vec()));
         let read = self.tools.as_ref().and_then(ServerTools::read);
-        let known = Known { session: self.session.clone(), hidden, read };
+        let known = KnownConversation { session: self.session.clone(), hidden, read };
         let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
         let (user, before) = (&self.principal.user, &self.answers);
         self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
@@ -271,12 +276,16 @@ impl Work {
 }
 
 /// Whose model it is: those of one provider go on with each other's conversations.
-fn family(chosen: &Chosen) -> &str {
+fn family(chosen: &ChosenModel) -> &str {
     chosen.model.name().split(':').next().unwrap_or_default()
 }
 
 /// What the model is sent, but for what was said in this answer.
-pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools>) -> llm::Request {
+pub(super) fn request(
+    asked: &CheckedRequest,
+    chosen: &ChosenModel,
+    tools: Option<&ServerTools>,
+) -> llm::ModelRequest {
     let mut system = asked.system.clone();
     let mut definitions = asked.tools.clone();
     if let Some(tools) = tools {
@@ -286,7 +295,7 @@ pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools
         system.push_str(&tools.rules());
         definitions.extend(tools.definitions().iter().cloned());
     }
-    let mut request = llm::Request {
+    let mut request = llm::ModelRequest {
         model: chosen.name.clone(),
         system,
         messages: asked.messages.clone(),
@@ -296,16 +305,16 @@ pub(super) fn request(asked: &Asked, chosen: &Chosen, tools: Option<&ServerTools
         more: asked.more.clone(),
         max_tokens: asked.max_tokens,
         caching: asked.caching.clone(),
-        ..llm::Request::default()
+        ..llm::ModelRequest::default()
     };
     request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
     request
 }
 
-fn nothing(stop_reason: StopReason) -> End {
+fn nothing(stop_reason: StopReason) -> LoopEnd {
     let (stop_sequence, stop_details, hidden) = (None, None, None);
-    let usage = Usage::default();
-    End { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
+    let usage = TokenUsage::default();
+    LoopEnd { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
 }
 
 /// A client that does not read any more is no error: the work is about to be dropped.

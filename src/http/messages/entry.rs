@@ -8,17 +8,17 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures_util::StreamExt as _;
 
-use crate::http::Door;
+use crate::http::HttpState;
 use crate::http::body::is_json;
-use crate::http::principal::Caller;
+use crate::http::principal::Authenticated;
 use crate::http::problem::Problem;
-use crate::http::reading::Held;
+use crate::http::reading::HeldBody;
 use crate::ids::DocumentId;
-use crate::messages::failure::Failure;
-use crate::messages::request::{Asked, Purpose};
+use crate::messages::failure::ApiFailure;
+use crate::messages::request::{CheckedRequest, RequestPurpose};
 use crate::who::{Action, Principal};
 
-use super::limits::{BUSY_S, Permit};
+use super::limits::{AnswerPermit, BUSY_S};
 
 /// The header that names the document.
 const DOCUMENT: &str = "x-copydesk-document";
@@ -39,28 +39,28 @@ const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 const LONG_BODY_BYTES: usize = 256 * 1024;
 
 /// Somebody who was let in, and may ask.
-pub(super) struct Entered {
+pub(super) struct AdmittedRequest {
     /// Who it is.
-    pub(super) caller: Caller,
+    pub(super) caller: Authenticated,
     /// The document that they name; they may ask the models about it.
     pub(super) document: Option<DocumentId>,
     /// When they want to be answered by, in milliseconds since 1970, if that is known.
     pub(super) deadline_ms: Option<u64>,
     /// They are answered.
-    pub(super) permit: Permit,
+    pub(super) permit: AnswerPermit,
 }
 
 /// The caller and what they ask. Who may not ask, or asks too much at once, is refused before anything of it is read.
 pub(super) async fn come_in(
-    door: &Door,
+    door: &HttpState,
     request: Request,
-    purpose: Purpose,
-) -> Result<(Entered, Asked), Failure> {
+    purpose: RequestPurpose,
+) -> Result<(AdmittedRequest, CheckedRequest), ApiFailure> {
     let headers = request.headers();
     let caller = let_in(door, headers).await?;
     check_version(headers)?;
     if !is_json(headers) {
-        return Err(Failure::invalid("content-type: is to be application/json"));
+        return Err(ApiFailure::invalid("content-type: is to be application/json"));
     }
     let document = named(headers)?;
     let deadline_ms = patience_ms(headers).map(|patience| door.clock.now_ms() + patience);
@@ -75,29 +75,30 @@ pub(super) async fn come_in(
             let _turn = turn;
             understand(&bytes, purpose)
         });
-        read.await.unwrap_or_else(|_| Err(Failure::new(500, "the body could not be read")))
+        read.await.unwrap_or_else(|_| Err(ApiFailure::new(500, "the body could not be read")))
     } else {
         understand(&bytes, purpose)
     };
     let asked = asked?;
     // A stream is waited for as long as it says something.
     let deadline_ms = deadline_ms.filter(|_| !asked.stream);
-    Ok((Entered { caller, document, deadline_ms, permit }, asked))
+    Ok((AdmittedRequest { caller, document, deadline_ms, permit }, asked))
 }
 
-fn understand(bytes: &[u8], purpose: Purpose) -> Result<Asked, Failure> {
+fn understand(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, ApiFailure> {
     let body = serde_json::from_slice(bytes)
-        .map_err(|error| Failure::invalid(format!("the body is not valid JSON: {error}")))?;
-    Asked::read(&body, purpose)
+        .map_err(|error| ApiFailure::invalid(format!("the body is not valid JSON: {error}")))?;
+    CheckedRequest::read(&body, purpose)
 }
 
 /// The body, if it is not too long. One that is somewhat too long, or finds no room, is read to its end all the same: a
 /// client that is still writing would not hear why it is refused.
-async fn read(body: Body, held: &Held) -> Result<Vec<u8>, Failure> {
+async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
     let mut pieces = body.into_data_stream();
     let (mut bytes, mut size) = (Vec::new(), 0_usize);
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| Failure::invalid("the body could not be read to its end"))?;
+        let piece =
+            piece.map_err(|_| ApiFailure::invalid("the body could not be read to its end"))?;
         size = size.saturating_add(piece.len());
         if size > 2 * BODY_LIMIT_BYTES {
             break;
@@ -109,32 +110,36 @@ async fn read(body: Body, held: &Held) -> Result<Vec<u8>, Failure> {
         }
     }
     if size > BODY_LIMIT_BYTES {
-        return Err(Failure::new(413, "Request exceeds the maximum size"));
+        return Err(ApiFailure::new(413, "Request exceeds the maximum size"));
     }
     if held.is_refused() {
-        return Err(Failure::too_many("too much is under way already", BUSY_S));
+        return Err(ApiFailure::too_many("too much is under way already", BUSY_S));
     }
     Ok(bytes)
 }
 
 /// Who asks, if they do not ask too often.
-pub(super) async fn let_in(door: &Door, headers: &HeaderMap) -> Result<Caller, Failure> {
+pub(super) async fn let_in(
+    door: &HttpState,
+    headers: &HeaderMap,
+) -> Result<Authenticated, ApiFailure> {
     let mut bare = Request::new(Body::empty());
     bare.headers_mut().clone_from(headers);
     let (mut parts, _) = bare.into_parts();
-    let caller = Caller::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
+    let caller =
+        Authenticated::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
     door.conversations.limits().count(&caller.principal.user)?;
     Ok(caller)
 }
 
 /// The document that the request names.
-fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, Failure> {
+fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
     let mut values = headers.get_all(DOCUMENT).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
     match (name, values.next()) {
         (Some(name), None) => Ok(Some(DocumentId::from(name))),
-        _ => Err(Failure::invalid("x-copydesk-document: is the identifier of one document")),
+        _ => Err(ApiFailure::invalid("x-copydesk-document: is the identifier of one document")),
     }
 }
 
@@ -147,7 +152,7 @@ fn patience_ms(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Whoever may not ask the agent here may not ask its models either.
-fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), Failure> {
+fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), ApiFailure> {
     if principal.may(Action::Ask, document) {
         return Ok(());
     }
@@ -155,28 +160,30 @@ fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), F
         (Some(_), None) => "this token is for one document: name it with x-copydesk-document",
         _ => "you may not ask the models of this server",
     };
-    Err(Failure::new(403, words))
+    Err(ApiFailure::new(403, words))
 }
 
 /// A missing version is forgiven.
-fn check_version(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_version(headers: &HeaderMap) -> Result<(), ApiFailure> {
     let Some(version) = headers.get("anthropic-version") else { return Ok(()) };
     if VERSIONS.iter().any(|known| version == known) {
         return Ok(());
     }
     let known = VERSIONS.join(" and ");
-    Err(Failure::invalid(format!("anthropic-version: is not a known version; there are {known}")))
+    Err(ApiFailure::invalid(format!(
+        "anthropic-version: is not a known version; there are {known}"
+    )))
 }
 
 /// The same as this API says it.
-pub(super) fn failure(problem: &Problem) -> Failure {
+pub(super) fn failure(problem: &Problem) -> ApiFailure {
     let status = match problem.status().as_u16() {
         status @ (400 | 401 | 403 | 404 | 409 | 413 | 429) => status,
         422 => 400,
         503 => 529,
         _ => 500,
     };
-    Failure::new(status, problem.detail())
+    ApiFailure::new(status, problem.detail())
 }
 
 /// The name of a request, told with every answer.
@@ -188,7 +195,7 @@ impl RequestName {
     }
 
     /// The answer, or the error in the API's shape, with the request's name.
-    pub(super) fn sign(&self, answered: Result<Response, Failure>) -> Response {
+    pub(super) fn sign(&self, answered: Result<Response, ApiFailure>) -> Response {
         let mut response = answered.unwrap_or_else(|failure| {
             if failure.status >= 500 {
                 tracing::warn!(
@@ -207,7 +214,7 @@ impl RequestName {
     }
 }
 
-fn refused(failure: &Failure, name: &str) -> Response {
+fn refused(failure: &ApiFailure, name: &str) -> Response {
     let mut response = Response::new(Body::from(failure.body(name).to_string()));
     let status = StatusCode::from_u16(failure.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

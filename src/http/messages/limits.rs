@@ -9,9 +9,9 @@ use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::http::reading::Held;
+use crate::http::reading::HeldBody;
 use crate::ids::UserId;
-use crate::messages::failure::Failure;
+use crate::messages::failure::ApiFailure;
 
 /// Requests of one person that are let through at once.
 const BURST_REQUESTS: u32 = 1_000;
@@ -26,7 +26,7 @@ pub(super) const BUSY_S: u64 = 5;
 
 /// The limits, and who is how near to them.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(super) struct AnswerLimits {
     requests: RateLimiter<UserId, DefaultKeyedStateStore<UserId>, DefaultClock>,
     clock: DefaultClock,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
@@ -36,14 +36,14 @@ pub(super) struct Limits {
 
 /// One answer under way; over when it is dropped.
 #[derive(Debug)]
-pub(super) struct Permit {
+pub(super) struct AnswerPermit {
     user: UserId,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
     /// What was asked stays in memory as long.
-    _held: Held,
+    _held: HeldBody,
 }
 
-impl Limits {
+impl AnswerLimits {
     pub(super) fn new() -> Self {
         let quota = Quota::per_second(rate(REQUESTS_PER_SECOND)).allow_burst(rate(BURST_REQUESTS));
         let clock = DefaultClock::default();
@@ -52,27 +52,27 @@ impl Limits {
     }
 
     /// Counts a request, or says when to come again.
-    pub(super) fn count(&self, user: &UserId) -> Result<(), Failure> {
+    pub(super) fn count(&self, user: &UserId) -> Result<(), ApiFailure> {
         if self.requests.len() > MANY_PEOPLE {
             self.requests.retain_recent();
         }
         self.requests.check_key(user).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
             let words = format!("more than {REQUESTS_PER_SECOND} requests a second");
-            Failure::too_many(words, wait.as_secs() + 1)
+            ApiFailure::too_many(words, wait.as_secs() + 1)
         })
     }
 
     /// An answer begins, if there are not too many under way; `held` is what was asked.
-    pub(super) fn begin(&self, user: &UserId, held: Held) -> Result<Permit, Failure> {
+    pub(super) fn begin(&self, user: &UserId, held: HeldBody) -> Result<AnswerPermit, ApiFailure> {
         let mut under_way = counted(&self.under_way);
         let count = under_way.entry(user.clone()).or_default();
         if *count >= ANSWERS_AT_ONCE {
             let words = format!("{ANSWERS_AT_ONCE} requests are under way already");
-            return Err(Failure::too_many(words, BUSY_S));
+            return Err(ApiFailure::too_many(words, BUSY_S));
         }
         *count += 1;
-        Ok(Permit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
+        Ok(AnswerPermit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
     }
 
     /// Waits until nobody else's long body is read.
@@ -82,7 +82,7 @@ impl Limits {
     }
 }
 
-impl Drop for Permit {
+impl Drop for AnswerPermit {
     fn drop(&mut self) {
         let mut under_way = counted(&self.under_way);
         if let Some(count) = under_way.get_mut(&self.user) {
@@ -109,12 +109,12 @@ const fn rate(count: u32) -> NonZeroU32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connections::Accounts;
-    use crate::http::Reading;
+    use crate::connections::MemoryAccounts;
+    use crate::http::BodyQuota;
 
     #[test]
     fn too_many_requests_are_told_when_to_come_again_and_others_are_not_concerned() {
-        let (limits, ana) = (Limits::new(), UserId::from("ana"));
+        let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
         let refused = (0..BURST_REQUESTS * 2).find_map(|_| limits.count(&ana).err());
         let refused = refused.expect("a limit");
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
@@ -123,9 +123,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_over_makes_room_for_another() {
-        let (limits, ana) = (Limits::new(), UserId::from("ana"));
-        let begin =
-            |user: &UserId| limits.begin(user, Reading::new(Accounts::new(usize::MAX)).begin(user));
+        let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
+        let begin = |user: &UserId| {
+            limits.begin(user, BodyQuota::new(MemoryAccounts::new(usize::MAX)).begin(user))
+        };
         let mut permits: Vec<_> =
             (0..ANSWERS_AT_ONCE).map(|_| begin(&ana).expect("room")).collect();
         assert_eq!(begin(&ana).expect_err("too many").retry_after_s, Some(BUSY_S));

@@ -19,14 +19,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::agent::Chosen;
+use crate::agent::ChosenModel;
 use crate::llm;
-use crate::messages::failure::Failure;
-use crate::messages::request::{Asked, Purpose};
+use crate::messages::failure::ApiFailure;
+use crate::messages::request::{CheckedRequest, RequestPurpose};
 
-use super::Door;
+use super::HttpState;
 pub use conversations::Conversations;
-use driver::Work;
+use driver::AnswerWork;
 use entry::{RequestName, come_in};
 use server_tools::ServerTools;
 pub(super) use server_tools::{opt_in, opted_in};
@@ -35,15 +35,15 @@ pub(super) use server_tools::{opt_in, opted_in};
 const TOKEN_BYTES: usize = 4;
 
 /// An answer, as events or in one piece.
-pub(super) async fn answer(State(door): State<Door>, request: Request) -> Response {
+pub(super) async fn answer(State(door): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let answered = async {
-        let (entered, mut asked) = come_in(&door, request, Purpose::Answer).await?;
+        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Answer).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&door, &mut asked)?;
         let streamed = asked.stream;
-        let work = Work::prepare(&door, entered, asked, chosen, tools).await?;
+        let work = AnswerWork::prepare(&door, entered, asked, chosen, tools).await?;
         if streamed {
             stream::answer(work).await
         } else {
@@ -54,17 +54,17 @@ pub(super) async fn answer(State(door): State<Door>, request: Request) -> Respon
 }
 
 /// How many tokens a request is; where the provider does not say, an estimate.
-pub(super) async fn count(State(door): State<Door>, request: Request) -> Response {
+pub(super) async fn count(State(door): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let counted = async {
-        let (entered, mut asked) = come_in(&door, request, Purpose::Count).await?;
+        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Count).await?;
         let tools = ServerTools::wanted(&door, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&door, &mut asked)?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
         let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
         let counted = chosen.model.count(request).await;
-        let tokens = counted.map_err(|error| Failure::of_model(&error))?;
+        let tokens = counted.map_err(|error| ApiFailure::of_model(&error))?;
         Ok(Json(json!({"input_tokens": tokens.unwrap_or(estimate as u64)})).into_response())
     };
     name.sign(counted.await)
@@ -72,15 +72,15 @@ pub(super) async fn count(State(door): State<Door>, request: Request) -> Respons
 
 /// The models there are, page by page.
 pub(super) async fn list_models(
-    State(door): State<Door>,
-    page: Result<Query<models::Page>, QueryRejection>,
+    State(door): State<HttpState>,
+    page: Result<Query<models::ModelPageQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let name = RequestName::generate();
     let listed = async {
         entry::let_in(&door, &headers).await?;
         let Ok(Query(page)) = page else {
-            return Err(Failure::invalid("limit: is a number from 1 to 1000"));
+            return Err(ApiFailure::invalid("limit: is a number from 1 to 1000"));
         };
         Ok(Json(page.of(&door.agents.models_for_programs())?).into_response())
     };
@@ -89,7 +89,7 @@ pub(super) async fn list_models(
 
 /// One model.
 pub(super) async fn one_model(
-    State(door): State<Door>,
+    State(door): State<HttpState>,
     Path(model): Path<String>,
     headers: HeaderMap,
 ) -> Response {
@@ -109,16 +109,16 @@ pub(super) async fn hello() -> StatusCode {
 
 /// There is no such route below `/v1`, said in the API's words.
 pub(super) async fn no_route() -> Response {
-    RequestName::generate().sign(Err(Failure::new(404, "there is no such route")))
+    RequestName::generate().sign(Err(ApiFailure::new(404, "there is no such route")))
 }
 
 /// The route is there, and cannot be asked that way.
 pub(super) async fn no_method() -> Response {
-    RequestName::generate().sign(Err(Failure::new(405, "this route does not take that method")))
+    RequestName::generate().sign(Err(ApiFailure::new(405, "this route does not take that method")))
 }
 
 /// The model, if it can do what is asked.
-fn choose(door: &Door, asked: &mut Asked) -> Result<Chosen, Failure> {
+fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
     let chosen = models::choose(&door.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
     if !whole {
@@ -127,13 +127,15 @@ fn choose(door: &Door, asked: &mut Asked) -> Result<Chosen, Failure> {
     }
     let format = asked.more.get("output_config").and_then(|config| config.get("format"));
     if !whole && format.is_some_and(|format| !format.is_null()) {
-        return Err(Failure::invalid("output_config.format: this model cannot promise a format"));
+        return Err(ApiFailure::invalid(
+            "output_config.format: this model cannot promise a format",
+        ));
     }
     Ok(chosen)
 }
 
 /// Bytes of text in a request, near enough.
-fn size(request: &llm::Request) -> usize {
+fn size(request: &llm::ModelRequest) -> usize {
     let messages = request.messages.iter().map(|message| json!(message.content).to_string().len());
     let tools = request.tools.iter().map(|tool| json!(tool).to_string().len());
     request.system.len() + messages.sum::<usize>() + tools.sum::<usize>()

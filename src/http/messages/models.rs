@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::{Agents, Chosen};
-use crate::messages::failure::Failure;
+use crate::agent::{AgentService, ChosenModel};
+use crate::messages::failure::ApiFailure;
 
 /// Models of one page, unless the client says how many.
 const PAGE: usize = 20;
@@ -15,25 +15,25 @@ const ALIASES: [(&str, &str); 1] = [("claude-code-opus", "claude-opus-5-5")];
 
 /// Which page of the list.
 #[derive(Debug, Default, Deserialize)]
-pub(in crate::http) struct Page {
+pub(in crate::http) struct ModelPageQuery {
     limit: Option<usize>,
     after_id: Option<String>,
     before_id: Option<String>,
 }
 
-impl Page {
+impl ModelPageQuery {
     /// The page of a list.
-    pub(super) fn of(&self, names: &[String]) -> Result<Value, Failure> {
+    pub(super) fn of(&self, names: &[String]) -> Result<Value, ApiFailure> {
         let limit = self.limit.unwrap_or(PAGE);
         if !(1..=LONGEST_PAGE).contains(&limit) {
-            return Err(Failure::invalid("limit: is a number from 1 to 1000"));
+            return Err(ApiFailure::invalid("limit: is a number from 1 to 1000"));
         }
         let place = |name: &String| names.iter().position(|known| known == name);
         let gone =
-            || Failure::invalid("there is no model of the name that the page is to begin with");
+            || ApiFailure::invalid("there is no model of the name that the page is to begin with");
         let (shown, more) = match (&self.after_id, &self.before_id) {
             (Some(_), Some(_)) => {
-                return Err(Failure::invalid("after_id and before_id cannot be used together"));
+                return Err(ApiFailure::invalid("after_id and before_id cannot be used together"));
             }
             (None, Some(before)) => {
                 let end = place(before).ok_or_else(gone)?;
@@ -62,13 +62,13 @@ pub(super) fn described(name: &str) -> Value {
 }
 
 /// The model a client means: by the name under which it is listed, or by the provider's own.
-pub(super) fn choose(agents: &Agents, name: &str) -> Result<Chosen, Failure> {
+pub(super) fn choose(agents: &AgentService, name: &str) -> Result<ChosenModel, ApiFailure> {
     let known = agents.models_for_programs();
     let candidates = candidates(name, &known);
     let chosen = candidates.iter().find_map(|name| agents.model_for_programs(name));
     chosen.ok_or_else(|| {
         let short: String = name.chars().take(100).collect();
-        Failure::new(404, format!("model: {short}"))
+        ApiFailure::new(404, format!("model: {short}"))
     })
 }
 
@@ -96,7 +96,8 @@ mod tests {
 
     fn page(limit: usize, after: Option<&str>, before: Option<&str>) -> (Vec<String>, bool) {
         let text = |id: Option<&str>| id.map(str::to_owned);
-        let page = Page { limit: Some(limit), after_id: text(after), before_id: text(before) };
+        let page =
+            ModelPageQuery { limit: Some(limit), after_id: text(after), before_id: text(before) };
         let page = page.of(&names()).expect("a page");
         let ids = page["data"].as_array().expect("models").iter();
         let ids: Vec<_> = ids.map(|it| it["id"].as_str().unwrap_or_default().to_owned()).collect();
@@ -112,10 +113,14 @@ mod tests {
         assert_eq!(page(1, None, Some("harper")), (names()[1..2].to_vec(), true));
         assert_eq!(page(1, Some("harper"), None), (vec![], false));
         for wrong in [
-            Page { limit: Some(0), ..Page::default() },
-            Page { limit: Some(1_001), ..Page::default() },
-            Page { after_id: Some("x".into()), ..Page::default() },
-            Page { after_id: Some("harper".into()), before_id: Some("harper".into()), limit: None },
+            ModelPageQuery { limit: Some(0), ..ModelPageQuery::default() },
+            ModelPageQuery { limit: Some(1_001), ..ModelPageQuery::default() },
+            ModelPageQuery { after_id: Some("x".into()), ..ModelPageQuery::default() },
+            ModelPageQuery {
+                after_id: Some("harper".into()),
+                before_id: Some("harper".into()),
+                limit: None,
+            },
         ] {
             assert_eq!(wrong.of(&names()).expect_err("refused").status, 400);
         }

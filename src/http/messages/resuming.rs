@@ -12,17 +12,17 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::ids::{SessionId, UserId, Version};
-use crate::messages::canonical::Key;
-use crate::messages::failure::Failure;
-use crate::messages::mixing::Paused;
-use crate::messages::request::Asked;
-use crate::store::{AnswerRecord, Op};
+use crate::messages::canonical::ConversationHash;
+use crate::messages::failure::ApiFailure;
+use crate::messages::mixing::PausedLoop;
+use crate::messages::request::CheckedRequest;
+use crate::store::{AnswerRecord, StoreOp};
 use crate::wire::messages::ContentBlock;
 
 use super::conversations::Conversations;
 
 /// One answer that may have to be gone on with.
-pub(super) struct Resumable {
+pub(super) struct ResumableAnswer {
     conversations: Conversations,
     user: UserId,
     key: String,
@@ -34,7 +34,7 @@ pub(super) struct Resumable {
 
 /// How far it came.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Left {
+pub(super) struct SavedProgress {
     /// The process that wrote this.
     life: String,
     name: String,
@@ -43,22 +43,22 @@ pub(super) struct Left {
     /// The version of the document that the model had read.
     pub(super) read: Option<Version>,
     /// What was said.
-    pub(super) paused: Paused,
+    pub(super) paused: PausedLoop,
 }
 
-impl Resumable {
+impl ResumableAnswer {
     /// The answer to this request in the conversation up to `key`, and how far an earlier process came with it.
     pub(super) async fn open(
         conversations: &Conversations,
         user: &UserId,
-        key: Key,
-        asked: &Asked,
+        key: ConversationHash,
+        asked: &CheckedRequest,
         now_ms: u64,
-    ) -> Result<(Self, Option<Left>), Failure> {
+    ) -> Result<(Self, Option<SavedProgress>), ApiFailure> {
         let key = format!("{key} {}", shape(asked));
         let found = conversations.find(user, &key, now_ms).await?;
         // What another version of this server wrote, and this one cannot read, is asked anew.
-        let left: Option<Left> = found.and_then(|body| serde_json::from_value(body).ok());
+        let left: Option<SavedProgress> = found.and_then(|body| serde_json::from_value(body).ok());
         let left = left.filter(|left| left.life != conversations.life());
         let name = match &left {
             Some(left) => left.name.clone(),
@@ -73,15 +73,15 @@ impl Resumable {
         &mut self,
         session: &SessionId,
         read: Option<Version>,
-        paused: Paused,
+        paused: PausedLoop,
         now_ms: u64,
     ) {
         let (life, name) = (self.conversations.life().to_owned(), self.name.clone());
-        let left = Left { life, name, session: session.clone(), read, paused };
+        let left = SavedProgress { life, name, session: session.clone(), read, paused };
         let (user, key) = (self.user.clone(), self.key.clone());
         let record = AnswerRecord { user, key, used_ms: now_ms, body: json!(left) };
         self.is_kept = true;
-        if let Err(error) = self.conversations.commit(Op::PutAnswer(record)).await {
+        if let Err(error) = self.conversations.commit(StoreOp::PutAnswer(record)).await {
             // At worst people are asked once more.
             tracing::warn!(%error, "how far an answer came could not be kept");
         }
@@ -93,7 +93,7 @@ impl Resumable {
             return;
         }
         let Self { conversations, user, key, .. } = self;
-        if let Err(error) = conversations.commit(Op::DropAnswer { user, key }).await {
+        if let Err(error) = conversations.commit(StoreOp::DropAnswer { user, key }).await {
             tracing::warn!(%error, "an answer that is over could not be forgotten");
         }
     }
@@ -105,9 +105,18 @@ impl Resumable {
 }
 
 /// Everything besides the conversation that makes it this request.
-fn shape(asked: &Asked) -> String {
-    let Asked { model, max_tokens, system, tools, native, choice, stop_sequences, more, .. } =
-        asked;
+fn shape(asked: &CheckedRequest) -> String {
+    let CheckedRequest {
+        model,
+        max_tokens,
+        system,
+        tools,
+        native,
+        choice,
+        stop_sequences,
+        more,
+        ..
+    } = asked;
     let native: Vec<_> = native.iter().map(|tool| &tool.definition).collect();
     let shape =
         json!([model, max_tokens, system, tools, native, choice, stop_sequences, more]).to_string();

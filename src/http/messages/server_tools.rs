@@ -11,25 +11,27 @@ use axum::extract::{Request, State};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::agent::{Agents, AskError, CallDoor, Calling, Heard, Mark, Namer, Outside};
+use crate::agent::{
+    AgentService, AskError, CallEvent, CallRequest, CallSource, DedupKey, ExternalCall, KeyIssuer,
+};
 use crate::auth::may_still;
-use crate::http::Door;
+use crate::http::HttpState;
 use crate::http::body;
-use crate::http::principal::Caller;
+use crate::http::principal::Authenticated;
 use crate::http::problem::Problem;
 use crate::ids::{DocumentId, SessionId, UserId, Version};
 use crate::llm::DocumentView;
-use crate::messages::failure::Failure;
-use crate::messages::request::Asked;
-use crate::room::clock::Clock;
-use crate::room::{RoomError, Rooms};
-use crate::store::{AuditEntry, Batch, Op, SessionRecord, Store, StoreError};
-use crate::tools::{Call, Ground};
+use crate::messages::failure::ApiFailure;
+use crate::messages::request::CheckedRequest;
+use crate::room::clock::WallClock;
+use crate::room::{RoomError, RoomRegistry};
+use crate::store::{AuditEntry, SessionRecord, Store, StoreError, StoreOp, WriteBatch};
+use crate::tools::{ToolCall, ToolScope};
 use crate::who::{Action, Principal};
 use crate::wire::client::{ServerTool, UseServerTools};
-use crate::wire::messages::{ContentBlock, Role, ToolDefinition};
+use crate::wire::messages::{ContentBlock, MessageRole, ToolDefinition};
 
-use super::entry::{self, Entered};
+use super::entry::{self, AdmittedRequest};
 
 /// The one tool for documents that changes nothing.
 const READ_DOCUMENT: &str = "read_document";
@@ -40,8 +42,8 @@ const LONGEST_PROMPT: usize = 2_000;
 
 /// What this principal's programs may use: `GET /api/v1/server-tools`.
 pub(in crate::http) async fn opted_in(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
 ) -> Result<Json<UseServerTools>, Problem> {
     may_opt(&caller)?;
     let tools = chosen(&door.store, &caller.principal.user).await?;
@@ -50,8 +52,8 @@ pub(in crate::http) async fn opted_in(
 
 /// What they may use from now on: `PUT /api/v1/server-tools`.
 pub(in crate::http) async fn opt_in(
-    State(door): State<Door>,
-    caller: Caller,
+    State(door): State<HttpState>,
+    caller: Authenticated,
     request: Request,
 ) -> Result<Json<UseServerTools>, Problem> {
     may_opt(&caller)?;
@@ -59,7 +61,7 @@ pub(in crate::http) async fn opt_in(
     tools.sort();
     tools.dedup();
     let user = &caller.principal.user;
-    let line = Op::Audit(AuditEntry {
+    let line = StoreOp::Audit(AuditEntry {
         at_ms: door.clock.now_ms(),
         actor: user.to_string(),
         action: "server_tools.chosen".to_owned(),
@@ -68,13 +70,13 @@ pub(in crate::http) async fn opt_in(
         detail: json!({"tools": tools, "token": caller.token}),
     });
     let value = json!(tools).to_string();
-    let put = Op::PutSetting { key: setting(user), value };
-    door.store.commit(Batch::from(put).with(line)).await?;
+    let put = StoreOp::PutSetting { key: setting(user), value };
+    door.store.commit(WriteBatch::from(put).with(line)).await?;
     Ok(Json(UseServerTools { tools }))
 }
 
 /// Whoever may ask the agent, wherever that is.
-fn may_opt(caller: &Caller) -> Result<(), Problem> {
+fn may_opt(caller: &Authenticated) -> Result<(), Problem> {
     let principal = &caller.principal;
     if principal.may(Action::Ask, principal.document.as_ref()) {
         Ok(())
@@ -95,10 +97,10 @@ async fn chosen(store: &Store, user: &UserId) -> Result<Vec<ServerTool>, StoreEr
 
 /// The tools that run here for one request.
 pub(super) struct ServerTools {
-    agents: Agents,
+    agents: AgentService,
     store: Store,
-    rooms: Rooms,
-    clock: Clock,
+    rooms: RoomRegistry,
+    clock: WallClock,
     principal: Principal,
     document: Option<DocumentId>,
     definitions: Vec<ToolDefinition>,
@@ -119,17 +121,17 @@ pub(super) struct ServerTools {
 impl ServerTools {
     /// The tools that a request may use; none is no error, but a document that it may not use is.
     pub(super) async fn wanted(
-        door: &Door,
-        entered: &Entered,
-        asked: &Asked,
-    ) -> Result<Option<Self>, Failure> {
+        door: &HttpState,
+        entered: &AdmittedRequest,
+        asked: &CheckedRequest,
+    ) -> Result<Option<Self>, ApiFailure> {
         let principal = entered.caller.principal.clone();
         let document = entered.document.clone();
         let opted = chosen(&door.store, &principal.user).await.map_err(|_| unavailable())?;
         if let Some(id) = &document {
             if !opted.contains(&ServerTool::Document) {
                 let words = "programs may not use documents with this token yet: PUT /api/v1/server-tools {\"tools\": [\"document\"]}";
-                return Err(Failure::new(403, words));
+                return Err(ApiFailure::new(403, words));
             }
             let room = door.rooms.open(id).await.map_err(|error| lost(error, id))?;
             if room.unlisted_owner().is_some() {
@@ -141,9 +143,9 @@ impl ServerTools {
         for offer in door.agents.offers() {
             let name = offer.definition.name.as_str();
             let wanted = match offer.ground {
-                Ground::Document => document.is_some() && name != NEEDS_CARET,
-                Ground::Conversation => document.is_some() && name == READ_DOCUMENT,
-                Ground::Workspace => files,
+                ToolScope::Document => document.is_some() && name != NEEDS_CARET,
+                ToolScope::Conversation => document.is_some() && name == READ_DOCUMENT,
+                ToolScope::Workspace => files,
             };
             // A tool of the client is the client's, whatever it is called.
             if wanted && !asked.has_tool(name) {
@@ -225,12 +227,14 @@ impl ServerTools {
     }
 
     /// A person may have waited long: the model is asked again only for somebody who still may ask.
-    pub(super) async fn check_asker(&self) -> Result<(), Failure> {
+    pub(super) async fn check_asker(&self) -> Result<(), ApiFailure> {
         let (user, now_ms) = (&self.principal.user, self.clock.now_ms());
         let document = self.document.as_ref();
         match may_still(&self.store, user, Action::Ask, document, now_ms).await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Failure::new(403, "you may no longer ask the models of this server")),
+            Ok(false) => {
+                Err(ApiFailure::new(403, "you may no longer ask the models of this server"))
+            }
             Err(_) => Err(unavailable()),
         }
     }
@@ -241,8 +245,10 @@ impl ServerTools {
         &mut self,
         block: &ContentBlock,
         mark: Option<String>,
-    ) -> Result<ContentBlock, Failure> {
-        let Some(mut call) = Call::of(block) else { return Err(Failure::new(500, "not a call")) };
+    ) -> Result<ContentBlock, ApiFailure> {
+        let Some(mut call) = ToolCall::of(block) else {
+            return Err(ApiFailure::new(500, "not a call"));
+        };
         self.store_session().await?;
         let id = call.id.clone();
         let mut document = self.document.clone();
@@ -256,8 +262,8 @@ impl ServerTools {
             document = None;
         }
         let base = self.read.filter(|_| document.is_some());
-        let door = CallDoor::Messages;
-        let outside = Outside {
+        let door = CallSource::Messages;
+        let outside = ExternalCall {
             call,
             door,
             base,
@@ -265,13 +271,13 @@ impl ServerTools {
             again_of: None,
             named_by: None,
         };
-        let calling = Calling {
+        let calling = CallRequest {
             session: self.session.clone(),
             principal: self.principal.clone(),
             document,
             prompt: self.prompt.clone(),
             outside,
-            mark: mark.map(|name| Mark { name, by: Namer::Server }),
+            mark: mark.map(|name| DedupKey { name, by: KeyIssuer::Server }),
         };
         let mut ongoing = match self.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,
@@ -282,9 +288,9 @@ impl ServerTools {
         loop {
             match ongoing.next().await {
                 // The stream says so by its pings, and people by their cards.
-                Heard::Asking(_) => {}
-                Heard::Parked => return Err(stopping()),
-                Heard::Over(called) => {
+                CallEvent::Asking(_) => {}
+                CallEvent::Parked => return Err(stopping()),
+                CallEvent::Over(called) => {
                     if let Some((document, version)) = &called.read
                         && Some(document) == self.document.as_ref()
                     {
@@ -310,11 +316,11 @@ impl ServerTools {
         let offers = self.agents.offers();
         offers
             .iter()
-            .any(|offer| offer.definition.name == tool && offer.ground == Ground::Workspace)
+            .any(|offer| offer.definition.name == tool && offer.ground == ToolScope::Workspace)
     }
 
     /// The session is kept as soon as something depends on it.
-    async fn store_session(&mut self) -> Result<(), Failure> {
+    async fn store_session(&mut self) -> Result<(), ApiFailure> {
         if self.stored {
             return Ok(());
         }
@@ -328,7 +334,7 @@ impl ServerTools {
             permission_mode: None,
             body: Value::Object(serde_json::Map::new()),
         };
-        self.store.commit(Op::PutSession(session)).await.map_err(|_| unavailable())?;
+        self.store.commit(StoreOp::PutSession(session)).await.map_err(|_| unavailable())?;
         self.stored = true;
         Ok(())
     }
@@ -336,30 +342,30 @@ impl ServerTools {
 
 /// What comes of a call for which no time is left.
 pub(super) fn too_late(call: &ContentBlock) -> ContentBlock {
-    let id = Call::of(call).map(|call| call.id).unwrap_or_default();
+    let id = ToolCall::of(call).map(|call| call.id).unwrap_or_default();
     ContentBlock::tool_error(id, "Error: no time was left to ask people; nothing was done")
 }
 
 /// The last words of the person.
-fn typed(asked: &Asked) -> String {
-    let users = asked.messages.iter().rev().filter(|message| message.role == Role::User);
+fn typed(asked: &CheckedRequest) -> String {
+    let users = asked.messages.iter().rev().filter(|message| message.role == MessageRole::User);
     let mut texts =
         users.flat_map(|message| message.content.iter().rev()).filter_map(ContentBlock::as_text);
     let words = texts.next().unwrap_or("A program asks through the Messages API");
     words.chars().take(LONGEST_PROMPT).collect()
 }
 
-fn lost(error: RoomError, id: &DocumentId) -> Failure {
+fn lost(error: RoomError, id: &DocumentId) -> ApiFailure {
     match error {
-        RoomError::NoDocument => Failure::new(404, format!("there is no document {id}")),
+        RoomError::NoDocument => ApiFailure::new(404, format!("there is no document {id}")),
         other => entry::failure(&other.into()),
     }
 }
 
-fn unavailable() -> Failure {
-    Failure::new(529, "the store does not answer; nothing was changed")
+fn unavailable() -> ApiFailure {
+    ApiFailure::new(529, "the store does not answer; nothing was changed")
 }
 
-fn stopping() -> Failure {
-    Failure::new(529, "the server is stopping; what waits for people stays")
+fn stopping() -> ApiFailure {
+    ApiFailure::new(529, "the server is stopping; what waits for people stays")
 }

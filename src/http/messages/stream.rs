@@ -16,11 +16,11 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::messages::failure::Failure;
+use crate::messages::failure::ApiFailure;
 use crate::messages::telling::frame;
 use crate::wire::messages::StreamEvent;
 
-use super::driver::Work;
+use super::driver::AnswerWork;
 
 /// How long nothing is told before a ping is: proxies cut connections that say nothing for a minute.
 const PING: Duration = Duration::from_secs(15);
@@ -30,10 +30,11 @@ const FIRST_WORDS: Duration = Duration::from_secs(5);
 const WAITING_EVENTS: usize = 32;
 
 /// Begins the answer; an error that comes at once is one of the whole request.
-pub(super) async fn answer(work: Work) -> Result<Response, Failure> {
+pub(super) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
     let (told, events) = mpsc::channel(WAITING_EVENTS);
     let work = async move { work.go(Some(told)).await }.boxed();
-    let mut running = Running { work, events, ready: VecDeque::new(), ended: None, over: false };
+    let mut running =
+        RunningAnswer { work, events, ready: VecDeque::new(), ended: None, over: false };
     // After that time it is what it is: the client sees that something happens.
     if let Ok(Err(failure)) = timeout(FIRST_WORDS, running.first_words()).await {
         return Err(failure);
@@ -49,28 +50,28 @@ pub(super) async fn answer(work: Work) -> Result<Response, Failure> {
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-struct Running {
-    work: BoxFuture<'static, Result<Value, Failure>>,
+struct RunningAnswer {
+    work: BoxFuture<'static, Result<Value, ApiFailure>>,
     events: mpsc::Receiver<StreamEvent>,
     /// Told by the work, and not yet by us.
     ready: VecDeque<StreamEvent>,
     /// How the work ended; what it has told before may still wait.
-    ended: Option<Result<(), Failure>>,
+    ended: Option<Result<(), ApiFailure>>,
     over: bool,
 }
 
 /// What the work does next.
-enum Step {
+enum StreamStep {
     Told(StreamEvent),
-    Over(Result<(), Failure>),
+    Over(Result<(), ApiFailure>),
 }
 
-impl Running {
+impl RunningAnswer {
     /// Waits until the model says something, or nothing more will come.
-    async fn first_words(&mut self) -> Result<(), Failure> {
+    async fn first_words(&mut self) -> Result<(), ApiFailure> {
         loop {
             match self.step().await {
-                Step::Told(event) => {
+                StreamStep::Told(event) => {
                     let words =
                         !matches!(event, StreamEvent::MessageStart { .. } | StreamEvent::Ping);
                     self.ready.push_back(event);
@@ -78,7 +79,7 @@ impl Running {
                         return Ok(());
                     }
                 }
-                Step::Over(ended) => {
+                StreamStep::Over(ended) => {
                     self.over = true;
                     return ended;
                 }
@@ -100,8 +101,8 @@ impl Running {
             () = sleep_until(silent_until) => return Some(StreamEvent::Ping),
         };
         match step {
-            Step::Told(event) => Some(event),
-            Step::Over(ended) => {
+            StreamStep::Told(event) => Some(event),
+            StreamStep::Over(ended) => {
                 self.over = true;
                 let failure = ended.err()?;
                 tracing::warn!(
@@ -114,18 +115,18 @@ impl Running {
     }
 
     /// Can be cancelled without losing anything.
-    async fn step(&mut self) -> Step {
+    async fn step(&mut self) -> StreamStep {
         loop {
             if let Some(ended) = &self.ended {
                 // What was told before the end comes before it.
                 return match self.events.try_recv() {
-                    Ok(event) => Step::Told(event),
-                    Err(_) => Step::Over(ended.clone()),
+                    Ok(event) => StreamStep::Told(event),
+                    Err(_) => StreamStep::Over(ended.clone()),
                 };
             }
             tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => return Step::Told(event),
+                Some(event) = self.events.recv() => return StreamStep::Told(event),
                 ended = &mut self.work => self.ended = Some(ended.map(drop)),
             }
         }
@@ -138,12 +139,12 @@ mod tests {
 
     use super::*;
 
-    fn running<W>(work: impl FnOnce(mpsc::Sender<StreamEvent>) -> W) -> Running
+    fn running<W>(work: impl FnOnce(mpsc::Sender<StreamEvent>) -> W) -> RunningAnswer
     where
-        W: Future<Output = Result<Value, Failure>> + Send + 'static,
+        W: Future<Output = Result<Value, ApiFailure>> + Send + 'static,
     {
         let (told, events) = mpsc::channel(WAITING_EVENTS);
-        Running {
+        RunningAnswer {
             work: work(told).boxed(),
             events,
             ready: VecDeque::new(),
@@ -176,7 +177,7 @@ mod tests {
             for _ in 0..3 {
                 told.send(stop()).await.ok();
             }
-            Err(Failure::new(529, "Busy."))
+            Err(ApiFailure::new(529, "Busy."))
         });
         assert_eq!(running.first_words().await, Ok(()));
         let mut events = Vec::new();
@@ -198,7 +199,7 @@ mod tests {
     async fn an_error_before_the_first_words_is_the_requests_own() {
         let mut running = running(|told| async move {
             told.send(StreamEvent::Ping).await.ok();
-            Err(Failure::new(429, "Slowly."))
+            Err(ApiFailure::new(429, "Slowly."))
         });
         assert_eq!(running.first_words().await.map_err(|failure| failure.status), Err(429));
     }

@@ -5,10 +5,10 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::super::once;
-use crate::export::Format;
+use crate::export::ExportFormat;
 
 /// The schema of what is given, as a reference into the document.
-type Given = fn(&mut SchemaGenerator) -> Value;
+type InputSchema = fn(&mut SchemaGenerator) -> Value;
 
 /// An operation.
 pub(super) struct Operation {
@@ -21,13 +21,13 @@ pub(super) struct Operation {
     /// A field of the body that the address says.
     said: Option<&'static str>,
     status: &'static str,
-    answer: Answer,
+    answer: ResponseSchema,
     open: bool,
 }
 
-enum Answer {
+enum ResponseSchema {
     Nothing,
-    Json(Given),
+    Json(InputSchema),
     File,
 }
 
@@ -67,7 +67,7 @@ impl Operation {
             body: None,
             said: None,
             status: "204",
-            answer: Answer::Nothing,
+            answer: ResponseSchema::Nothing,
             open: false,
         }
     }
@@ -86,7 +86,7 @@ impl Operation {
     }
 
     pub(super) fn gives<T: JsonSchema>(self) -> Self {
-        Self { status: "200", answer: Answer::Json(given::<T>), ..self }
+        Self { status: "200", answer: ResponseSchema::Json(given::<T>), ..self }
     }
 
     pub(super) fn creates<T: JsonSchema>(self) -> Self {
@@ -98,7 +98,7 @@ impl Operation {
     }
 
     pub(super) fn gives_file(self) -> Self {
-        Self { status: "200", answer: Answer::File, ..self }
+        Self { status: "200", answer: ResponseSchema::File, ..self }
     }
 
     pub(super) fn for_everybody(self) -> Self {
@@ -109,13 +109,13 @@ impl Operation {
     pub(super) fn describe(&self, schemas: &mut SchemaGenerator) -> Value {
         let mut answer = json!({"description": "Done"});
         match self.answer {
-            Answer::Nothing => {}
-            Answer::Json(given) => {
+            ResponseSchema::Nothing => {}
+            ResponseSchema::Json(given) => {
                 answer["content"] = json!({"application/json": {"schema": given(schemas)}});
             }
-            Answer::File => {
-                let kinds =
-                    Format::ALL.map(|format| (essence(format), json!({"schema": file(format)})));
+            ResponseSchema::File => {
+                let kinds = ExportFormat::ALL
+                    .map(|format| (essence(format), json!({"schema": file(format)})));
                 answer["content"] = Value::Object(kinds.into_iter().collect());
             }
         }
@@ -193,17 +193,19 @@ impl Operation {
 }
 
 /// The content type of a file, without parameters.
-fn essence(format: Format) -> String {
+fn essence(format: ExportFormat) -> String {
     let kind = format.content_type();
     kind.split(';').next().unwrap_or(kind).trim().to_owned()
 }
 
 /// What such a file is to a program.
-fn file(format: Format) -> Value {
+fn file(format: ExportFormat) -> Value {
     match format {
-        Format::Markdown | Format::Html | Format::CriticMarkup => json!({"type": "string"}),
-        Format::Docx => json!({"type": "string", "format": "binary"}),
-        Format::Json => json!({"type": "object"}),
+        ExportFormat::Markdown | ExportFormat::Html | ExportFormat::CriticMarkup => {
+            json!({"type": "string"})
+        }
+        ExportFormat::Docx => json!({"type": "string", "format": "binary"}),
+        ExportFormat::Json => json!({"type": "object"}),
     }
 }
 

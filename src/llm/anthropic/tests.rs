@@ -7,15 +7,15 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::llm::testing::{Provider, asks, hear, json_answer, read_request, refusal, stream};
-use crate::wire::messages::Role;
+use crate::llm::testing::{MockProvider, asks, hear, json_answer, read_request, refusal, stream};
+use crate::wire::messages::MessageRole;
 
-fn model(provider: &Provider) -> Anthropic {
-    Anthropic::new(Settings {
+fn model(provider: &MockProvider) -> AnthropicModel {
+    AnthropicModel::new(AnthropicSettings {
         base_url: provider.url.clone(),
         api_key: "sk-secret".into(),
         model: DEFAULT_MODEL.into(),
-        patience: Patience { first_pause: Duration::ZERO, ..Patience::default() },
+        patience: RetryPolicy { first_pause: Duration::ZERO, ..RetryPolicy::default() },
     })
     .expect("a client")
 }
@@ -30,9 +30,9 @@ fn overloaded() -> Vec<u8> {
 
 #[tokio::test]
 async fn the_request_is_what_the_api_asks_for() {
-    let provider = Provider::answering([stream("text")]).await;
+    let provider = MockProvider::answering([stream("text")]).await;
     let mut request = asks("Hello");
-    request.messages.insert(0, Message { role: Role::Assistant, content: vec![] });
+    request.messages.insert(0, ChatMessage { role: MessageRole::Assistant, content: vec![] });
     let said = hear(&model(&provider), request).await;
     assert_eq!(said.text(), "Good morning — café 🦀.");
     let asked = provider.asked().await.pop().expect("one request");
@@ -60,8 +60,9 @@ async fn the_request_is_what_the_api_asks_for() {
 
 #[tokio::test]
 async fn a_request_without_model_system_or_limit_gets_the_defaults() {
-    let provider = Provider::answering([stream("text")]).await;
-    let request = Request { messages: vec![Message::user("Hello")], ..Request::default() };
+    let provider = MockProvider::answering([stream("text")]).await;
+    let request =
+        ModelRequest { messages: vec![ChatMessage::user("Hello")], ..ModelRequest::default() };
     hear(&model(&provider), request).await.end.expect("an answer");
     let body = provider.asked().await.pop().expect("one request").body;
     assert_eq!((&body["max_tokens"], &body["model"]), (&json!(128_000), &json!(DEFAULT_MODEL)));
@@ -70,10 +71,10 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
 
 #[tokio::test]
 async fn reasoning_goes_back_unchanged() {
-    let provider = Provider::answering([stream("thinking"), stream("text")]).await;
+    let provider = MockProvider::answering([stream("thinking"), stream("text")]).await;
     let first = hear(&model(&provider), asks("Hello")).await;
     let mut request = asks("Hello");
-    request.messages.push(Message::assistant(first.message().content.clone()));
+    request.messages.push(ChatMessage::assistant(first.message().content.clone()));
     hear(&model(&provider), request).await.end.expect("an answer");
     let body = &provider.asked().await[1].body;
     let thinking =
@@ -87,14 +88,14 @@ async fn reasoning_goes_back_unchanged() {
 
 #[tokio::test]
 async fn what_another_model_has_said_is_made_sendable() {
-    let provider = Provider::answering([stream("text")]).await;
+    let provider = MockProvider::answering([stream("text")]).await;
     let mut request = asks("Hello");
     let (id, input) = ("functions.read:0", json!("{not json"));
-    request.messages.push(Message::assistant(vec![
+    request.messages.push(ChatMessage::assistant(vec![
         ContentBlock::text("\n\n"),
         ContentBlock::tool_use(id, "read", input),
     ]));
-    request.messages.push(Message::results(vec![ContentBlock::tool_error(id, "Invalid")]));
+    request.messages.push(ChatMessage::results(vec![ContentBlock::tool_error(id, "Invalid")]));
     hear(&model(&provider), request).await.end.expect("an answer");
     let body = &provider.asked().await[0].body;
     let call = json!({"type": "tool_use", "id": "functions_read_0", "name": "read", "input": {"invalid_json": "{not json"}});
@@ -106,7 +107,7 @@ async fn what_another_model_has_said_is_made_sendable() {
 async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_on() {
     let words = "tools.0.custom.eager_input_streaming: Extra inputs are not permitted";
     let unknown = refusal(400, "", &error_body("invalid_request_error", words));
-    let provider = Provider::answering([unknown, stream("text"), stream("text")]).await;
+    let provider = MockProvider::answering([unknown, stream("text"), stream("text")]).await;
     let model = model(&provider);
     hear(&model, asks("Hello")).await.end.expect("an answer");
     hear(&model, asks("Hello")).await.end.expect("an answer");
@@ -120,8 +121,8 @@ async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_o
 async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
     let words = "max_tokens: 128000 > 32000, which is the maximum allowed number of output tokens";
     let too_many = refusal(400, "", &error_body("invalid_request_error", words));
-    let provider = Provider::answering([too_many, stream("text")]).await;
-    let request = Request { max_tokens: 0, ..asks("Hello") };
+    let provider = MockProvider::answering([too_many, stream("text")]).await;
+    let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
     hear(&model(&provider), request).await.end.expect("an answer");
     let asked = provider.asked().await;
     let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
@@ -131,7 +132,7 @@ async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
 #[tokio::test]
 async fn a_server_that_takes_neither_is_asked_without_both_from_then_on() {
     let refused = |words: &str| refusal(400, "", &error_body("invalid_request_error", words));
-    let provider = Provider::answering([
+    let provider = MockProvider::answering([
         refused("max_tokens: 128000 > 32000, which is the maximum allowed number of output tokens"),
         refused("tools.0.custom.eager_input_streaming: Extra inputs are not permitted"),
         stream("text"),
@@ -139,7 +140,7 @@ async fn a_server_that_takes_neither_is_asked_without_both_from_then_on() {
     ])
     .await;
     let model = model(&provider);
-    let request = || Request { max_tokens: 0, ..asks("Hello") };
+    let request = || ModelRequest { max_tokens: 0, ..asks("Hello") };
     hear(&model, request()).await.end.expect("an answer");
     hear(&model, request()).await.end.expect("an answer");
     let sent = provider.asked().await.into_iter().map(|it| {
@@ -154,10 +155,10 @@ async fn a_server_that_takes_neither_is_asked_without_both_from_then_on() {
 async fn a_long_conversation_lowers_the_limit_of_no_other() {
     let words = "input length and `max_tokens` exceed context limit: 188240 + 128000 > 200000, decrease input length or `max_tokens` and try again";
     let too_long = refusal(400, "", &error_body("invalid_request_error", words));
-    let provider = Provider::answering([too_long, stream("text"), stream("text")]).await;
+    let provider = MockProvider::answering([too_long, stream("text"), stream("text")]).await;
     let model = model(&provider);
     for _ in 0..2 {
-        let request = Request { max_tokens: 0, ..asks("Hello") };
+        let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
         hear(&model, request).await.end.expect("an answer");
     }
     let asked = provider.asked().await;
@@ -169,8 +170,8 @@ async fn a_long_conversation_lowers_the_limit_of_no_other() {
 async fn a_complaint_that_stays_is_told() {
     let words = "eager_input_streaming and max_tokens: no";
     let refused = || refusal(400, "", &error_body("invalid_request_error", words));
-    let provider = Provider::answering([refused(), refused(), refused()]).await;
-    let request = Request { max_tokens: 0, ..asks("Hello") };
+    let provider = MockProvider::answering([refused(), refused(), refused()]).await;
+    let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
     let error = hear(&model(&provider), request).await.end.expect_err("refused");
     assert!(error.to_string().starts_with(words), "{error}");
     assert_eq!(provider.asked().await.len(), 3);
@@ -178,12 +179,12 @@ async fn a_complaint_that_stays_is_told() {
 
 #[tokio::test]
 async fn calls_of_other_models_are_sent_under_names_of_their_own() {
-    let provider = Provider::answering([stream("text")]).await;
+    let provider = MockProvider::answering([stream("text")]).await;
     let mut request = asks("Hello");
     for _ in 0..2 {
         let call = ContentBlock::tool_use("call_0", "x".repeat(3_000), json!({}));
-        request.messages.push(Message::assistant(vec![call]));
-        request.messages.push(Message::results(vec![ContentBlock::tool_error("call_0", "No")]));
+        request.messages.push(ChatMessage::assistant(vec![call]));
+        request.messages.push(ChatMessage::results(vec![ContentBlock::tool_error("call_0", "No")]));
     }
     hear(&model(&provider), request).await.end.expect("an answer");
     let messages = &provider.asked().await[0].body["messages"];
@@ -196,7 +197,8 @@ async fn calls_of_other_models_are_sent_under_names_of_their_own() {
 #[tokio::test]
 async fn tokens_are_counted_of_the_request_that_would_be_sent() {
     let provider =
-        Provider::answering([json_answer(&json!({"input_tokens": 14_921})), stream("text")]).await;
+        MockProvider::answering([json_answer(&json!({"input_tokens": 14_921})), stream("text")])
+            .await;
     let model = model(&provider);
     assert_eq!(model.count(asks("Hello")).await, Ok(Some(14_921)));
     hear(&model, asks("Hello")).await.end.expect("an answer");
@@ -214,7 +216,7 @@ async fn the_models_that_are_not_retired_are_listed() {
     let entry =
         |id: &str, lifecycle: &str| json!({"type": "model", "id": id, "lifecycle": lifecycle});
     let list = json!({"data": [entry("claude-b", "active"), entry("claude-a", "retired"), {"id": "claude-c"}]});
-    let provider = Provider::answering([json_answer(&list)]).await;
+    let provider = MockProvider::answering([json_answer(&list)]).await;
     assert_eq!(model(&provider).list().await, Ok(vec!["claude-b".into(), "claude-c".into()]));
     let asked = provider.asked().await;
     assert!(asked[0].head.starts_with("get /v1/models?limit=100 http/1.1"));
@@ -224,17 +226,17 @@ async fn the_models_that_are_not_retired_are_listed() {
 #[tokio::test]
 async fn an_overloaded_provider_is_asked_again_without_a_word() {
     let after = refusal(529, "retry-after-ms: 1\r\n", &error_body("overloaded_error", "Full"));
-    let provider = Provider::answering([after, overloaded(), stream("text")]).await;
+    let provider = MockProvider::answering([after, overloaded(), stream("text")]).await;
     let said = hear(&model(&provider), asks("Hello")).await;
     assert_eq!(said.streamed_text(), "Good morning — café 🦀.");
-    assert!(!said.deltas.contains(&Delta::Reset));
+    assert!(!said.deltas.contains(&AnswerDelta::Reset));
     let asked = provider.asked().await;
     assert_eq!((&asked[0].body, &asked[1].body), (&asked[1].body, &asked[2].body));
 }
 
 #[tokio::test]
 async fn patience_ends_after_three_tries() {
-    let provider = Provider::answering([overloaded(), overloaded(), overloaded()]).await;
+    let provider = MockProvider::answering([overloaded(), overloaded(), overloaded()]).await;
     let said = hear(&model(&provider), asks("Hello")).await;
     let error = said.end.expect_err("overloaded");
     assert_eq!(error.to_string(), "Overloaded (overloaded_error, HTTP 529)");
@@ -243,12 +245,15 @@ async fn patience_ends_after_three_tries() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_after_its_first_words_starts_again() {
-    let provider =
-        Provider::answering([stream("cut-in-text"), stream("error-mid-stream"), stream("text")])
-            .await;
+    let provider = MockProvider::answering([
+        stream("cut-in-text"),
+        stream("error-mid-stream"),
+        stream("text"),
+    ])
+    .await;
     let said = hear(&model(&provider), asks("Hello")).await;
-    let text = |piece: &str| Delta::Text(piece.into());
-    let again = [text("Half a "), Delta::Reset, text("Half a "), Delta::Reset];
+    let text = |piece: &str| AnswerDelta::Text(piece.into());
+    let again = [text("Half a "), AnswerDelta::Reset, text("Half a "), AnswerDelta::Reset];
     assert_eq!(said.deltas[..4], again);
     assert_eq!(said.streamed_text(), said.text());
     assert_eq!(said.text(), "Good morning — café 🦀.");
@@ -257,16 +262,16 @@ async fn an_answer_that_breaks_after_its_first_words_starts_again() {
 
 #[tokio::test]
 async fn an_error_before_the_first_words_is_not_seen() {
-    let provider = Provider::answering([stream("error-first"), stream("text")]).await;
+    let provider = MockProvider::answering([stream("error-first"), stream("text")]).await;
     let said = hear(&model(&provider), asks("Hello")).await;
-    assert_eq!(said.deltas.first(), Some(&Delta::Text("Good morning — ".into())));
+    assert_eq!(said.deltas.first(), Some(&AnswerDelta::Text("Good morning — ".into())));
     assert_eq!(provider.asked().await.len(), 2);
 }
 
 #[tokio::test]
 async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
     let body = error_body("authentication_error", "invalid bearer token");
-    let provider = Provider::answering([refusal(401, "", &body)]).await;
+    let provider = MockProvider::answering([refusal(401, "", &body)]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), "invalid bearer token (authentication_error, HTTP 401)");
     assert!(!format!("{error:?}").contains("sk-secret"));
@@ -276,17 +281,17 @@ async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
 #[tokio::test]
 async fn the_provider_has_the_last_word_on_retries() {
     let no = refusal(529, "x-should-retry: false\r\n", &error_body("overloaded_error", "No"));
-    let provider = Provider::answering([no]).await;
+    let provider = MockProvider::answering([no]).await;
     assert!(hear(&model(&provider), asks("Hello")).await.end.is_err());
     assert_eq!(provider.asked().await.len(), 1);
 
     let yes = refusal(400, "x-should-retry: true\r\n", &error_body("api_error", "Again"));
-    let provider = Provider::answering([yes, stream("text")]).await;
+    let provider = MockProvider::answering([yes, stream("text")]).await;
     assert!(hear(&model(&provider), asks("Hello")).await.end.is_ok());
 
     let spent = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "Spent",
         "details": {"error_code": "enforced_spend_limit_reached"}}});
-    let provider = Provider::answering([refusal(429, "", &spent.to_string())]).await;
+    let provider = MockProvider::answering([refusal(429, "", &spent.to_string())]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
     assert!(!error.retryable());
 }
@@ -295,7 +300,7 @@ async fn the_provider_has_the_last_word_on_retries() {
 async fn a_long_wait_is_told_instead_of_waited_for() {
     let headers = "retry-after: 3600\r\n";
     let limit = refusal(429, headers, &error_body("rate_limit_error", "Slow down"));
-    let provider = Provider::answering([limit]).await;
+    let provider = MockProvider::answering([limit]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("told");
     assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
 }
@@ -304,13 +309,13 @@ async fn a_long_wait_is_told_instead_of_waited_for() {
 async fn pages_that_are_no_answers_are_quoted_briefly() {
     let page = format!("<html>\n<h1>502 Bad\nGateway</h1>{}", "x".repeat(500));
     let bad_gateway = || refusal(502, "", &page);
-    let provider = Provider::answering([bad_gateway(), bad_gateway(), bad_gateway()]).await;
+    let provider = MockProvider::answering([bad_gateway(), bad_gateway(), bad_gateway()]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     assert!(error.to_string().starts_with("<html> <h1>502 Bad Gateway</h1>xxx"), "{error}");
     assert!(error.to_string().len() < 250);
 
     let page = || b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n".into();
-    let provider = Provider::answering([page(), page(), page()]).await;
+    let provider = MockProvider::answering([page(), page(), page()]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     let words = "the model's answer cannot be read: text/html instead of a stream of events";
     assert_eq!(error.to_string(), words);
@@ -318,7 +323,7 @@ async fn pages_that_are_no_answers_are_quoted_briefly() {
 
 #[tokio::test]
 async fn no_provider_at_all_is_said_with_its_cause() {
-    let provider = Provider::answering([]).await;
+    let provider = MockProvider::answering([]).await;
     let model = model(&provider);
     provider.asked().await;
     let error = hear(&model, asks("Hello")).await.end.expect_err("nobody there");
@@ -338,18 +343,18 @@ async fn cancelling_closes_the_connection_at_once() {
         // Nothing more is said and the connection stays open, until the client closes it.
         closed.send(socket.read(&mut [0]).await.unwrap_or(0)).expect("the test waits");
     });
-    let settings = Settings {
+    let settings = AnthropicSettings {
         base_url,
         api_key: "k".into(),
         model: "m".into(),
-        patience: Patience::default(),
+        patience: RetryPolicy::default(),
     };
     let cancel = CancellationToken::new();
-    let model = Anthropic::new(settings).expect("a client");
+    let model = AnthropicModel::new(settings).expect("a client");
     let mut answer = model.stream(asks("Hello"), cancel.clone());
-    assert_eq!(answer.next().await, Some(Ok(Delta::Text("Half a ".into()))));
+    assert_eq!(answer.next().await, Some(Ok(AnswerDelta::Text("Half a ".into()))));
     cancel.cancel();
-    let Some(Ok(Delta::Lost(lost))) = answer.next().await else { panic!("it was begun") };
+    let Some(Ok(AnswerDelta::Lost(lost))) = answer.next().await else { panic!("it was begun") };
     assert_eq!((lost.model.as_str(), lost.usage.input_tokens), (DEFAULT_MODEL, 812));
     assert_eq!(answer.next().await, Some(Err(ModelError::Cancelled)));
     assert_eq!(answer.next().await, None);
@@ -358,17 +363,17 @@ async fn cancelling_closes_the_connection_at_once() {
 
 #[tokio::test]
 async fn a_base_url_may_end_in_v1_and_a_key_must_fit_in_a_header() {
-    let settings = |base_url: &str, api_key: &str| Settings {
+    let settings = |base_url: &str, api_key: &str| AnthropicSettings {
         base_url: base_url.into(),
         api_key: api_key.into(),
         model: "m".into(),
-        patience: Patience::default(),
+        patience: RetryPolicy::default(),
     };
     for base in ["https://a.example", "https://a.example/", "https://a.example/v1/"] {
-        let model = Anthropic::new(settings(base, "k")).expect("a client");
+        let model = AnthropicModel::new(settings(base, "k")).expect("a client");
         assert_eq!(model.api.base, "https://a.example/v1");
         assert_eq!(model.name(), "anthropic:m");
     }
-    let error = Anthropic::new(settings("https://a.example", "se\ncret")).err().expect("no");
+    let error = AnthropicModel::new(settings("https://a.example", "se\ncret")).err().expect("no");
     assert!(!error.to_string().contains("cret"), "{error}");
 }

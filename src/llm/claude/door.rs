@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::wire::messages::{ContentBlock, ToolDefinition};
 
-use super::super::Request;
+use super::super::ModelRequest;
 use super::words;
 
 /// The call as the model named it.
@@ -34,7 +34,7 @@ const HASTE: Duration = Duration::from_secs(5);
 
 /// What the run knows of the calls of one process.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct ProcessCalls {
     /// Calls of complete answers of the model; those that were answered, with what the model is told.
     known: HashMap<String, Option<(Vec<String>, bool)>>,
     /// The CLI stopped waiting for one of them.
@@ -43,9 +43,9 @@ pub(super) struct Calls {
 
 /// Tells the door what the run knows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told(Arc<watch::Sender<Calls>>);
+pub(super) struct ToolServer(Arc<watch::Sender<ProcessCalls>>);
 
-impl Told {
+impl ToolServer {
     /// These calls are part of a complete answer; the gate looks at them now.
     pub(super) fn announce(&self, content: &[ContentBlock]) {
         self.0.send_modify(|calls| {
@@ -58,7 +58,7 @@ impl Told {
     }
 
     /// The last message of the conversation answers them.
-    pub(super) fn answer(&self, request: &Request) {
+    pub(super) fn answer(&self, request: &ModelRequest) {
         let blocks = request.messages.last().into_iter().flat_map(|message| &message.content);
         self.0.send_modify(|calls| {
             for block in blocks {
@@ -82,9 +82,9 @@ pub(super) async fn open(
     listener: UnixListener,
     secret: String,
     tools: Vec<ToolDefinition>,
-    told: Told,
+    told: ToolServer,
 ) {
-    let handler = Handler { tools: Arc::new(tools.into_iter().map(tool).collect()), told };
+    let handler = ToolHandler { tools: Arc::new(tools.into_iter().map(tool).collect()), told };
     let secret: Arc<str> = secret.into();
     let mut inside = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -93,7 +93,7 @@ pub(super) async fn open(
     }
 }
 
-async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: Handler) {
+async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: ToolHandler) {
     if !is_own(&stream) || !says(&mut stream, &secret).await {
         tracing::warn!("somebody else tried to use the tools of a run");
         return;
@@ -132,12 +132,12 @@ fn tool(definition: ToolDefinition) -> Tool {
 }
 
 #[derive(Clone)]
-struct Handler {
+struct ToolHandler {
     tools: Arc<Vec<Tool>>,
-    told: Told,
+    told: ToolServer,
 }
 
-impl Handler {
+impl ToolHandler {
     /// What came of the call, once that is known.
     async fn outcome(&self, call: &str) -> CallToolResult {
         let mut calls = self.told.0.subscribe();
@@ -145,7 +145,7 @@ impl Handler {
         if !matches!(timeout(AHEAD, is_known).await, Ok(Ok(_))) {
             return failed("This call is not part of the answer; it was not executed");
         }
-        let answered = |calls: &Calls| calls.known.get(call).is_some_and(Option::is_some);
+        let answered = |calls: &ProcessCalls| calls.known.get(call).is_some_and(Option::is_some);
         let answer = match calls.wait_for(answered).await {
             Ok(calls) => calls.known.get(call).cloned().flatten(),
             Err(_) => None,
@@ -162,7 +162,7 @@ fn failed(words: &str) -> CallToolResult {
     CallToolResult::error(vec![Content::text(words)])
 }
 
-impl ServerHandler for Handler {
+impl ServerHandler for ToolHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         ServerConfig::new(capabilities)
@@ -206,22 +206,22 @@ mod tests {
 
     use super::*;
     use crate::llm::testing::asks;
-    use crate::wire::messages::Message;
+    use crate::wire::messages::ChatMessage;
 
     /// A door with the tools of a small request, and whoever came to it.
-    struct Visit {
-        told: Told,
+    struct ToolServerFixture {
+        told: ToolServer,
         stream: BufReader<UnixStream>,
         _folder: tempfile::TempDir,
         _door: JoinSet<()>,
     }
 
-    impl Visit {
+    impl ToolServerFixture {
         async fn with(secret: &str) -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("tools");
             let listener = UnixListener::bind(&path).expect("a socket");
-            let (told, mut door) = (Told::default(), JoinSet::new());
+            let (told, mut door) = (ToolServer::default(), JoinSet::new());
             door.spawn(open(listener, "secret".into(), asks("x").tools, told.clone()));
             let mut stream = UnixStream::connect(&path).await.expect("a door");
             stream.write_all(format!("{secret}\n").as_bytes()).await.expect("it listens");
@@ -261,9 +261,9 @@ mod tests {
         }
     }
 
-    fn answered(id: &str, words: &str) -> Request {
-        Request {
-            messages: vec![Message::results(vec![ContentBlock::tool_result(id, words)])],
+    fn answered(id: &str, words: &str) -> ModelRequest {
+        ModelRequest {
+            messages: vec![ChatMessage::results(vec![ContentBlock::tool_result(id, words)])],
             ..asks("x")
         }
     }
@@ -271,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn without_the_secret_nobody_comes_in() {
         for wrong in ["secreT", "", "secret and more"] {
-            let mut visit = Visit::with(wrong).await;
+            let mut visit = ToolServerFixture::with(wrong).await;
             visit.says(json!({"jsonrpc": "2.0", "id": 0, "method": "ping"})).await;
             assert_eq!(visit.hears().await, None, "{wrong:?}");
         }
@@ -279,7 +279,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_waits_until_the_run_knows_what_came_of_it() {
-        let mut visit = Visit::with("secret").await;
+        let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
         visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
@@ -294,7 +294,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_nobody_can_match_is_refused() {
-        let mut visit = Visit::with("secret").await;
+        let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({})).await;
         let heard = visit.hears().await.expect("an answer");
@@ -306,7 +306,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_cli_that_stops_waiting_is_noticed() {
-        let mut visit = Visit::with("secret").await;
+        let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
         visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);

@@ -7,10 +7,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::wire::messages::{ContentBlock, StopReason, Usage};
+use crate::wire::messages::{ContentBlock, StopReason, TokenUsage};
 
-use super::super::sse::Reader;
-use super::super::{AssistantMessage, Delta, ModelError};
+use super::super::sse::AnswerReader;
+use super::super::{AnswerDelta, AssistantMessage, ModelError};
 use super::words;
 
 /// Bytes of one line: a call with the longest document, and some more.
@@ -22,13 +22,13 @@ const MODE: &str = "dontAsk";
 
 /// A line, as far as it matters.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum CliLine {
     /// What the CLI begins with.
-    Init(Init),
+    Init(CliInit),
     /// An event of the model's stream.
     Event(Value),
     /// The CLI is done.
-    Result(Box<Ended>),
+    Result(Box<CliEnd>),
     /// Anything else.
     Other,
 }
@@ -36,16 +36,16 @@ pub(super) enum Line {
 /// What the CLI says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Init {
+pub(super) struct CliInit {
     tools: Vec<String>,
-    mcp_servers: Vec<Server>,
+    mcp_servers: Vec<CliMcpServer>,
     #[serde(rename = "permissionMode")]
     mode: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-struct Server {
+struct CliMcpServer {
     name: String,
     status: String,
 }
@@ -53,7 +53,7 @@ struct Server {
 /// How the CLI says it ended.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Ended {
+pub(super) struct CliEnd {
     is_error: bool,
     subtype: String,
     result: Option<String>,
@@ -64,11 +64,11 @@ pub(super) struct Ended {
 
 /// The output that is no whole line yet.
 #[derive(Debug, Default)]
-pub(super) struct Lines(Vec<u8>);
+pub(super) struct LineBuffer(Vec<u8>);
 
-impl Lines {
+impl LineBuffer {
     /// Takes the next piece of the output; the lines that are complete by it, or those before one that makes no sense.
-    pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<Line, ModelError>> {
+    pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<CliLine, ModelError>> {
         let mut lines = Vec::new();
         let mut rest = piece;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -86,10 +86,10 @@ impl Lines {
 
 /// A line. Whatever does not look like JSON is noise of some program in between; what does, and is none, may have been
 /// part of an answer.
-fn read(line: &[u8]) -> Result<Line, ModelError> {
+fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
-        return Ok(Line::Other);
+        return Ok(CliLine::Other);
     }
     let mut line: Value =
         serde_json::from_slice(line).map_err(|error| malformed(&error.to_string()))?;
@@ -98,21 +98,21 @@ fn read(line: &[u8]) -> Result<Line, ModelError> {
     match kind {
         // Whatever a model under the model says is its own affair.
         (Some("stream_event"), _) if line["parent_tool_use_id"].is_null() => {
-            Ok(Line::Event(line["event"].take()))
+            Ok(CliLine::Event(line["event"].take()))
         }
         (Some("system"), Some("init")) => {
-            Ok(Line::Init(serde_json::from_value(line).map_err(wrong)?))
+            Ok(CliLine::Init(serde_json::from_value(line).map_err(wrong)?))
         }
-        (Some("result"), _) => Ok(Line::Result(serde_json::from_value(line).map_err(wrong)?)),
-        _ => Ok(Line::Other),
+        (Some("result"), _) => Ok(CliLine::Result(serde_json::from_value(line).map_err(wrong)?)),
+        _ => Ok(CliLine::Other),
     }
 }
 
 /// What came of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum LineOutcome {
     /// More of the answer.
-    Tell(Delta),
+    Tell(AnswerDelta),
     /// What was told of the answer is void, but for this text.
     Again(String),
     /// The answer is complete.
@@ -121,14 +121,14 @@ pub(super) enum Step {
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq)]
-pub(super) enum Stop {
+pub(super) enum NoAnswerReason {
     /// The CLI does not know the conversation, or knows it already.
     Thread,
     /// Something else.
     Failed(ModelError),
 }
 
-impl From<ModelError> for Stop {
+impl From<ModelError> for NoAnswerReason {
     fn from(error: ModelError) -> Self {
         Self::Failed(error)
     }
@@ -136,48 +136,50 @@ impl From<ModelError> for Stop {
 
 /// The answers of one process, one after the other.
 #[derive(Default)]
-pub(super) struct Hearing {
+pub(super) struct AnswerParser {
     /// The process said that it can do nothing but call our tools.
     safe: bool,
     /// The message that is being written.
-    reader: Option<Reader>,
+    reader: Option<AnswerReader>,
     /// Messages of this answer so far.
     messages: u64,
     /// What they said.
     said: Vec<ContentBlock>,
-    usage: Usage,
+    usage: TokenUsage,
     /// The last complete message of this answer, without its content.
     last: Option<AssistantMessage>,
 }
 
-impl Hearing {
+impl AnswerParser {
     /// What a line means.
-    pub(super) fn hear(&mut self, line: Line) -> Result<Option<Step>, Stop> {
+    pub(super) fn hear(&mut self, line: CliLine) -> Result<Option<LineOutcome>, NoAnswerReason> {
         match line {
-            Line::Init(init) => {
+            CliLine::Init(init) => {
                 init.check()?;
                 self.safe = true;
                 Ok(None)
             }
-            Line::Event(event) => self.event(event),
-            Line::Result(ended) => self.end(*ended).map(|answer| Some(Step::Done(answer))),
-            Line::Other => Ok(None),
+            CliLine::Event(event) => self.event(event),
+            CliLine::Result(ended) => {
+                self.end(*ended).map(|answer| Some(LineOutcome::Done(answer)))
+            }
+            CliLine::Other => Ok(None),
         }
     }
 
-    fn event(&mut self, mut event: Value) -> Result<Option<Step>, Stop> {
+    fn event(&mut self, mut event: Value) -> Result<Option<LineOutcome>, NoAnswerReason> {
         if !self.safe {
             return Err(unsafe_cli("it did not say what it can do").into());
         }
         if event["type"] == "message_start"
-            && let Some(cut) = self.reader.replace(Reader::default())
+            && let Some(cut) = self.reader.replace(AnswerReader::default())
         {
             // The one before was cut on its way, and is asked for anew.
             add(&mut self.usage, cut.usage());
             self.messages += 1;
             self.reader().value(event)?;
             let said: Vec<_> = self.said.iter().filter_map(ContentBlock::as_text).collect();
-            return Ok(Some(Step::Again(said.concat())));
+            return Ok(Some(LineOutcome::Again(said.concat())));
         }
         if let Some(name) = event.pointer_mut("/content_block/name") {
             *name = words::tool(name.as_str().unwrap_or_default()).into();
@@ -189,13 +191,13 @@ impl Hearing {
         }
         let delta = self.reader().value(event)?;
         match delta {
-            Some(Delta::Done(message)) => Ok(self.message(message)),
-            delta => Ok(delta.map(Step::Tell)),
+            Some(AnswerDelta::Done(message)) => Ok(self.message(message)),
+            delta => Ok(delta.map(LineOutcome::Tell)),
         }
     }
 
     /// The model that is asked and what it has used since the last answer, as far as it was said.
-    pub(super) fn used(&self) -> (&str, Usage) {
+    pub(super) fn used(&self) -> (&str, TokenUsage) {
         let mut usage = self.usage;
         let last = self.last.as_ref().map_or("", |last| last.model.as_str());
         let Some(reader) = &self.reader else { return (last, usage) };
@@ -203,19 +205,19 @@ impl Hearing {
         (reader.model(), usage)
     }
 
-    fn reader(&mut self) -> &mut Reader {
+    fn reader(&mut self) -> &mut AnswerReader {
         self.reader.get_or_insert_default()
     }
 
     /// A message is complete. Unless it waits for tools, the CLI says next whether that was all.
-    fn message(&mut self, mut message: AssistantMessage) -> Option<Step> {
+    fn message(&mut self, mut message: AssistantMessage) -> Option<LineOutcome> {
         self.reader = None;
         self.messages += 1;
         add(&mut self.usage, message.usage);
         self.said.append(&mut message.content);
         let waits = self.said.iter().any(|it| matches!(it, ContentBlock::ToolUse { .. }));
         self.last = Some(message);
-        waits.then(|| Step::Done(self.answer(None)))
+        waits.then(|| LineOutcome::Done(self.answer(None)))
     }
 
     /// Everything since the last answer.
@@ -225,7 +227,7 @@ impl Hearing {
             stop_reason: StopReason::EndTurn,
             stop_details: None,
             stop_sequence: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             model: String::new(),
             calls_left_out: 0,
             notice: None,
@@ -239,7 +241,7 @@ impl Hearing {
         answer
     }
 
-    fn end(&mut self, ended: Ended) -> Result<AssistantMessage, Stop> {
+    fn end(&mut self, ended: CliEnd) -> Result<AssistantMessage, NoAnswerReason> {
         let refused = self.last.as_ref().is_some_and(|it| it.stop_reason == StopReason::Refusal);
         if refused || ended.stop_reason.as_deref() == Some("refusal") {
             let mut answer = self.answer(None);
@@ -253,7 +255,7 @@ impl Hearing {
     }
 }
 
-impl Init {
+impl CliInit {
     /// Fails closed: a CLI that can do anything by itself must not go on.
     fn check(&self) -> Result<(), ModelError> {
         let own = |tool: &&String| !words::is_ours(tool);
@@ -274,13 +276,13 @@ impl Init {
     }
 }
 
-impl Ended {
-    fn failure(self) -> Stop {
+impl CliEnd {
+    fn failure(self) -> NoAnswerReason {
         let Self { subtype, result, errors, api_error_status, .. } = self;
         let words: Vec<String> = errors.into_iter().chain(result).collect();
         let words = words.join("\n");
         if is_about_thread(&words) {
-            return Stop::Thread;
+            return NoAnswerReason::Thread;
         }
         if api_error_status == Some(401) || is_about_login(&words) {
             return not_logged_in(&words).into();
@@ -291,9 +293,9 @@ impl Ended {
 }
 
 /// How the process ended that said no `result`; `complaints` is the end of what it wrote to standard error.
-pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> Stop {
+pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
     if is_about_thread(complaints) {
-        return Stop::Thread;
+        return NoAnswerReason::Thread;
     }
     if is_about_login(complaints) {
         return not_logged_in(complaints).into();
@@ -341,9 +343,13 @@ fn malformed(message: &str) -> ModelError {
     failed(&format!("What the Claude CLI said cannot be read: {message}"))
 }
 
-fn add(sum: &mut Usage, more: Usage) {
-    let Usage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } =
-        more;
+fn add(sum: &mut TokenUsage, more: TokenUsage) {
+    let TokenUsage {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = more;
     sum.input_tokens += input_tokens;
     sum.cache_creation_input_tokens += cache_creation_input_tokens;
     sum.cache_read_input_tokens += cache_read_input_tokens;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::processes::{Mark, stop_marked};
+use crate::processes::{EnvironmentTag, stop_marked};
 
 use super::process::OF_PROCESS;
 
@@ -31,7 +31,7 @@ pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     });
     let ended = pass_on(&mut server, &mut stdout());
     if let Some(value) = of.filter(|_| !done.load(is_done)) {
-        stop_marked(&Mark { name: OF_PROCESS, value });
+        stop_marked(&EnvironmentTag { name: OF_PROCESS, value });
     }
     ended
 }

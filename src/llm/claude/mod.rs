@@ -27,14 +27,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::processes::{Mark, stop_marked};
+use crate::processes::{EnvironmentTag, stop_marked};
 use crate::wire::messages::ContentBlock;
 
-use super::answer::{self, Outlet};
-use super::{AssistantMessage, Delta, Model, ModelError, Request, Thread};
-use door::Told;
-use grammar::{Hearing, Line, Lines, Step, Stop, failed};
-use process::{Folder, Process, Way};
+use super::answer::{self, DeltaSink};
+use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ModelThread};
+use door::ToolServer;
+use grammar::{AnswerParser, CliLine, LineBuffer, LineOutcome, NoAnswerReason, failed};
+use process::{CliProcess, CliStart, PrivateFolder};
 
 pub use link::connect;
 pub use process::may_see;
@@ -54,7 +54,7 @@ const LONGEST_SOCKET: usize = 100;
 
 /// What the CLI needs.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ClaudeCliSettings {
     /// The CLI.
     pub program: OsString,
     /// This program, which the CLI starts to reach its tools.
@@ -65,10 +65,10 @@ pub struct Settings {
     pub folder: PathBuf,
 }
 
-impl Settings {
+impl ClaudeCliSettings {
     /// What all its processes are marked with.
-    fn mark(&self) -> Mark {
-        Mark { name: OF_SERVER, value: self.folder.to_string_lossy().into_owned() }
+    fn mark(&self) -> EnvironmentTag {
+        EnvironmentTag { name: OF_SERVER, value: self.folder.to_string_lossy().into_owned() }
     }
 
     /// The folder the CLI works in, always empty: a file in it that a text mentions as `@name` would be read to the model.
@@ -93,17 +93,17 @@ impl Settings {
 }
 
 /// The Claude CLI.
-pub struct Claude {
+pub struct ClaudeCliModel {
     name: String,
-    shared: Arc<Shared>,
+    shared: Arc<ClaudeCliShared>,
 }
 
-struct Shared {
-    settings: Settings,
+struct ClaudeCliShared {
+    settings: ClaudeCliSettings,
     /// The model that is used if a request names none.
     model: String,
     /// Those that wait for tools, by run.
-    waiting: Mutex<HashMap<String, Talk>>,
+    waiting: Mutex<HashMap<String, CliConversation>>,
     /// For so many there is a place.
     places: Arc<Semaphore>,
     /// Runs that wait for one.
@@ -111,13 +111,13 @@ struct Shared {
 }
 
 /// A CLI that is at work or waits for tools.
-struct Talk {
-    process: Process,
-    lines: Lines,
+struct CliConversation {
+    process: CliProcess,
+    lines: LineBuffer,
     /// Lines that came after the end of an answer.
-    ahead: VecDeque<Result<Line, ModelError>>,
-    hearing: Hearing,
-    told: Told,
+    ahead: VecDeque<Result<CliLine, ModelError>>,
+    hearing: AnswerParser,
+    told: ToolServer,
     /// Since when it does.
     since: Instant,
     /// Its door, and what feeds it; they end with it.
@@ -125,13 +125,13 @@ struct Talk {
     _place: OwnedSemaphorePermit,
 }
 
-impl Claude {
+impl ClaudeCliModel {
     /// Prepares everything; nothing runs yet. `model` is what the CLI is told to use, if not its own default.
-    pub fn new(mut settings: Settings, model: Option<&str>) -> std::io::Result<Self> {
+    pub fn new(mut settings: ClaudeCliSettings, model: Option<&str>) -> std::io::Result<Self> {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));
         let model = model.unwrap_or_default().to_owned();
-        let shared = Shared {
+        let shared = ClaudeCliShared {
             settings,
             model,
             waiting: Mutex::default(),
@@ -142,16 +142,16 @@ impl Claude {
     }
 }
 
-impl Model for Claude {
+impl Model for ClaudeCliModel {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let shared = Arc::clone(&self.shared);
         answer::answer(cancel, |outlet| async move { shared.answer(request, &outlet).await })
     }
@@ -165,16 +165,16 @@ impl Model for Claude {
     }
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Talk>> {
+impl ClaudeCliShared {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, CliConversation>> {
         // The map is consistent between any two statements.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn answer(
         &self,
-        mut request: Request,
-        outlet: &Outlet,
+        mut request: ModelRequest,
+        outlet: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         if request.model.is_empty() {
             request.model.clone_from(&self.model);
@@ -187,17 +187,17 @@ impl Shared {
             talk.told.answer(&request);
             return match talk.hear(outlet).await {
                 Ok(answer) => Ok(self.keep(request.run, talk, answer).await),
-                Err(Stop::Failed(error)) => Err(error),
-                Err(Stop::Thread) => Err(failed("The Claude CLI lost the conversation")),
+                Err(NoAnswerReason::Failed(error)) => Err(error),
+                Err(NoAnswerReason::Thread) => Err(failed("The Claude CLI lost the conversation")),
             };
         }
         for way in ways(request.thread.as_ref()) {
             let place = self.place().await?;
-            let mut talk = Talk::begin(&self.settings, &request, *way, place)?;
+            let mut talk = CliConversation::begin(&self.settings, &request, *way, place)?;
             match talk.hear(outlet).await {
                 Ok(answer) => return Ok(self.keep(request.run, talk, answer).await),
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Thread) => {}
+                Err(NoAnswerReason::Failed(error)) => return Err(error),
+                Err(NoAnswerReason::Thread) => {}
             }
         }
         Err(failed("The Claude CLI neither knows the conversation nor begins it"))
@@ -206,7 +206,7 @@ impl Shared {
     /// A place for one more process. People may take days to decide; so where there is none, the process that waits the
     /// longest goes, and a new one will be told what they decided. If all are at work, the first that is not goes.
     async fn place(&self) -> Result<OwnedSemaphorePermit, ModelError> {
-        let _wanted = Wanted::by(&self.wanting);
+        let _wanted = WaitingForSlot::by(&self.wanting);
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
@@ -228,7 +228,7 @@ impl Shared {
     async fn keep(
         &self,
         run: String,
-        mut talk: Talk,
+        mut talk: CliConversation,
         answer: AssistantMessage,
     ) -> AssistantMessage {
         let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
@@ -247,16 +247,16 @@ impl Shared {
 }
 
 /// Counts somebody who waits for a place, until it is dropped.
-struct Wanted<'a>(&'a AtomicUsize);
+struct WaitingForSlot<'a>(&'a AtomicUsize);
 
-impl<'a> Wanted<'a> {
+impl<'a> WaitingForSlot<'a> {
     fn by(wanting: &'a AtomicUsize) -> Self {
         wanting.fetch_add(1, Ordering::SeqCst);
         Self(wanting)
     }
 }
 
-impl Drop for Wanted<'_> {
+impl Drop for WaitingForSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -264,41 +264,45 @@ impl Drop for Wanted<'_> {
 
 /// How to begin, and how else if the CLI sees it differently: a crash may have come before it kept anything, or before we
 /// did, it forgets what is old, and it may have kept the name of a conversation without a word of it.
-fn ways(thread: Option<&Thread>) -> &'static [Way] {
+fn ways(thread: Option<&ModelThread>) -> &'static [CliStart] {
     match thread {
-        Some(Thread { begun: true, .. }) => &[Way::Resume, Way::Begin, Way::Anew],
-        Some(Thread { from: Some(_), .. }) => &[Way::Fork, Way::Resume, Way::Begin, Way::Anew],
-        _ => &[Way::Begin, Way::Resume, Way::Anew],
+        Some(ModelThread { begun: true, .. }) => {
+            &[CliStart::Resume, CliStart::Begin, CliStart::Anew]
+        }
+        Some(ModelThread { from: Some(_), .. }) => {
+            &[CliStart::Fork, CliStart::Resume, CliStart::Begin, CliStart::Anew]
+        }
+        _ => &[CliStart::Begin, CliStart::Resume, CliStart::Anew],
     }
 }
 
-impl Talk {
+impl CliConversation {
     fn begin(
-        settings: &Settings,
-        request: &Request,
-        way: Way,
+        settings: &ClaudeCliSettings,
+        request: &ModelRequest,
+        way: CliStart,
         place: OwnedSemaphorePermit,
     ) -> Result<Self, ModelError> {
         let broken = |error: std::io::Error| {
             failed(&format!("The tools of the Claude CLI cannot be offered: {error}"))
         };
-        let mut folder = Folder::make(&settings.folder).map_err(broken)?;
+        let mut folder = PrivateFolder::make(&settings.folder).map_err(broken)?;
         if folder.socket().as_os_str().len() > LONGEST_SOCKET {
-            folder = Folder::make(Path::new("/tmp")).map_err(broken)?;
+            folder = PrivateFolder::make(Path::new("/tmp")).map_err(broken)?;
         }
         let secret = uuid::Uuid::new_v4().simple().to_string();
         let listener = UnixListener::bind(folder.socket()).map_err(broken)?;
         folder.configure(&settings.link, &secret).map_err(broken)?;
-        let (told, mut tasks) = (Told::default(), JoinSet::new());
+        let (told, mut tasks) = (ToolServer::default(), JoinSet::new());
         tasks.spawn(door::open(listener, secret, request.tools.clone(), told.clone()));
-        let process = Process::start(settings, request, way, folder, &mut tasks)?;
-        let (lines, hearing) = (Lines::default(), Hearing::default());
+        let process = CliProcess::start(settings, request, way, folder, &mut tasks)?;
+        let (lines, hearing) = (LineBuffer::default(), AnswerParser::default());
         let (ahead, since) = (VecDeque::new(), Instant::now());
         Ok(Self { process, lines, ahead, hearing, told, since, _tasks: tasks, _place: place })
     }
 
     /// Hears the CLI until its answer is complete.
-    async fn hear(&mut self, outlet: &Outlet) -> Result<AssistantMessage, Stop> {
+    async fn hear(&mut self, outlet: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
         let mut piece = vec![0; 64 * 1024];
         loop {
             while let Some(line) = self.ahead.pop_front() {
@@ -306,14 +310,14 @@ impl Talk {
                 let (model, usage) = self.hearing.used();
                 outlet.uses(model, usage);
                 match heard? {
-                    Some(Step::Tell(delta)) => outlet.send(delta).await,
-                    Some(Step::Again(said)) => {
+                    Some(LineOutcome::Tell(delta)) => outlet.send(delta).await,
+                    Some(LineOutcome::Again(said)) => {
                         outlet.take_back().await;
                         if !said.is_empty() {
-                            outlet.send(Delta::Text(said)).await;
+                            outlet.send(AnswerDelta::Text(said)).await;
                         }
                     }
-                    Some(Step::Done(answer)) => return Ok(answer),
+                    Some(LineOutcome::Done(answer)) => return Ok(answer),
                     None => {}
                 }
             }
@@ -327,7 +331,7 @@ impl Talk {
     }
 }
 
-impl std::fmt::Debug for Claude {
+impl std::fmt::Debug for ClaudeCliModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Claude").field("name", &self.name).finish_non_exhaustive()
     }

@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinSet;
 
-use crate::processes::{Leftovers, Mark};
+use crate::processes::{EnvironmentTag, ProcessTree};
 
-use super::super::{ModelError, Request};
-use super::Settings;
+use super::super::{ModelError, ModelRequest};
+use super::ClaudeCliSettings;
 use super::grammar::failed;
 use super::words;
 
@@ -25,7 +25,7 @@ const NATIVE: &str = "Write,Edit,MultiEdit,Bash,NotebookEdit,WebFetch,WebSearch,
 
 /// How the CLI is to know the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CliStart {
     /// It remembers it.
     Resume,
     /// It remembers the one that this goes on from.
@@ -37,7 +37,7 @@ pub(super) enum Way {
     Anew,
 }
 
-impl Way {
+impl CliStart {
     /// Whether it knows what was said before.
     pub(super) fn knows(self) -> bool {
         match self {
@@ -48,31 +48,31 @@ impl Way {
 }
 
 /// A running CLI. Dropping it ends it, and whatever it has started.
-pub(super) struct Process {
+pub(super) struct CliProcess {
     child: Child,
-    leftovers: Option<Leftovers>,
+    leftovers: Option<ProcessTree>,
     /// What it says.
     pub(super) output: ChildStdout,
     complaints: Arc<Mutex<Vec<u8>>>,
     /// Its folder, which goes with it.
-    _folder: Folder,
+    _folder: PrivateFolder,
 }
 
-impl Process {
+impl CliProcess {
     /// Starts the CLI. What feeds it and hears its complaints runs in `tasks`.
     pub(super) fn start(
-        settings: &Settings,
-        request: &Request,
-        way: Way,
-        folder: Folder,
+        settings: &ClaudeCliSettings,
+        request: &ModelRequest,
+        way: CliStart,
+        folder: PrivateFolder,
         tasks: &mut JoinSet<()>,
     ) -> Result<Self, ModelError> {
-        let mark = Mark { name: OF_PROCESS, value: folder.name.clone() };
+        let mark = EnvironmentTag { name: OF_PROCESS, value: folder.name.clone() };
         let mut child = command(settings, request, way, &folder)
             .env(mark.name, &mark.value)
             .spawn()
             .map_err(|error| not_started(settings, &error))?;
-        let leftovers = Some(Leftovers::new(child.id(), mark));
+        let leftovers = Some(ProcessTree::new(child.id(), mark));
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(mut input), Some(output), Some(mut errors)) = (input, output, errors) else {
@@ -122,7 +122,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for CliProcess {
     fn drop(&mut self) {
         let Some(leftovers) = self.leftovers.take() else { return };
         leftovers.stop_group();
@@ -134,7 +134,12 @@ impl Drop for Process {
 }
 
 /// Everything the CLI is told but the prompt: nothing of it is secret, for others can see it.
-fn command(settings: &Settings, request: &Request, way: Way, folder: &Folder) -> Command {
+fn command(
+    settings: &ClaudeCliSettings,
+    request: &ModelRequest,
+    way: CliStart,
+    folder: &PrivateFolder,
+) -> Command {
     let mut command = Command::new(&settings.program);
     command
         .args(["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"])
@@ -151,12 +156,14 @@ fn command(settings: &Settings, request: &Request, way: Way, folder: &Folder) ->
     }
     if let Some(thread) = &request.thread {
         match (way, &thread.from) {
-            (Way::Resume, _) => command.args(["--resume", &thread.id]),
-            (Way::Fork, Some(from)) => {
+            (CliStart::Resume, _) => command.args(["--resume", &thread.id]),
+            (CliStart::Fork, Some(from)) => {
                 command.args(["--resume", from, "--fork-session", "--session-id", &thread.id])
             }
-            (Way::Begin, _) | (Way::Fork, None) => command.args(["--session-id", &thread.id]),
-            (Way::Anew, _) => &mut command,
+            (CliStart::Begin, _) | (CliStart::Fork, None) => {
+                command.args(["--session-id", &thread.id])
+            }
+            (CliStart::Anew, _) => &mut command,
         };
     }
     let (patience, of_server) = (words::PATIENCE_MS.to_string(), settings.mark());
@@ -178,7 +185,7 @@ fn command(settings: &Settings, request: &Request, way: Way, folder: &Folder) ->
     command
 }
 
-fn not_started(settings: &Settings, error: &std::io::Error) -> ModelError {
+fn not_started(settings: &ClaudeCliSettings, error: &std::io::Error) -> ModelError {
     let program = Path::new(&settings.program).display();
     if error.kind() == std::io::ErrorKind::NotFound {
         let message = format!(
@@ -190,13 +197,13 @@ fn not_started(settings: &Settings, error: &std::io::Error) -> ModelError {
 }
 
 /// A folder that only this user can look into, for what one process is told and asks. It goes with the value.
-pub(super) struct Folder {
+pub(super) struct PrivateFolder {
     path: PathBuf,
     /// Nobody can guess it.
     pub(super) name: String,
 }
 
-impl Folder {
+impl PrivateFolder {
     /// A new one below `parent`.
     pub(super) fn make(parent: &Path) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
@@ -223,7 +230,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         // What stays is empty of anything that still opens a door.
         std::fs::remove_dir_all(&self.path).ok();
@@ -262,19 +269,21 @@ pub fn may_see(name: &OsString) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Thread;
+    use crate::llm::ModelThread;
     use crate::llm::testing::asks;
 
-    fn line(way: Way, model: &str) -> Vec<String> {
-        let folder = Folder::make(tempfile::tempdir().expect("a folder").keep().as_path());
-        let settings = Settings {
+    fn line(way: CliStart, model: &str) -> Vec<String> {
+        let folder = PrivateFolder::make(tempfile::tempdir().expect("a folder").keep().as_path());
+        let settings = ClaudeCliSettings {
             program: "claude".into(),
             link: "copydesk".into(),
             environment: vec![("HOME".into(), "/somewhere".into())],
             folder: "/data/claude".into(),
         };
-        let thread = Some(Thread { id: "uuid".into(), from: Some("earlier".into()), begun: false });
-        let request = crate::llm::Request { model: model.into(), thread, ..asks("secret words") };
+        let thread =
+            Some(ModelThread { id: "uuid".into(), from: Some("earlier".into()), begun: false });
+        let request =
+            crate::llm::ModelRequest { model: model.into(), thread, ..asks("secret words") };
         let command = command(&settings, &request, way, &folder.expect("a folder"));
         let command = command.as_std();
         let names: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
@@ -289,7 +298,7 @@ mod tests {
 
     #[test]
     fn the_cli_may_call_our_tools_and_nothing_else() {
-        let line = line(Way::Begin, "");
+        let line = line(CliStart::Begin, "");
         assert_eq!(value(&line, "--tools").as_deref(), Some(""));
         assert_eq!(value(&line, "--allowedTools").as_deref(), Some("mcp__atlas-tools"));
         assert_eq!(value(&line, "--permission-mode").as_deref(), Some("dontAsk"));
@@ -302,17 +311,17 @@ mod tests {
 
     #[test]
     fn a_conversation_is_begun_or_resumed_with_the_model_that_was_named() {
-        let begun = line(Way::Begin, "opus");
+        let begun = line(CliStart::Begin, "opus");
         assert_eq!(value(&begun, "--session-id").as_deref(), Some("uuid"));
         assert_eq!(value(&begun, "--model").as_deref(), Some("opus"));
-        let forked = line(Way::Fork, "");
+        let forked = line(CliStart::Fork, "");
         assert_eq!(value(&forked, "--resume").as_deref(), Some("earlier"));
         assert_eq!(value(&forked, "--fork-session").as_deref(), Some("--session-id"));
         assert_eq!(value(&forked, "--session-id").as_deref(), Some("uuid"));
-        let resumed = line(Way::Resume, "");
+        let resumed = line(CliStart::Resume, "");
         assert_eq!(value(&resumed, "--resume").as_deref(), Some("uuid"));
         assert!(value(&resumed, "--session-id").is_none() && value(&resumed, "--model").is_none());
-        let anew = line(Way::Anew, "");
+        let anew = line(CliStart::Anew, "");
         assert!(value(&anew, "--session-id").is_none() && value(&anew, "--resume").is_none());
     }
 

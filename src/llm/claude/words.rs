@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::messages::{ContentBlock, Message, Role, ToolDefinition};
+use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, ToolDefinition};
 
-use super::super::Request;
+use super::super::ModelRequest;
 
 /// What the CLI calls this server.
 pub(super) const SERVER: &str = "atlas-tools";
@@ -73,7 +73,7 @@ pub(super) fn config(program: &str, socket: &str, secret: &str) -> Value {
 }
 
 /// What the CLI is told. `knows`: it remembers what was said before.
-pub(super) fn prompt(request: &Request, knows: bool) -> String {
+pub(super) fn prompt(request: &ModelRequest, knows: bool) -> String {
     let Some((last, before)) = request.messages.split_last() else { return String::new() };
     let answers: Vec<String> = last.content.iter().filter_map(answer).collect();
     // Results of an earlier run and a new question are one message.
@@ -114,14 +114,14 @@ fn answer(block: &ContentBlock) -> Option<String> {
     Some(format!("- {tool_use_id}{how}: {}", words.join("\n")))
 }
 
-fn texts(message: &Message) -> String {
+fn texts(message: &ChatMessage) -> String {
     let texts: Vec<_> = message.content.iter().filter_map(ContentBlock::as_text).collect();
     texts.join("\n\n")
 }
 
-fn said(message: &Message) -> String {
+fn said(message: &ChatMessage) -> String {
     let speaker = match message.role {
-        Role::Assistant => "You",
+        MessageRole::Assistant => "You",
         _ => "User",
     };
     let lines = message.content.iter().filter_map(|block| match block {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::llm::AssistantMessage;
     use crate::llm::testing::{asks, told};
-    use crate::wire::messages::{StopReason, Usage};
+    use crate::wire::messages::{StopReason, TokenUsage};
 
     fn called() -> AssistantMessage {
         AssistantMessage {
@@ -147,7 +147,7 @@ mod tests {
             stop_reason: StopReason::ToolUse,
             stop_details: None,
             stop_sequence: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             model: String::new(),
             calls_left_out: 0,
             notice: None,
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_conversation_it_knows_is_not_told_again() {
         let mut request = told(asks("First"), &called(), "Applied");
-        request.messages.push(Message::user("Second"));
+        request.messages.push(ChatMessage::user("Second"));
         assert_eq!(prompt(&request, true), "Second");
         let whole = prompt(&request, false);
         for part in
@@ -202,8 +202,8 @@ mod tests {
         let mut request = asks("0");
         for turn in 1..30 {
             let long = format!("{turn} {}", "x".repeat(10_000));
-            request.messages.push(Message::assistant(vec![ContentBlock::text(long)]));
-            request.messages.push(Message::user("Go on"));
+            request.messages.push(ChatMessage::assistant(vec![ContentBlock::text(long)]));
+            request.messages.push(ChatMessage::user("Go on"));
         }
         let whole = prompt(&request, false);
         assert!(whole.len() < HISTORY_LIMIT + 20_000);

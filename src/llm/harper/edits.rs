@@ -1,6 +1,6 @@
 //! The plain commands: text in, text out. Nothing here needs a dictionary.
 
-use super::intent::{Case, List, Order, Quotes};
+use super::intent::{LetterCase, ListStyle, QuoteStyle, SortOrder};
 
 /// The text with `what` replaced everywhere, and how often. Letter case counts; at a letter or
 /// digit the match must end its word, so that "art" leaves "party" alone.
@@ -33,11 +33,11 @@ fn joins(left: Option<char>, right: Option<char>) -> bool {
 }
 
 /// The text in another letter case.
-pub(super) fn recase(text: &str, case: Case) -> String {
+pub(super) fn recase(text: &str, case: LetterCase) -> String {
     match case {
-        Case::Upper => text.to_uppercase(),
-        Case::Lower => text.to_lowercase(),
-        Case::Title => text.split_inclusive('\n').map(title).collect(),
+        LetterCase::Upper => text.to_uppercase(),
+        LetterCase::Lower => text.to_lowercase(),
+        LetterCase::Title => text.split_inclusive('\n').map(title).collect(),
     }
 }
 
@@ -73,14 +73,14 @@ fn capitalized(word: &str) -> String {
 }
 
 /// The text as a list, or `None` when no items can be told apart.
-pub(super) fn make_list(text: &str, list: List) -> Option<String> {
+pub(super) fn make_list(text: &str, list: ListStyle) -> Option<String> {
     let items = items(text);
     if items.len() < 2 {
         return None;
     }
     let marked = items.iter().enumerate().map(|(at, item)| match list {
-        List::Bulleted => format!("- {item}"),
-        List::Numbered => format!("{}. {item}", at + 1),
+        ListStyle::Bulleted => format!("- {item}"),
+        ListStyle::Numbered => format!("{}. {item}", at + 1),
     });
     let end = if text.ends_with('\n') { "\n" } else { "" };
     Some(marked.collect::<Vec<_>>().join("\n") + end)
@@ -155,13 +155,13 @@ pub(super) fn single_spaces(text: &str) -> String {
 }
 
 /// The text with its lines sorted, letter case aside; blank lines go to the end.
-pub(super) fn sort_lines(text: &str, order: Order) -> String {
+pub(super) fn sort_lines(text: &str, order: SortOrder) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let key = |line: &str| without_marker(line).to_lowercase();
     lines.sort_by(|a, b| {
         let words = match order {
-            Order::Ascending => key(a).cmp(&key(b)),
-            Order::Descending => key(b).cmp(&key(a)),
+            SortOrder::Ascending => key(a).cmp(&key(b)),
+            SortOrder::Descending => key(b).cmp(&key(a)),
         };
         a.trim().is_empty().cmp(&b.trim().is_empty()).then(words)
     });
@@ -169,10 +169,10 @@ pub(super) fn sort_lines(text: &str, order: Order) -> String {
 }
 
 /// The text with the other kind of quotation marks; code stays as it is.
-pub(super) fn requote(text: &str, quotes: Quotes) -> String {
+pub(super) fn requote(text: &str, quotes: QuoteStyle) -> String {
     match quotes {
-        Quotes::Straight => prose_lines(text, straight),
-        Quotes::Curly => prose_lines(text, curly),
+        QuoteStyle::Straight => prose_lines(text, straight),
+        QuoteStyle::Curly => prose_lines(text, curly),
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn titles_keep_small_words_small() {
-        let title = |text| recase(text, Case::Title);
+        let title = |text| recase(text, LetterCase::Title);
         assert_eq!(title("what the fog keeps"), "What the Fog Keeps");
         assert_eq!(
             title("## the winter of the long horn\nto be in"),
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn items_are_lines_series_or_sentences() {
-        let bullets = |text| make_list(text, List::Bulleted);
+        let bullets = |text| make_list(text, ListStyle::Bulleted);
         assert_eq!(bullets("one\n\n2) two\n* three\n"), Some("- one\n- two\n- three\n".into()));
         assert_eq!(bullets("wick, horn, and lamp."), Some("- wick\n- horn\n- lamp".into()));
         assert_eq!(bullets("wick, horn and lamp"), Some("- wick\n- horn\n- lamp".into()));
@@ -255,7 +255,7 @@ mod tests {
         );
         assert_eq!(bullets("a, b; c"), Some("- a, b\n- c".into()));
         assert_eq!(bullets("one thing"), None);
-        assert_eq!(make_list("a\nb", List::Numbered), Some("1. a\n2. b".into()));
+        assert_eq!(make_list("a\nb", ListStyle::Numbered), Some("1. a\n2. b".into()));
     }
 
     #[test]
@@ -267,19 +267,19 @@ mod tests {
 
     #[test]
     fn lines_are_sorted_by_their_words() {
-        assert_eq!(sort_lines("- b\n- A\n\n- c\n", Order::Ascending), "- A\n- b\n- c\n\n");
-        assert_eq!(sort_lines("a\nC\nb", Order::Descending), "C\nb\na");
+        assert_eq!(sort_lines("- b\n- A\n\n- c\n", SortOrder::Ascending), "- A\n- b\n- c\n\n");
+        assert_eq!(sort_lines("a\nC\nb", SortOrder::Descending), "C\nb\na");
     }
 
     #[test]
     fn quotation_marks_turn_the_right_way() {
-        let curl = |text| requote(text, Quotes::Curly);
+        let curl = |text| requote(text, QuoteStyle::Curly);
         assert_eq!(curl("\"It's,\" she said, \"a 'light'.\""), "“It’s,” she said, “a ‘light’.”");
         assert_eq!(
             curl("(\"a\")—\"b\" the '90s `let s = \"x\";`"),
             "(“a”)—“b” the ’90s `let s = \"x\";`"
         );
         assert_eq!(curl("```\n\"a\"\n```\n\"b\""), "```\n\"a\"\n```\n“b”");
-        assert_eq!(requote("“It’s ‘a’ „b“”", Quotes::Straight), "\"It's 'a' \"b\"\"");
+        assert_eq!(requote("“It’s ‘a’ „b“”", QuoteStyle::Straight), "\"It's 'a' \"b\"\"");
     }
 }

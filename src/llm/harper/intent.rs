@@ -6,10 +6,10 @@ use regex::Regex;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Intent {
+pub(super) enum EditIntent {
     /// Correct spelling and grammar.
     Proofread {
-        scope: Scope,
+        scope: MistakeScope,
         /// Something else that was asked for in the same breath and cannot be done here.
         beyond: Option<String>,
     },
@@ -18,25 +18,25 @@ pub(super) enum Intent {
         what: String,
         with: String,
     },
-    Recase(Case),
-    MakeList(List),
+    Recase(LetterCase),
+    MakeList(ListStyle),
     SingleSpaces,
-    Sort(Order),
-    Requote(Quotes),
+    Sort(SortOrder),
+    Requote(QuoteStyle),
     /// Nothing the copy editor can do.
     Beyond,
 }
 
 /// Which mistakes are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum MistakeScope {
     Everything,
     SpellingOnly,
 }
 
 /// Letter case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(super) enum LetterCase {
     Upper,
     Lower,
     Title,
@@ -44,26 +44,26 @@ pub(super) enum Case {
 
 /// How list items are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum ListStyle {
     Bulleted,
     Numbered,
 }
 
 /// Which way lines are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum SortOrder {
     Ascending,
     Descending,
 }
 
 /// Which quotation marks are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quotes {
+pub(super) enum QuoteStyle {
     Straight,
     Curly,
 }
 
-impl Intent {
+impl EditIntent {
     /// Reads a prompt. What is not clearly one of the plain commands is `Beyond`.
     pub(super) fn read(prompt: &str) -> Self {
         let prompt = prompt.trim();
@@ -108,17 +108,17 @@ pattern!(
 );
 
 /// "Use curly quotes", "straight quotes to curly ones": the style named last is the one wanted.
-fn requote(command: &str) -> Option<Intent> {
+fn requote(command: &str) -> Option<EditIntent> {
     if !CHANGING.is_match(command) || !QUOTE_WORD.is_match(command) {
         return None;
     }
     if command.starts_with("straighten") {
-        return Some(Intent::Requote(Quotes::Straight));
+        return Some(EditIntent::Requote(QuoteStyle::Straight));
     }
     let style = QUOTE_STYLE.captures_iter(command).last()?;
-    Some(Intent::Requote(match &style[1] {
-        "straight" | "plain" | "dumb" | "ascii" => Quotes::Straight,
-        _ => Quotes::Curly,
+    Some(EditIntent::Requote(match &style[1] {
+        "straight" | "plain" | "dumb" | "ascii" => QuoteStyle::Straight,
+        _ => QuoteStyle::Curly,
     }))
 }
 
@@ -136,9 +136,9 @@ pattern!(
 );
 
 /// "Replace “X” with “Y”", or without quotation marks where it is clear what is meant.
-fn replace(prompt: &str) -> Option<Intent> {
+fn replace(prompt: &str) -> Option<EditIntent> {
     if let Some(found) = REPLACE.captures(prompt) {
-        return Some(Intent::Replace { what: found[1].to_owned(), with: found[2].to_owned() });
+        return Some(EditIntent::Replace { what: found[1].to_owned(), with: found[2].to_owned() });
     }
     let found = REPLACE_BARE.captures(prompt)?;
     let mut with = found[2].trim_end_matches(['.', '!', '?']);
@@ -156,7 +156,7 @@ fn replace(prompt: &str) -> Option<Intent> {
         && words(&with) <= 6
         && !DESCRIBES.is_match(&with)
         && !DESCRIBES.is_match(&what);
-    clear.then_some(Intent::Replace { what, with })
+    clear.then_some(EditIntent::Replace { what, with })
 }
 
 pattern!(
@@ -190,16 +190,16 @@ pattern!(
 );
 
 /// "Fix the grammar", "any typos?", "proofread this": many ways to ask for the same.
-fn proofread(command: &str) -> Option<Intent> {
+fn proofread(command: &str) -> Option<EditIntent> {
     let about = MISTAKES.is_match(command) && CORRECTING.is_match(command);
     let asked = (about && !NOT_MISTAKES.is_match(command))
         || WHOLE_COMMAND.is_match(command)
         || is_only_about(command);
-    asked.then(|| Intent::Proofread {
+    asked.then(|| EditIntent::Proofread {
         scope: if SPELLING_ONLY.is_match(command) {
-            Scope::SpellingOnly
+            MistakeScope::SpellingOnly
         } else {
-            Scope::Everything
+            MistakeScope::Everything
         },
         beyond: MORE.captures(command).map(|more| more[1].to_owned()),
     })
@@ -226,20 +226,20 @@ pattern!(
     r"^(?:make|turn|convert|change|put|set|write|transform|switch|format|use|upper-? ?case|lower-? ?case|title-? ?case|all[- ]caps|capitali[sz]e|un-?capitali[sz]e)\b"
 );
 
-fn recase(command: &str) -> Option<Intent> {
+fn recase(command: &str) -> Option<EditIntent> {
     if !RECASING.is_match(command) || command.split_whitespace().count() > 9 {
         return None;
     }
     let case = if TITLE.is_match(command) && !UPPER.is_match(command) {
-        Case::Title
+        LetterCase::Title
     } else if UPPER.is_match(command) {
-        Case::Upper
+        LetterCase::Upper
     } else if LOWER.is_match(command) {
-        Case::Lower
+        LetterCase::Lower
     } else {
         return None;
     };
-    Some(Intent::Recase(case))
+    Some(EditIntent::Recase(case))
 }
 
 pattern!(
@@ -247,8 +247,8 @@ pattern!(
     r"\b(?:remove|delete|fix|collapse|clean|strip|trim|eliminate|reduce|single|get rid)\b.*\b(?:double|doubled|extra|multiple|duplicate|redundant|needless|superfluous|unnecessary|repeated|trailing)\b.*\b(?:spac(?:e|es|ing)|whitespace|blanks?)\b"
 );
 
-fn single_spaces(command: &str) -> Option<Intent> {
-    SPACES.is_match(command).then_some(Intent::SingleSpaces)
+fn single_spaces(command: &str) -> Option<EditIntent> {
+    SPACES.is_match(command).then_some(EditIntent::SingleSpaces)
 }
 
 pattern!(
@@ -262,12 +262,12 @@ pattern!(
 pattern!(NUMBERED, r"\b(?:number|numbers|numbered|ordered|numeric)\b");
 pattern!(UNNUMBERED, r"\b(?:un-?ordered|un-?numbered)\b");
 
-fn make_list(command: &str) -> Option<Intent> {
+fn make_list(command: &str) -> Option<EditIntent> {
     if !LIST.is_match(command) || ABOUT_LIST.is_match(command) {
         return None;
     }
     let numbered = NUMBERED.is_match(command) && !UNNUMBERED.is_match(command);
-    Some(Intent::MakeList(if numbered { List::Numbered } else { List::Bulleted }))
+    Some(EditIntent::MakeList(if numbered { ListStyle::Numbered } else { ListStyle::Bulleted }))
 }
 
 pattern!(
@@ -277,12 +277,12 @@ pattern!(
 pattern!(SORTING, r"\bsort\b|alphabet");
 pattern!(DESCENDING, r"\b(?:reverse|reversed|descending|z ?(?:-|–|to) ?a|backwards?)\b");
 
-fn sort(command: &str) -> Option<Intent> {
+fn sort(command: &str) -> Option<EditIntent> {
     if !SORT.is_match(command) || !SORTING.is_match(command) {
         return None;
     }
     let descending = DESCENDING.is_match(command);
-    Some(Intent::Sort(if descending { Order::Descending } else { Order::Ascending }))
+    Some(EditIntent::Sort(if descending { SortOrder::Descending } else { SortOrder::Ascending }))
 }
 
 #[cfg(test)]
@@ -290,11 +290,11 @@ mod tests {
     use super::*;
 
     fn is_proofread(prompt: &str) -> bool {
-        matches!(Intent::read(prompt), Intent::Proofread { beyond: None, .. })
+        matches!(EditIntent::read(prompt), EditIntent::Proofread { beyond: None, .. })
     }
 
-    fn replace(what: &str, with: &str) -> Intent {
-        Intent::Replace { what: what.into(), with: with.into() }
+    fn replace(what: &str, with: &str) -> EditIntent {
+        EditIntent::Replace { what: what.into(), with: with.into() }
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
             hi, please check the text|Check everything|go over this again|improve the grammar|\
             is the spelling correct?|Fix the typos in the selection|polish the grammar";
         for prompt in prompts.split('|').map(str::trim) {
-            assert!(is_proofread(prompt), "{prompt:?} is {:?}", Intent::read(prompt));
+            assert!(is_proofread(prompt), "{prompt:?} is {:?}", EditIntent::read(prompt));
         }
     }
 
@@ -324,21 +324,21 @@ mod tests {
             replace the second paragraph with a shorter one|put the kettle on|\
             write in capital letters what you think of this paragraph and of its author||?";
         for prompt in prompts.split('|').map(str::trim) {
-            assert_eq!(Intent::read(prompt), Intent::Beyond, "{prompt:?}");
+            assert_eq!(EditIntent::read(prompt), EditIntent::Beyond, "{prompt:?}");
         }
     }
 
     #[test]
     fn what_cannot_be_done_in_the_same_breath_is_noticed() {
-        let proofread = |scope, beyond: Option<&str>| Intent::Proofread {
+        let proofread = |scope, beyond: Option<&str>| EditIntent::Proofread {
             scope,
             beyond: beyond.map(str::to_owned),
         };
-        let both = Intent::read("Fix the grammar and shorten it");
-        assert_eq!(both, proofread(Scope::Everything, Some("shorten")));
-        let narrow = proofread(Scope::SpellingOnly, None);
-        assert_eq!(Intent::read("Only fix the spelling, please"), narrow);
-        assert_eq!(Intent::read("fix typos only"), narrow);
+        let both = EditIntent::read("Fix the grammar and shorten it");
+        assert_eq!(both, proofread(MistakeScope::Everything, Some("shorten")));
+        let narrow = proofread(MistakeScope::SpellingOnly, None);
+        assert_eq!(EditIntent::read("Only fix the spelling, please"), narrow);
+        assert_eq!(EditIntent::read("fix typos only"), narrow);
     }
 
     #[test]
@@ -361,37 +361,37 @@ mod tests {
             ("replace \"don't\" with \"do not\"", replace("don't", "do not")),
         ];
         for (prompt, intent) in cases {
-            assert_eq!(Intent::read(prompt), intent, "{prompt:?}");
+            assert_eq!(EditIntent::read(prompt), intent, "{prompt:?}");
         }
     }
 
     #[test]
     fn plain_commands_are_read() {
-        use Intent::{MakeList, Recase, Requote, SingleSpaces, Sort};
+        use EditIntent::{MakeList, Recase, Requote, SingleSpaces, Sort};
         let cases = [
-            ("UPPERCASE this", Recase(Case::Upper)),
-            ("make this upper case", Recase(Case::Upper)),
-            ("put the heading in all caps please", Recase(Case::Upper)),
-            ("Convert to lowercase", Recase(Case::Lower)),
-            ("Title Case this", Recase(Case::Title)),
-            ("capitalize every word", Recase(Case::Title)),
-            ("make this a list", MakeList(List::Bulleted)),
-            ("Turn this into bullet points.", MakeList(List::Bulleted)),
-            ("make this an un-ordered list", MakeList(List::Bulleted)),
-            ("convert these lines to a numbered list", MakeList(List::Numbered)),
-            ("number these", MakeList(List::Numbered)),
+            ("UPPERCASE this", Recase(LetterCase::Upper)),
+            ("make this upper case", Recase(LetterCase::Upper)),
+            ("put the heading in all caps please", Recase(LetterCase::Upper)),
+            ("Convert to lowercase", Recase(LetterCase::Lower)),
+            ("Title Case this", Recase(LetterCase::Title)),
+            ("capitalize every word", Recase(LetterCase::Title)),
+            ("make this a list", MakeList(ListStyle::Bulleted)),
+            ("Turn this into bullet points.", MakeList(ListStyle::Bulleted)),
+            ("make this an un-ordered list", MakeList(ListStyle::Bulleted)),
+            ("convert these lines to a numbered list", MakeList(ListStyle::Numbered)),
+            ("number these", MakeList(ListStyle::Numbered)),
             ("remove double spaces", SingleSpaces),
             ("get rid of the extra whitespace", SingleSpaces),
-            ("sort lines", Sort(Order::Ascending)),
-            ("Please sort these alphabetically", Sort(Order::Ascending)),
-            ("sort the list in reverse", Sort(Order::Descending)),
-            ("use curly quotes", Requote(Quotes::Curly)),
-            ("replace straight quotes with smart quotes", Requote(Quotes::Curly)),
-            ("convert curly quotes to straight ones", Requote(Quotes::Straight)),
-            ("straighten the quotes", Requote(Quotes::Straight)),
+            ("sort lines", Sort(SortOrder::Ascending)),
+            ("Please sort these alphabetically", Sort(SortOrder::Ascending)),
+            ("sort the list in reverse", Sort(SortOrder::Descending)),
+            ("use curly quotes", Requote(QuoteStyle::Curly)),
+            ("replace straight quotes with smart quotes", Requote(QuoteStyle::Curly)),
+            ("convert curly quotes to straight ones", Requote(QuoteStyle::Straight)),
+            ("straighten the quotes", Requote(QuoteStyle::Straight)),
         ];
         for (prompt, intent) in cases {
-            assert_eq!(Intent::read(prompt), intent, "{prompt:?}");
+            assert_eq!(EditIntent::read(prompt), intent, "{prompt:?}");
         }
     }
 }

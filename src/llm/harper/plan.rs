@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 use super::edits;
-use super::intent::{Case, Intent, List, Order, Quotes, Scope};
-use super::proofread::{Correction, proofread};
-use super::rules::Kind;
+use super::intent::{EditIntent, LetterCase, ListStyle, MistakeScope, QuoteStyle, SortOrder};
+use super::proofread::{TextCorrection, proofread};
+use super::rules::CorrectionKind;
 use super::wording;
-use crate::llm::{DocumentView, Selection};
+use crate::llm::{DocumentView, SelectionView};
 
 /// What will be done.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(super) enum EditPlan {
     /// Only words.
     Say(String),
     /// One edit, to be shown to people.
     Edit {
         /// Said before the edit is shown.
         opening: String,
-        target: Target,
+        target: EditTarget,
         new_text: String,
         explanation: String,
     },
@@ -26,9 +26,9 @@ pub(super) enum Plan {
 
 /// What is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum EditTarget {
     /// UTF-16 code units.
-    Selection(Selection),
+    Selection(SelectionView),
     Document,
 }
 
@@ -36,8 +36,8 @@ pub(super) enum Target {
 const MAX_SCALARS: usize = 100_000;
 
 /// The text that may be changed, as a part of the document.
-struct Part<'a> {
-    target: Target,
+struct EditablePart<'a> {
+    target: EditTarget,
     text: &'a str,
     /// Bytes of the document before it.
     start: usize,
@@ -45,17 +45,17 @@ struct Part<'a> {
     name: &'static str,
 }
 
-impl Plan {
+impl EditPlan {
     /// Reads the prompt and works on the text. Takes its time: use a blocking thread.
     pub(super) fn make(prompt: &str, document: Option<&DocumentView>) -> Self {
-        let intent = Intent::read(prompt);
-        if intent == Intent::Beyond {
+        let intent = EditIntent::read(prompt);
+        if intent == EditIntent::Beyond {
             return Self::Say(wording::WHAT_I_CAN_DO.into());
         }
         let Some(document) = document else {
             return Self::Say("Open a document first: there is no text to work on.".into());
         };
-        let Some(part) = Part::of(document) else {
+        let Some(part) = EditablePart::of(document) else {
             return Self::Say(
                 "The selection no longer fits the text. Please select it again.".into(),
             );
@@ -64,39 +64,41 @@ impl Plan {
             return Self::Say(format!("There is nothing in {} yet.", part.name));
         }
         match intent {
-            Intent::Proofread { scope, beyond } => {
+            EditIntent::Proofread { scope, beyond } => {
                 part.proofread(&document.text, scope, beyond.as_deref())
             }
-            Intent::Replace { what, with } => part.replace(&what, &with),
-            Intent::Recase(case) => part.recase(case),
-            Intent::MakeList(list) => part.make_list(list),
-            Intent::SingleSpaces => {
+            EditIntent::Replace { what, with } => part.replace(&what, &with),
+            EditIntent::Recase(case) => part.recase(case),
+            EditIntent::MakeList(list) => part.make_list(list),
+            EditIntent::SingleSpaces => {
                 let spaces = "Removed spaces that stood twice or at the end of a line.";
                 part.edit(edits::single_spaces(part.text), "double spaces", spaces)
             }
-            Intent::Sort(order) => part.sort(order),
-            Intent::Requote(quotes) => part.requote(quotes),
-            Intent::Beyond => Self::Say(wording::WHAT_I_CAN_DO.into()),
+            EditIntent::Sort(order) => part.sort(order),
+            EditIntent::Requote(quotes) => part.requote(quotes),
+            EditIntent::Beyond => Self::Say(wording::WHAT_I_CAN_DO.into()),
         }
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> EditablePart<'a> {
     /// The selection if something is selected, else the document; `None` when the selection is not
     /// inside the text or cuts a character in two.
     fn of(document: &'a DocumentView) -> Option<Self> {
         let text = document.text.as_str();
         match document.selection.filter(|selection| selection.from != selection.to) {
-            None => Some(Self { target: Target::Document, text, start: 0, name: "the document" }),
+            None => {
+                Some(Self { target: EditTarget::Document, text, start: 0, name: "the document" })
+            }
             Some(selection) => {
                 let Range { start, end } = bytes(text, selection)?;
-                let target = Target::Selection(selection);
+                let target = EditTarget::Selection(selection);
                 Some(Self { target, text: &text[start..end], start, name: "the selection" })
             }
         }
     }
 
-    fn proofread(&self, document: &str, scope: Scope, beyond: Option<&str>) -> Plan {
+    fn proofread(&self, document: &str, scope: MistakeScope, beyond: Option<&str>) -> EditPlan {
         // Around a selection the document gives the context, as long as it is not too long.
         let (context, start) = if within_limit(document) {
             (document, self.start)
@@ -104,7 +106,7 @@ impl<'a> Part<'a> {
             (self.text, 0)
         } else {
             let part = self.name;
-            return Plan::Say(format!(
+            return EditPlan::Say(format!(
                 "More than 100,000 characters are too many for me at once. Select a part of {part} and ask again."
             ));
         };
@@ -113,11 +115,11 @@ impl<'a> Part<'a> {
         let mut corrections = proofread(context);
         corrections.retain(|one| first <= one.from && one.to <= last && scope.has(one.kind));
         if corrections.is_empty() {
-            return Plan::Say(self.nothing_found(scope, beyond));
+            return EditPlan::Say(self.nothing_found(scope, beyond));
         }
         let found = wording::places(corrections.len());
         let also = beyond.map(wording::beyond).unwrap_or_default();
-        Plan::Edit {
+        EditPlan::Edit {
             opening: format!("I read {} and found {found} to correct.{also}", self.name),
             target: self.target,
             new_text: apply(self.text, first, &corrections),
@@ -125,17 +127,17 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn nothing_found(&self, scope: Scope, beyond: Option<&str>) -> String {
+    fn nothing_found(&self, scope: MistakeScope, beyond: Option<&str>) -> String {
         let what = match scope {
-            Scope::Everything => "mistakes",
-            Scope::SpellingOnly => "spelling mistakes",
+            MistakeScope::Everything => "mistakes",
+            MistakeScope::SpellingOnly => "spelling mistakes",
         };
         let left_alone = "Names, rare words and what people say in quotation marks I leave alone.";
         let also = beyond.map(wording::beyond).unwrap_or_default();
         format!("I read {} and found no {what} that I am sure of. {left_alone}{also}", self.name)
     }
 
-    fn replace(&self, what: &str, with: &str) -> Plan {
+    fn replace(&self, what: &str, with: &str) -> EditPlan {
         let (new_text, count) = edits::replace(self.text, what, with);
         if count > 0 {
             let explanation =
@@ -144,7 +146,7 @@ impl<'a> Part<'a> {
         }
         let folded = self.text.to_lowercase().matches(&what.to_lowercase()).count();
         let name = self.name;
-        Plan::Say(if folded > 0 {
+        EditPlan::Say(if folded > 0 {
             format!(
                 "“{what}” as a word of its own, in these letters, is not in {name}. Letter case counts."
             )
@@ -153,35 +155,35 @@ impl<'a> Part<'a> {
         })
     }
 
-    fn recase(&self, case: Case) -> Plan {
+    fn recase(&self, case: LetterCase) -> EditPlan {
         let name = match case {
-            Case::Upper => "UPPERCASE",
-            Case::Lower => "lowercase",
-            Case::Title => "Title Case",
+            LetterCase::Upper => "UPPERCASE",
+            LetterCase::Lower => "lowercase",
+            LetterCase::Title => "Title Case",
         };
         self.selected(|text| Some(edits::recase(text, case)), name, &format!("Changed to {name}."))
     }
 
-    fn make_list(&self, list: List) -> Plan {
+    fn make_list(&self, list: ListStyle) -> EditPlan {
         let explanation = match list {
-            List::Bulleted => "Made it a list.",
-            List::Numbered => "Made it a numbered list.",
+            ListStyle::Bulleted => "Made it a list.",
+            ListStyle::Numbered => "Made it a numbered list.",
         };
         self.selected(|text| edits::make_list(text, list), "a list", explanation)
     }
 
-    fn sort(&self, order: Order) -> Plan {
+    fn sort(&self, order: SortOrder) -> EditPlan {
         let explanation = match order {
-            Order::Ascending => "Sorted the lines.",
-            Order::Descending => "Sorted the lines in reverse.",
+            SortOrder::Ascending => "Sorted the lines.",
+            SortOrder::Descending => "Sorted the lines in reverse.",
         };
         self.selected(|text| Some(edits::sort_lines(text, order)), "sorted", explanation)
     }
 
-    fn requote(&self, quotes: Quotes) -> Plan {
+    fn requote(&self, quotes: QuoteStyle) -> EditPlan {
         let explanation = match quotes {
-            Quotes::Straight => "Turned quotation marks and apostrophes straight.",
-            Quotes::Curly => "Turned quotation marks and apostrophes curly.",
+            QuoteStyle::Straight => "Turned quotation marks and apostrophes straight.",
+            QuoteStyle::Curly => "Turned quotation marks and apostrophes curly.",
         };
         self.edit(edits::requote(self.text, quotes), "other quotation marks", explanation)
     }
@@ -192,19 +194,19 @@ impl<'a> Part<'a> {
         edit: impl FnOnce(&str) -> Option<String>,
         result: &str,
         explanation: &str,
-    ) -> Plan {
-        if self.target == Target::Document {
-            return Plan::Say("Please select the text you mean, then ask again.".into());
+    ) -> EditPlan {
+        if self.target == EditTarget::Document {
+            return EditPlan::Say("Please select the text you mean, then ask again.".into());
         }
         match edit(self.text) {
             Some(new_text) => self.edit(new_text, result, explanation),
-            None => {
-                Plan::Say("I cannot tell the items apart. Put each on a line of its own.".into())
-            }
+            None => EditPlan::Say(
+                "I cannot tell the items apart. Put each on a line of its own.".into(),
+            ),
         }
     }
 
-    fn edit(&self, new_text: String, result: &str, explanation: &str) -> Plan {
+    fn edit(&self, new_text: String, result: &str, explanation: &str) -> EditPlan {
         if new_text == self.text {
             let nothing = match result {
                 "double spaces" | "other quotation marks" => {
@@ -212,24 +214,24 @@ impl<'a> Part<'a> {
                 }
                 _ => format!("Nothing to do: {} is {result} already.", self.name),
             };
-            return Plan::Say(nothing);
+            return EditPlan::Say(nothing);
         }
         let opening = format!("Here is {} with the change.", self.name);
-        Plan::Edit { opening, target: self.target, new_text, explanation: explanation.into() }
+        EditPlan::Edit { opening, target: self.target, new_text, explanation: explanation.into() }
     }
 }
 
-impl Scope {
-    fn has(self, kind: Kind) -> bool {
+impl MistakeScope {
+    fn has(self, kind: CorrectionKind) -> bool {
         match self {
             Self::Everything => true,
-            Self::SpellingOnly => kind == Kind::Spelling,
+            Self::SpellingOnly => kind == CorrectionKind::Spelling,
         }
     }
 }
 
 /// `text` corrected; the corrections are counted from `first` scalars before it.
-fn apply(text: &str, first: usize, corrections: &[Correction]) -> String {
+fn apply(text: &str, first: usize, corrections: &[TextCorrection]) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut result = String::with_capacity(text.len());
     let mut done = 0;
@@ -247,7 +249,7 @@ fn within_limit(text: &str) -> bool {
 }
 
 /// The bytes of a range of UTF-16 code units.
-fn bytes(text: &str, Selection { from, to }: Selection) -> Option<Range<usize>> {
+fn bytes(text: &str, SelectionView { from, to }: SelectionView) -> Option<Range<usize>> {
     let mut at = 0;
     let mut boundaries = text
         .char_indices()

@@ -5,13 +5,13 @@ use harper_core::parsers::Markdown;
 use harper_core::spell::FstDictionary;
 use harper_core::{Dialect, DialectFlags, Document, Token, TokenStringExt};
 
-use super::quoted::Quoted;
-use super::rules::{self, Kind, Place};
-use super::spelling::Speller;
+use super::quoted::QuotedRanges;
+use super::rules::{self, CorrectionKind, HitContext};
+use super::spelling::SpellChecker;
 
 /// One place of a text and what should stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Correction {
+pub struct TextCorrection {
     /// First Unicode scalar of the place.
     pub from: usize,
     /// One past its last scalar.
@@ -21,19 +21,19 @@ pub struct Correction {
     /// What should.
     pub right: String,
     /// How it is counted.
-    pub kind: Kind,
+    pub kind: CorrectionKind,
     /// How sure: of two that overlap, the lower one is taken.
     rank: u8,
 }
 
 /// The corrections of a Markdown text, in order and without overlap. The first call reads the
 /// dictionary, and every call takes its time: use a blocking thread.
-pub fn proofread(text: &str) -> Vec<Correction> {
+pub fn proofread(text: &str) -> Vec<TextCorrection> {
     let dictionary = FstDictionary::curated();
     let document = Document::new(text, &Markdown::default(), &dictionary);
     let dialect = dialect(&document);
-    let quoted = Quoted::in_text(document.get_source());
-    let mut found = misspelled(&document, &Speller { dictionary: &dictionary, dialect });
+    let quoted = QuotedRanges::in_text(document.get_source());
+    let mut found = misspelled(&document, &SpellChecker { dictionary: &dictionary, dialect });
     // Built for one text and dropped: its caches would stay as large as the dictionary.
     let mut group = LintGroup::new_curated(dictionary, dialect);
     for rule in rules::unused() {
@@ -55,19 +55,24 @@ fn dialect(document: &Document) -> Dialect {
     }
 }
 
-fn misspelled(document: &Document, speller: &Speller) -> Vec<Correction> {
+fn misspelled(document: &Document, speller: &SpellChecker) -> Vec<TextCorrection> {
     let source = document.get_source();
     let correct = |token: &Token| {
         let wrong = token.span.get_content_string(source);
         let right = speller.correct(&wrong)?;
         let (from, to) = (token.span.start, token.span.end);
-        Some(Correction { from, to, wrong, right, kind: Kind::Spelling, rank: 0 })
+        Some(TextCorrection { from, to, wrong, right, kind: CorrectionKind::Spelling, rank: 0 })
     };
     document.iter_words().filter_map(correct).collect()
 }
 
 /// What Harper's `rule` found, if it can be trusted here.
-fn broken(rule: &str, lint: &Lint, document: &Document, quoted: &Quoted) -> Option<Correction> {
+fn broken(
+    rule: &str,
+    lint: &Lint,
+    document: &Document,
+    quoted: &QuotedRanges,
+) -> Option<TextCorrection> {
     let kind = rules::trusted(rule, lint.lint_kind)?;
     let source = document.get_source();
     let (from, to) = (lint.span.start, lint.span.end);
@@ -83,16 +88,16 @@ fn broken(rule: &str, lint: &Lint, document: &Document, quoted: &Quoted) -> Opti
         Suggestion::InsertAfter(letters) => wrong.chars().chain(letters.iter().copied()).collect(),
         Suggestion::Remove => String::new(),
     };
-    let place = Place { before: &source[..from], after: &source[to..] };
+    let place = HitContext { before: &source[..from], after: &source[to..] };
     let right = rules::refine(rule, &place, &wrong, right)?;
-    let rank = if kind == Kind::Repetition { 0 } else { lint.priority.max(1) };
-    (right != wrong).then_some(Correction { from, to, wrong, right, kind, rank })
+    let rank = if kind == CorrectionKind::Repetition { 0 } else { lint.priority.max(1) };
+    (right != wrong).then_some(TextCorrection { from, to, wrong, right, kind, rank })
 }
 
 /// Of corrections that overlap, the surest; then the longest.
-fn disjoint(mut found: Vec<Correction>) -> Vec<Correction> {
+fn disjoint(mut found: Vec<TextCorrection>) -> Vec<TextCorrection> {
     found.sort_by_key(|one| (one.rank, usize::MAX - (one.to - one.from), one.from));
-    let mut taken: Vec<Correction> = Vec::new();
+    let mut taken: Vec<TextCorrection> = Vec::new();
     for one in found {
         if taken.iter().all(|other| one.to < other.from || other.to < one.from) {
             taken.push(one);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 /// Ranges of Unicode scalars, in order.
-pub(super) struct Quoted(Vec<Range<usize>>);
+pub(super) struct QuotedRanges(Vec<Range<usize>>);
 
-impl Quoted {
+impl QuotedRanges {
     /// Finds quotations paragraph by paragraph: one that is not closed ends with its paragraph.
     pub(super) fn in_text(text: &[char]) -> Self {
         let mut ranges = Vec::new();
@@ -13,7 +13,7 @@ impl Quoted {
         for (line, from) in lines(text) {
             let first = line.iter().find(|letter| !letter.is_whitespace());
             if first.is_none() || first == Some(&'>') {
-                ranges.extend(open.take().map(|quotation: Open| quotation.from..from));
+                ranges.extend(open.take().map(|quotation: OpenQuotation| quotation.from..from));
             }
             if first == Some(&'>') {
                 ranges.push(from..from + line.len());
@@ -32,7 +32,7 @@ impl Quoted {
 }
 
 /// A quotation whose end is not known yet.
-struct Open {
+struct OpenQuotation {
     from: usize,
     close: char,
 }
@@ -46,10 +46,15 @@ fn lines(text: &[char]) -> impl Iterator<Item = (&[char], usize)> {
     })
 }
 
-fn in_line(line: &[char], from: usize, open: &mut Option<Open>, ranges: &mut Vec<Range<usize>>) {
+fn in_line(
+    line: &[char],
+    from: usize,
+    open: &mut Option<OpenQuotation>,
+    ranges: &mut Vec<Range<usize>>,
+) {
     for (at, letter) in line.iter().enumerate() {
         match open {
-            None => *open = closing(*letter).map(|close| Open { from: from + at, close }),
+            None => *open = closing(*letter).map(|close| OpenQuotation { from: from + at, close }),
             Some(quotation) if *letter == quotation.close && !is_apostrophe(line, at) => {
                 ranges.push(quotation.from..from + at + 1);
                 *open = None;
@@ -83,7 +88,7 @@ mod tests {
     /// The quoted parts of `text`.
     fn quoted(text: &str) -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
-        let Quoted(ranges) = Quoted::in_text(&letters);
+        let QuotedRanges(ranges) = QuotedRanges::in_text(&letters);
         ranges.into_iter().map(|range| letters[range].iter().collect()).collect()
     }
 

@@ -8,7 +8,7 @@ use harper_core::linting::LintKind;
 
 /// How a correction is called when it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CorrectionKind {
     /// A word that is not a word.
     Spelling,
     /// A word that does not fit its sentence.
@@ -23,7 +23,7 @@ pub enum Kind {
     Punctuation,
 }
 
-impl Kind {
+impl CorrectionKind {
     /// All kinds, in the order they are counted.
     pub const ALL: [Self; 6] = [
         Self::Spelling,
@@ -88,17 +88,17 @@ const DISTRUSTED: &[&str] = &[
 const EVEN_IN_QUOTES: &[&str] = &["AnA", "RepeatedWords", "CapitalizePersonalPronouns"];
 
 /// What a rule's hits are worth here; `None` when they are not used.
-pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<Kind> {
+pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
     if DISTRUSTED.contains(&rule) {
         return None;
     }
     match (rule, kind) {
         ("AnA" | "ThenThan" | "AdjectiveDoubleDegree" | "MoreBetter", _)
-        | (_, LintKind::Agreement | LintKind::Grammar | LintKind::WordOrder) => Some(Kind::Grammar),
-        ("CapitalizePersonalPronouns" | "SentenceCapitalization", _) => Some(Kind::Capital),
-        ("CommaFixes", _) => Some(Kind::Punctuation),
+        | (_, LintKind::Agreement | LintKind::Grammar | LintKind::WordOrder) => Some(CorrectionKind::Grammar),
+        ("CapitalizePersonalPronouns" | "SentenceCapitalization", _) => Some(CorrectionKind::Capital),
+        ("CommaFixes", _) => Some(CorrectionKind::Punctuation),
 
-        ("RepeatedWords", _) => Some(Kind::Repetition),
+        ("RepeatedWords", _) => Some(CorrectionKind::Repetition),
         ("ItsContraction", _)
         | (
             _,
@@ -109,7 +109,7 @@ pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<Kind> {
             | LintKind::Typo
             | LintKind::Usage
             | LintKind::WordChoice,
-        ) => Some(Kind::WordChoice),
+        ) => Some(CorrectionKind::WordChoice),
         (
             _,
             LintKind::Capitalization
@@ -144,13 +144,13 @@ pub(super) fn is_unclear(rule: &str, suggestions: usize) -> bool {
 }
 
 /// What stands around a hit.
-pub(super) struct Place<'a> {
+pub(super) struct HitContext<'a> {
     pub(super) before: &'a [char],
     pub(super) after: &'a [char],
 }
 
 /// Second thoughts on a hit: the text that should stand there, or `None` to leave it alone.
-pub(super) fn refine(rule: &str, place: &Place, wrong: &str, right: String) -> Option<String> {
+pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String) -> Option<String> {
     // Markup and line ends are never touched.
     if wrong.contains(MARKUP) || right.contains(MARKUP) || renames(wrong, &right) {
         return None;
@@ -259,7 +259,7 @@ mod tests {
     fn refined(rule: &str, text: &str, right: &str) -> Option<String> {
         let parts: Vec<Vec<char>> = text.split('|').map(|part| part.chars().collect()).collect();
         let wrong: String = parts[1].iter().collect();
-        refine(rule, &Place { before: &parts[0], after: &parts[2] }, &wrong, right.into())
+        refine(rule, &HitContext { before: &parts[0], after: &parts[2] }, &wrong, right.into())
     }
 
     #[test]

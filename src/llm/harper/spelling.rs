@@ -24,12 +24,12 @@ const SHORTEST_LETTER_SLIP: usize = 8;
 const LONGEST: usize = 24;
 
 /// The dictionary and the dialect to correct to.
-pub(super) struct Speller<'a> {
+pub(super) struct SpellChecker<'a> {
     pub(super) dictionary: &'a FstDictionary,
     pub(super) dialect: Dialect,
 }
 
-impl Speller<'_> {
+impl SpellChecker<'_> {
     /// What was meant by `word`, in its letter case; `None` when it may be right or is not clear.
     pub(super) fn correct(&self, word: &str) -> Option<String> {
         let lower = word.to_lowercase();
@@ -146,12 +146,12 @@ mod tests {
 
     fn correct(word: &str) -> Option<String> {
         let dictionary = FstDictionary::curated();
-        Speller { dictionary: &dictionary, dialect: Dialect::American }.correct(word)
+        SpellChecker { dictionary: &dictionary, dialect: Dialect::American }.correct(word)
     }
 
     fn british(word: &str) -> Option<String> {
         let dictionary = FstDictionary::curated();
-        Speller { dictionary: &dictionary, dialect: Dialect::British }.correct(word)
+        SpellChecker { dictionary: &dictionary, dialect: Dialect::British }.correct(word)
     }
 
     #[test]

@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use super::*;
-use crate::llm::testing::{Heard, asks, hear, in_document, told};
+use crate::llm::testing::{RecordedAnswer, asks, hear, in_document, told};
 
 /// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
-async fn asked(prompt: &str, document: &str) -> Heard {
-    hear(&Harper, in_document(asks(prompt), document)).await
+async fn asked(prompt: &str, document: &str) -> RecordedAnswer {
+    hear(&HarperModel, in_document(asks(prompt), document)).await
 }
 
 /// The document that `prompt` would make of `document`.
@@ -177,12 +177,12 @@ async fn anything_else_is_answered_with_what_can_be_done() {
     for hint in ["Fix the grammar", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "--model"] {
         assert!(response.contains(hint), "{hint} in {response}");
     }
-    assert_eq!(hear(&Harper, asks("hello")).await.call().1["response"], response.as_str());
+    assert_eq!(hear(&HarperModel, asks("hello")).await.call().1["response"], response.as_str());
 }
 
 #[tokio::test]
 async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
-    let no_document = hear(&Harper, asks("fix the grammar")).await;
+    let no_document = hear(&HarperModel, asks("fix the grammar")).await;
     assert!(
         no_document.call().1["response"].as_str().is_some_and(|r| r.starts_with("Open a document"))
     );
@@ -190,8 +190,8 @@ async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
     for (from, to) in [(0, 9), (1, 2), (2, 1)] {
         let mut request = in_document(asks("fix the grammar"), "🦀 teh");
         request.document.as_mut().expect("a document").selection =
-            Some(crate::llm::Selection { from, to });
-        let heard = hear(&Harper, request).await;
+            Some(crate::llm::SelectionView { from, to });
+        let heard = hear(&HarperModel, request).await;
         let response = heard.call().1["response"].as_str().expect("words");
         assert!(response.starts_with("The selection no longer fits"), "{from}..{to}: {response}");
     }
@@ -209,20 +209,20 @@ async fn a_document_that_is_too_long_is_corrected_by_selection() {
 #[tokio::test]
 async fn after_the_decision_one_sentence_says_how_it_ended() {
     let request = in_document(asks("fix the grammar"), "They was late.");
-    let first = hear(&Harper, request.clone()).await;
+    let first = hear(&HarperModel, request.clone()).await;
     let closing = |result: &str| told(request.clone(), first.message(), result);
-    let accepted = hear(&Harper, closing("Applied: 1 accepted.")).await;
+    let accepted = hear(&HarperModel, closing("Applied: 1 accepted.")).await;
     assert_eq!(accepted.text(), "Done: the change is in the text.");
     assert_eq!(accepted.message().stop_reason, StopReason::EndTurn);
-    let rejected = hear(&Harper, closing("!User rejected: dialect")).await.text();
+    let rejected = hear(&HarperModel, closing("!User rejected: dialect")).await.text();
     assert!(rejected.contains("“dialect”"), "{rejected}");
 }
 
 #[tokio::test]
 async fn after_an_answer_in_words_nothing_is_added() {
     let request = in_document(asks("hello"), "Fog.");
-    let first = hear(&Harper, request.clone()).await;
-    let end = hear(&Harper, told(request, first.message(), "Shown to the user.")).await;
+    let first = hear(&HarperModel, request.clone()).await;
+    let end = hear(&HarperModel, told(request, first.message(), "Shown to the user.")).await;
     assert_eq!((end.deltas, end.end.map(|message| message.content)), (vec![], Ok(vec![])));
 }
 
@@ -230,7 +230,7 @@ async fn after_an_answer_in_words_nothing_is_added() {
 async fn without_the_tools_it_only_talks() {
     let mut request = in_document(asks("fix the grammar"), "They was late.");
     request.tools.clear();
-    let text = hear(&Harper, request).await.text();
+    let text = hear(&HarperModel, request).await.text();
     assert!(text.starts_with("I may not change the text here. Corrected 1 place"), "{text}");
 }
 
@@ -238,8 +238,8 @@ async fn without_the_tools_it_only_talks() {
 async fn text_and_input_arrive_in_small_pieces() {
     let heard = asked("fix the grammar", "They was late.").await;
     let small = heard.deltas.iter().all(|delta| match delta {
-        Delta::Text(piece) => piece.chars().count() <= 24,
-        Delta::ToolInput { partial_json, .. } => partial_json.chars().count() <= 24,
+        AnswerDelta::Text(piece) => piece.chars().count() <= 24,
+        AnswerDelta::ToolInput { partial_json, .. } => partial_json.chars().count() <= 24,
         _ => true,
     });
     assert!(small && heard.deltas.len() > 6, "{:?}", heard.deltas);

@@ -1,8 +1,8 @@
 //! What the copy editor says: short, and only what is so.
 
-use super::proofread::Correction;
-use super::rules::Kind;
-use crate::llm::ToolOutcome;
+use super::proofread::TextCorrection;
+use super::rules::CorrectionKind;
+use crate::llm::ToolResultView;
 
 /// What the copy editor can do and how to get more, for prompts it cannot serve.
 pub(super) const WHAT_I_CAN_DO: &str = "\
@@ -21,9 +21,9 @@ ANTHROPIC_BASE_URL for a compatible server), or choose one with --model.";
 const EXAMPLES: usize = 2;
 
 /// "Corrected 3 places: 2 spelling (…), 1 grammar (…)."
-pub(super) fn corrected(corrections: &[Correction]) -> String {
-    let of_kind = |kind: Kind| corrections.iter().filter(move |one| one.kind == kind);
-    let counts = Kind::ALL.into_iter().filter(|kind| of_kind(*kind).next().is_some());
+pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
+    let of_kind = |kind: CorrectionKind| corrections.iter().filter(move |one| one.kind == kind);
+    let counts = CorrectionKind::ALL.into_iter().filter(|kind| of_kind(*kind).next().is_some());
     let counts: Vec<_> = counts
         .map(|kind| {
             let examples: Vec<_> = of_kind(kind).take(EXAMPLES).map(example).collect();
@@ -35,7 +35,7 @@ pub(super) fn corrected(corrections: &[Correction]) -> String {
     format!("Corrected {}: {}.", places(corrections.len()), counts.join("; "))
 }
 
-fn example(one: &Correction) -> String {
+fn example(one: &TextCorrection) -> String {
     match (one.wrong.trim(), one.right.trim()) {
         ("", _) => "a space too many".to_owned(),
         (wrong, "") => format!("“{wrong}” removed"),
@@ -43,14 +43,14 @@ fn example(one: &Correction) -> String {
     }
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind_name(kind: CorrectionKind) -> &'static str {
     match kind {
-        Kind::Spelling => "spelling",
-        Kind::Grammar => "grammar",
-        Kind::WordChoice => "word choice",
-        Kind::Repetition => "repeated word",
-        Kind::Capital => "capital letter",
-        Kind::Punctuation => "punctuation",
+        CorrectionKind::Spelling => "spelling",
+        CorrectionKind::Grammar => "grammar",
+        CorrectionKind::WordChoice => "word choice",
+        CorrectionKind::Repetition => "repeated word",
+        CorrectionKind::Capital => "capital letter",
+        CorrectionKind::Punctuation => "punctuation",
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn places(count: usize) -> String {
 }
 
 /// What is said after the people have decided; empty when the answer was already given in full.
-pub(super) fn closing(tool: &str, outcome: &ToolOutcome) -> String {
+pub(super) fn closing(tool: &str, outcome: &ToolResultView) -> String {
     let text = outcome.text.trim();
     if tool == "respond_conversation_only" && !outcome.is_error {
         return String::new();
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn closing_after(text: &str, is_error: bool) -> String {
-        let outcome = ToolOutcome { tool_use_id: "t".into(), text: text.into(), is_error };
+        let outcome = ToolResultView { tool_use_id: "t".into(), text: text.into(), is_error };
         closing("update_full_document", &outcome)
     }
 
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn an_answer_in_words_needs_no_closing() {
         let outcome =
-            |is_error| ToolOutcome { tool_use_id: "t".into(), text: "ok".into(), is_error };
+            |is_error| ToolResultView { tool_use_id: "t".into(), text: "ok".into(), is_error };
         assert_eq!(closing("respond_conversation_only", &outcome(false)), "");
         assert_ne!(closing("respond_conversation_only", &outcome(true)), "");
     }

@@ -11,10 +11,10 @@ const SHORTEST_ID: usize = 4;
 
 /// The calls of one answer.
 #[derive(Default)]
-pub(super) struct Calls(Vec<Open>);
+pub(super) struct StreamedCalls(Vec<OpenCall>);
 
 /// A call being written.
-struct Open {
+struct OpenCall {
     /// The server's `index`.
     place: Option<u64>,
     /// The server's identifier.
@@ -30,13 +30,13 @@ struct Open {
 }
 
 /// What a piece of a call adds.
-pub(super) enum Told {
+pub(super) enum CallStep {
     Begins { id: String, name: String },
     Grows(String),
 }
 
 /// One element of `tool_calls`.
-struct Piece {
+struct CallPiece {
     place: Option<u64>,
     id: Option<String>,
     name: Option<String>,
@@ -45,7 +45,7 @@ struct Piece {
     whole: bool,
 }
 
-impl Piece {
+impl CallPiece {
     fn read(piece: &Value) -> Self {
         let function = &piece["function"];
         let word = |value: &Value| match value {
@@ -63,10 +63,10 @@ impl Piece {
     }
 }
 
-impl Calls {
+impl StreamedCalls {
     /// Takes a piece; answers the number of the call that it belongs to.
     pub(super) fn grow(&mut self, piece: &Value) -> usize {
-        let piece = Piece::read(piece);
+        let piece = CallPiece::read(piece);
         let number = self.belongs(&piece).unwrap_or_else(|| self.open(&piece));
         let call = &mut self.0[number];
         // Some servers repeat the name in every piece.
@@ -79,7 +79,7 @@ impl Calls {
     }
 
     /// The call that a piece goes on with; `None` if it begins a new one.
-    fn belongs(&self, piece: &Piece) -> Option<usize> {
+    fn belongs(&self, piece: &CallPiece) -> Option<usize> {
         if piece.place.is_none() && piece.id.is_some() {
             let same = self.0.iter().rposition(|call| call.given == piece.id);
             if same.is_some() {
@@ -107,11 +107,11 @@ impl Calls {
         (!begins).then_some(number)
     }
 
-    fn open(&mut self, piece: &Piece) -> usize {
+    fn open(&mut self, piece: &CallPiece) -> usize {
         let usable =
             |id: &String| id.len() >= SHORTEST_ID && !self.0.iter().any(|call| call.id == *id);
         let id = piece.id.clone().filter(usable).unwrap_or_else(mint_call_id);
-        self.0.push(Open {
+        self.0.push(OpenCall {
             place: piece.place,
             given: piece.id.clone(),
             id,
@@ -124,16 +124,16 @@ impl Calls {
     }
 
     /// What is new of a call since it was asked last; nothing before its name is known.
-    pub(super) fn news(&mut self, number: usize) -> Vec<Told> {
+    pub(super) fn news(&mut self, number: usize) -> Vec<CallStep> {
         let Some(call) = self.0.get_mut(number).filter(|call| !call.name.is_empty()) else {
             return Vec::new();
         };
         let mut news = Vec::new();
         if !std::mem::replace(&mut call.begun, true) {
-            news.push(Told::Begins { id: call.id.clone(), name: call.name.clone() });
+            news.push(CallStep::Begins { id: call.id.clone(), name: call.name.clone() });
         }
         if call.told < call.arguments.len() {
-            news.push(Told::Grows(call.arguments[call.told..].to_owned()));
+            news.push(CallStep::Grows(call.arguments[call.told..].to_owned()));
             call.told = call.arguments.len();
         }
         news
@@ -154,7 +154,7 @@ impl Calls {
     }
 }
 
-impl Open {
+impl OpenCall {
     fn is_whole(&self) -> bool {
         serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
     }

@@ -8,25 +8,25 @@ const BEGIN: &str = "<think>";
 const END: &str = "</think>";
 
 /// What has been seen of the beginning of a text.
-pub(super) enum Opening {
+pub(super) enum TextOpening {
     /// Nothing but space, or what may become a tag.
     Held(String),
     /// Inside of the tags; the last bytes, which may be the beginning of the end.
     Thinking(String),
     /// Inside of tags of which only the end will come, if this answer is like the last; all of it, in case that it is not.
-    Begun(String, Seeker),
+    Begun(String, ThoughtEndFinder),
     /// The answer itself.
     Over,
 }
 
 /// Looks for the end of thoughts that had no beginning.
 #[derive(Default)]
-pub(super) struct Seeker {
+pub(super) struct ThoughtEndFinder {
     /// Up to here there is none.
     sought: usize,
 }
 
-impl Seeker {
+impl ThoughtEndFinder {
     /// Where the answer begins in this text, which has only grown since the last time; `None` as far as can be seen before
     /// more comes.
     pub(super) fn end_of_thoughts(&mut self, text: &str, is_over: bool) -> Option<usize> {
@@ -68,16 +68,16 @@ fn ends_thoughts(before: &str, after: &str, is_over: bool) -> Option<bool> {
     }
 }
 
-impl Default for Opening {
+impl Default for TextOpening {
     fn default() -> Self {
         Self::Held(String::new())
     }
 }
 
-impl Opening {
+impl TextOpening {
     /// Of an answer that begins in the middle of thoughts.
     pub(super) fn begun() -> Self {
-        Self::Begun(String::new(), Seeker::default())
+        Self::Begun(String::new(), ThoughtEndFinder::default())
     }
 
     pub(super) fn is_begun(&self) -> bool {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str, size: usize) -> String {
-        let mut opening = Opening::default();
+        let mut opening = TextOpening::default();
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
         let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();
@@ -167,9 +167,10 @@ mod tests {
             ("</think> is the tag.", None),
         ];
         for (text, answer) in cases {
-            let whole = Seeker::default().end_of_thoughts(text, true).map(|at| &text[at..]);
+            let whole =
+                ThoughtEndFinder::default().end_of_thoughts(text, true).map(|at| &text[at..]);
             assert_eq!(whole, answer, "{text:?}");
-            let mut seeker = Seeker::default();
+            let mut seeker = ThoughtEndFinder::default();
             let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
             let mut found = ends.map(|end| (&text[..end], end == text.len()));
             let found = found.find_map(|(text, over)| seeker.end_of_thoughts(text, over));
@@ -181,7 +182,7 @@ mod tests {
     fn an_answer_like_the_last_is_told_from_its_end_of_thoughts_on() {
         for (text, expected) in [("Hm.\n</think>\n\nFour.", "Four."), ("Four.", "Four.")] {
             for size in [1, 3, 1000] {
-                let mut opening = Opening::begun();
+                let mut opening = TextOpening::begun();
                 let chars: Vec<char> = text.chars().collect();
                 let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
                 let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();

@@ -14,7 +14,7 @@ const SIGNS: u64 = 3;
 
 /// What a piece of text is made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TextPart {
     Word,
     Number,
     /// A script that puts no space between words.
@@ -23,20 +23,20 @@ enum Part {
     Space,
 }
 
-fn part(c: char) -> Part {
+fn part(c: char) -> TextPart {
     match c {
-        _ if c.is_whitespace() => Part::Space,
-        _ if c.is_numeric() => Part::Number,
+        _ if c.is_whitespace() => TextPart::Space,
+        _ if c.is_numeric() => TextPart::Number,
         '\u{0e00}'..='\u{0fff}'
         | '\u{1000}'..='\u{109f}'
         | '\u{1780}'..='\u{17ff}'
         | '\u{2e80}'..='\u{d7ff}'
         | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Part::Sign,
+        | '\u{20000}'..='\u{3ffff}' => TextPart::Sign,
         // What is left out in the middle of a word, as here: don't.
-        '\'' | '’' => Part::Word,
-        _ if c.is_alphabetic() => Part::Word,
-        _ => Part::Mark,
+        '\'' | '’' => TextPart::Word,
+        _ if c.is_alphabetic() => TextPart::Word,
+        _ => TextPart::Mark,
     }
 }
 
@@ -51,13 +51,13 @@ pub(super) fn least_tokens(text: &str) -> u64 {
         while chars.next_if(|c| part(*c) == kind).is_some() {
             length += 1;
         }
-        let is_end = chars.peek().is_none_or(|c| part(*c) == Part::Space);
+        let is_end = chars.peek().is_none_or(|c| part(*c) == TextPart::Space);
         match kind {
-            Part::Word => tokens += u64::div_ceil(length, LONGEST_WORD),
-            Part::Number => tokens += u64::div_ceil(length, LONGEST_NUMBER),
-            Part::Sign => signs += length,
-            Part::Mark if is_end => tokens += 1,
-            Part::Mark | Part::Space => {}
+            TextPart::Word => tokens += u64::div_ceil(length, LONGEST_WORD),
+            TextPart::Number => tokens += u64::div_ceil(length, LONGEST_NUMBER),
+            TextPart::Sign => signs += length,
+            TextPart::Mark if is_end => tokens += 1,
+            TextPart::Mark | TextPart::Space => {}
         }
     }
     tokens + signs / SIGNS

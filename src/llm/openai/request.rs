@@ -3,18 +3,18 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::{Request, names, prices};
-use crate::wire::messages::{ContentBlock, Message, Role, ToolChoice, ToolDefinition};
+use crate::llm::{ModelRequest, names, prices};
+use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition};
 
 /// What a server takes, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct ServerDialect {
     /// How it calls the bound of output tokens.
-    pub limit: Limit,
+    pub limit: OutputLimitField,
     /// Whether it takes `stream_options`.
     pub stream_options: StreamOptions,
     /// How much it is to think where there are tools.
-    pub effort: Effort,
+    pub effort: ReasoningEffort,
     /// Whether its answers begin in the middle of its thoughts.
     pub is_thinking: bool,
 }
@@ -26,7 +26,7 @@ pub(super) struct Dialect {
 /// function tools, use /v1/responses or set reasoning_effort to 'none'.`, also where the request says nothing of it
 /// (<https://github.com/BerriAI/litellm/pull/34569>, with the answers of the API).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
+pub(super) enum ReasoningEffort {
     /// As much as it does by itself; most servers do not know the field.
     Unsaid,
     /// Not at all.
@@ -35,7 +35,7 @@ pub(super) enum Effort {
 
 /// How a server calls the bound of output tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum OutputLimitField {
     /// The old name, which local servers know.
     MaxTokens,
     /// The new name, which `OpenAI`'s reasoning models insist on.
@@ -51,39 +51,41 @@ pub(super) enum StreamOptions {
     Refused,
 }
 
-impl Default for Dialect {
+impl Default for ServerDialect {
     fn default() -> Self {
         Self {
-            limit: Limit::MaxTokens,
+            limit: OutputLimitField::MaxTokens,
             stream_options: StreamOptions::Taken,
-            effort: Effort::Unsaid,
+            effort: ReasoningEffort::Unsaid,
             is_thinking: false,
         }
     }
 }
 
-impl Dialect {
+impl ServerDialect {
     /// The dialect to try after an error of 400 or 422 that says `message`; `None` if it complains of something else.
     pub(super) fn without_what(self, message: &str) -> Option<Self> {
         let says = |word| message.contains(word);
         if says("stream_options") && self.stream_options == StreamOptions::Taken {
             return Some(Self { stream_options: StreamOptions::Refused, ..self });
         }
-        if says(EFFORT) && self.effort == Effort::Unsaid {
-            return Some(Self { effort: Effort::Off, ..self });
+        if says(EFFORT) && self.effort == ReasoningEffort::Unsaid {
+            return Some(Self { effort: ReasoningEffort::Off, ..self });
         }
         let limit = match self.limit {
-            Limit::MaxTokens if says("max_completion_tokens") && says("instead") => {
-                Limit::MaxCompletionTokens
+            OutputLimitField::MaxTokens if says("max_completion_tokens") && says("instead") => {
+                OutputLimitField::MaxCompletionTokens
             }
-            Limit::MaxTokens | Limit::MaxCompletionTokens
+            OutputLimitField::MaxTokens | OutputLimitField::MaxCompletionTokens
                 if ["max_tokens", "max_completion_tokens", "maximum context length"]
                     .into_iter()
                     .any(says) =>
             {
-                Limit::Left
+                OutputLimitField::Left
             }
-            Limit::MaxTokens | Limit::MaxCompletionTokens | Limit::Left => return None,
+            OutputLimitField::MaxTokens
+            | OutputLimitField::MaxCompletionTokens
+            | OutputLimitField::Left => return None,
         };
         Some(Self { limit, ..self })
     }
@@ -92,7 +94,7 @@ impl Dialect {
     /// `gpt-6-astra` and `gpt-6.1-sol`: `'reasoning_effort' does not support 'none' with this model. Supported values are:
     /// 'low', 'medium', 'high', and 'xhigh'.` (<https://github.com/genkit-ai/genkit/pull/6303>).
     pub(super) fn is_without_tools(self, message: &str) -> bool {
-        self.effort == Effort::Off && message.contains(EFFORT)
+        self.effort == ReasoningEffort::Off && message.contains(EFFORT)
     }
 }
 
@@ -100,7 +102,7 @@ const EFFORT: &str = "reasoning_effort";
 
 /// The body of `POST …/chat/completions`.
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(super) struct CompletionBody<'a> {
     model: &'a str,
     messages: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +124,7 @@ pub(super) struct Body<'a> {
     stream_options: Option<Value>,
 }
 
-impl Body<'_> {
+impl CompletionBody<'_> {
     /// Whether there is anything to call.
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
@@ -136,23 +138,28 @@ impl Body<'_> {
 
 /// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
 /// conversation: servers reuse what they have computed of an equal beginning.
-pub(super) fn body<'a>(request: &'a Request, model: &'a str, dialect: Dialect) -> Body<'a> {
+pub(super) fn body<'a>(
+    request: &'a ModelRequest,
+    model: &'a str,
+    dialect: ServerDialect,
+) -> CompletionBody<'a> {
     let limit = match request.max_tokens {
         0 => prices::most_output(model),
         limit => limit,
     };
     let usage = json!({"include_usage": true});
     // Without tools it may think.
-    let is_off = dialect.effort == Effort::Off && !request.tools.is_empty();
-    Body {
+    let is_off = dialect.effort == ReasoningEffort::Off && !request.tools.is_empty();
+    CompletionBody {
         model,
         messages: messages(&request.system, &request.messages),
         tools: request.tools.iter().map(tool).collect(),
         tool_choice: request.tool_choice.as_ref().map(choice),
         parallel_tool_calls: request.tool_choice.as_ref().and_then(parallel),
         stop: &request.stop_sequences,
-        max_tokens: (dialect.limit == Limit::MaxTokens).then_some(limit),
-        max_completion_tokens: (dialect.limit == Limit::MaxCompletionTokens).then_some(limit),
+        max_tokens: (dialect.limit == OutputLimitField::MaxTokens).then_some(limit),
+        max_completion_tokens: (dialect.limit == OutputLimitField::MaxCompletionTokens)
+            .then_some(limit),
         reasoning_effort: is_off.then_some("none"),
         stream: true,
         stream_options: (dialect.stream_options == StreamOptions::Taken).then_some(usage),
@@ -188,22 +195,22 @@ fn parallel(choice: &ToolChoice) -> Option<bool> {
     }
 }
 
-fn messages(system: &str, conversation: &[Message]) -> Vec<Value> {
+fn messages(system: &str, conversation: &[ChatMessage]) -> Vec<Value> {
     let mut all = Vec::new();
     if !system.is_empty() {
         all.push(json!({"role": "system", "content": system}));
     }
     let mut conversation = conversation.to_vec();
     names::tidy(&mut conversation);
-    for Message { role, content } in &conversation {
+    for ChatMessage { role, content } in &conversation {
         match role {
-            Role::Assistant => all.extend(assistant(content)),
-            Role::User => {
+            MessageRole::Assistant => all.extend(assistant(content)),
+            MessageRole::User => {
                 // Results come first, each a message of its own, right after the calls they answer.
                 all.extend(content.iter().filter_map(result));
                 say(&mut all, "user", &texts(content, "\n\n"));
             }
-            Role::System => say(&mut all, "system", &texts(content, "\n\n")),
+            MessageRole::System => say(&mut all, "system", &texts(content, "\n\n")),
         }
     }
     all
@@ -263,20 +270,20 @@ mod tests {
     fn a_conversation_keeps_its_order_and_loses_only_its_reasoning() {
         let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
         let conversation = [
-            Message::user("Tighten it."),
-            Message::assistant(vec![
+            ChatMessage::user("Tighten it."),
+            ChatMessage::assistant(vec![
                 thinking.clone(),
                 ContentBlock::text("Two changes."),
                 ContentBlock::tool_use("call_1", "a", json!({"x": 1})),
                 ContentBlock::tool_use("call_2", "b", json!("{not json")),
             ]),
-            Message::results(vec![
+            ChatMessage::results(vec![
                 ContentBlock::tool_result("call_1", "Applied"),
                 ContentBlock::tool_error("call_2", "User rejected: no"),
                 ContentBlock::text("And now?"),
             ]),
-            Message::assistant(vec![thinking]),
-            Message::user("Well?"),
+            ChatMessage::assistant(vec![thinking]),
+            ChatMessage::user("Well?"),
         ];
         let call = |id, name, arguments| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
         let expected = [
@@ -295,8 +302,8 @@ mod tests {
     fn what_the_caller_chose_is_said_in_the_servers_words() {
         let said = |tool_choice| {
             let stop_sequences = vec!["END".to_owned()];
-            let request = Request { tool_choice, stop_sequences, ..Request::default() };
-            let body = json!(body(&request, "m", Dialect::default()));
+            let request = ModelRequest { tool_choice, stop_sequences, ..ModelRequest::default() };
+            let body = json!(body(&request, "m", ServerDialect::default()));
             assert_eq!(body["stop"], json!(["END"]));
             (body["tool_choice"].clone(), body["parallel_tool_calls"].clone())
         };
@@ -318,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_server_is_asked_again_without_what_it_names() {
-        let old = Dialect::default();
+        let old = ServerDialect::default();
         let refusals = [
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
             "max_tokens is too large: 32000. This model supports at most 16384 completion tokens",
@@ -328,8 +335,11 @@ mod tests {
             .iter()
             .filter_map(|words| old.without_what(words).map(|it| it.limit))
             .collect();
-        assert_eq!(limits, [Limit::MaxCompletionTokens, Limit::Left, Limit::Left]);
-        let none = Dialect { limit: Limit::Left, ..old };
+        assert_eq!(
+            limits,
+            [OutputLimitField::MaxCompletionTokens, OutputLimitField::Left, OutputLimitField::Left]
+        );
+        let none = ServerDialect { limit: OutputLimitField::Left, ..old };
         assert_eq!(
             none.without_what(refusals[2]),
             None,
@@ -348,10 +358,13 @@ mod tests {
             "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
             "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', 'high', and 'xhigh'.",
         ];
-        let first = Dialect { limit: Limit::MaxCompletionTokens, ..Dialect::default() };
+        let first = ServerDialect {
+            limit: OutputLimitField::MaxCompletionTokens,
+            ..ServerDialect::default()
+        };
         assert!(!first.is_without_tools(refusals[0]), "it may without thinking");
         let off = first.without_what(refusals[0]).expect("it can be told not to think");
-        assert_eq!(off, Dialect { effort: Effort::Off, ..first });
+        assert_eq!(off, ServerDialect { effort: ReasoningEffort::Off, ..first });
         assert!(off.is_without_tools(refusals[1]));
         assert_eq!(off.without_what(refusals[1]), None);
         assert!(!off.is_without_tools("max_tokens is too large"));
@@ -361,10 +374,10 @@ mod tests {
             input_schema: json!({}),
             strict: None,
         };
-        let with_tools = Request { tools: vec![tool], ..Request::default() };
+        let with_tools = ModelRequest { tools: vec![tool], ..ModelRequest::default() };
         let said = |request, dialect| json!(body(request, "m", dialect)).get(EFFORT).cloned();
         assert_eq!(said(&with_tools, first), None);
         assert_eq!(said(&with_tools, off), Some(json!("none")));
-        assert_eq!(said(&Request::default(), off), None, "without tools it may think");
+        assert_eq!(said(&ModelRequest::default(), off), None, "without tools it may think");
     }
 }

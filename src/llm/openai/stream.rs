@@ -12,12 +12,12 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::errors;
-use crate::llm::answer::{self, Outlet};
-use crate::llm::events::{Event, Splitter};
-use crate::llm::openai::calls::{Calls, Told};
-use crate::llm::openai::opening::{Opening, Seeker};
-use crate::llm::{AssistantMessage, Delta, ModelError};
-use crate::wire::messages::{ContentBlock, StopReason, Usage};
+use crate::llm::answer::{self, DeltaSink};
+use crate::llm::events::{SseEvent, SseSplitter};
+use crate::llm::openai::calls::{CallStep, StreamedCalls};
+use crate::llm::openai::opening::{TextOpening, ThoughtEndFinder};
+use crate::llm::{AnswerDelta, AssistantMessage, ModelError};
+use crate::wire::messages::{ContentBlock, StopReason, TokenUsage};
 
 /// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -30,13 +30,13 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     model: &str,
-    thoughts: Thoughts<'_>,
-    outlet: &Outlet,
+    thoughts: UnopenedThoughts<'_>,
+    outlet: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let mut bytes = pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
-    let mut splitter = Splitter::default();
-    let mut reader = Reader::new(model, thoughts);
+    let mut splitter = SseSplitter::default();
+    let mut reader = CompletionReader::new(model, thoughts);
     let mut deadline = None;
     loop {
         let piece = if reader.reason.is_none() {
@@ -71,10 +71,10 @@ pub(super) async fn read(
 pub(super) async fn read_whole(
     answer: Value,
     model: &str,
-    thoughts: Thoughts<'_>,
-    outlet: &Outlet,
+    thoughts: UnopenedThoughts<'_>,
+    outlet: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
-    let mut reader = Reader::new(model, thoughts);
+    let mut reader = CompletionReader::new(model, thoughts);
     if !answer["choices"].is_array() && errors::mid_stream(&answer).is_none() {
         return Err(malformed("an answer without choices"));
     }
@@ -87,10 +87,10 @@ pub(super) async fn read_whole(
 
 const DONE: &str = "[DONE]";
 
-async fn tell(deltas: Vec<Delta>, outlet: &Outlet) {
+async fn tell(deltas: Vec<AnswerDelta>, outlet: &DeltaSink) {
     for delta in deltas {
         match delta {
-            Delta::Reset => outlet.take_back().await,
+            AnswerDelta::Reset => outlet.take_back().await,
             delta => outlet.send(delta).await,
         }
     }
@@ -98,7 +98,7 @@ async fn tell(deltas: Vec<Delta>, outlet: &Outlet) {
 
 /// Whether answers begin in the middle of the model's thoughts, as with chat templates that open the tag by themselves.
 #[derive(Clone, Copy)]
-pub(super) struct Thoughts<'a> {
+pub(super) struct UnopenedThoughts<'a> {
     /// So did the last one.
     pub begun: bool,
     /// Told of it as soon as an answer shows it.
@@ -106,47 +106,47 @@ pub(super) struct Thoughts<'a> {
 }
 
 /// An answer being read.
-struct Reader<'a> {
+struct CompletionReader<'a> {
     model: String,
-    opening: Opening,
+    opening: TextOpening,
     /// Looks for the end of thoughts that had no beginning, once.
-    seeker: Option<Seeker>,
-    thoughts: Thoughts<'a>,
-    blocks: Vec<Block>,
-    calls: Calls,
+    seeker: Option<ThoughtEndFinder>,
+    thoughts: UnopenedThoughts<'a>,
+    blocks: Vec<CompletionBlock>,
+    calls: StreamedCalls,
     /// The server's word for why the answer is over.
     reason: Option<String>,
     /// `[DONE]` was said.
     done: bool,
     /// The model said that it will not.
     refused: bool,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
 /// A block of the answer, in the order in which they began.
-enum Block {
+enum CompletionBlock {
     Text(String),
     /// The call of this number.
     Call(usize),
 }
 
-impl<'a> Reader<'a> {
-    fn new(model: &str, thoughts: Thoughts<'a>) -> Self {
+impl<'a> CompletionReader<'a> {
+    fn new(model: &str, thoughts: UnopenedThoughts<'a>) -> Self {
         Self {
             model: model.to_owned(),
-            opening: if thoughts.begun { Opening::begun() } else { Opening::default() },
-            seeker: Some(Seeker::default()),
+            opening: if thoughts.begun { TextOpening::begun() } else { TextOpening::default() },
+            seeker: Some(ThoughtEndFinder::default()),
             thoughts,
             blocks: Vec::new(),
-            calls: Calls::default(),
+            calls: StreamedCalls::default(),
             reason: None,
             done: false,
             refused: false,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
         }
     }
 
-    async fn hear(&mut self, event: &Event, outlet: &Outlet) -> Result<(), ModelError> {
+    async fn hear(&mut self, event: &SseEvent, outlet: &DeltaSink) -> Result<(), ModelError> {
         let mut deltas = Vec::new();
         let heard = self.event(event, &mut deltas);
         outlet.uses(&self.model, self.usage);
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
         heard
     }
 
-    fn event(&mut self, event: &Event, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<AnswerDelta>) -> Result<(), ModelError> {
         if let Ok(chunk) = serde_json::from_str::<Value>(&event.data) {
             let failed = event.name == "error" && chunk.get("error").is_none();
             let chunk = if failed { serde_json::json!({"error": chunk}) } else { chunk };
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn chunk(&mut self, chunk: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+    fn chunk(&mut self, chunk: &Value, deltas: &mut Vec<AnswerDelta>) -> Result<(), ModelError> {
         if let Some(error) = errors::mid_stream(chunk) {
             return Err(error);
         }
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn said(&mut self, said: &Value, deltas: &mut Vec<Delta>) {
+    fn said(&mut self, said: &Value, deltas: &mut Vec<AnswerDelta>) {
         match &said["content"] {
             Value::String(text) => self.text(text, deltas),
             Value::Array(parts) => {
@@ -226,42 +226,46 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn text(&mut self, piece: &str, deltas: &mut Vec<Delta>) {
+    fn text(&mut self, piece: &str, deltas: &mut Vec<AnswerDelta>) {
         let text = self.opening.pass(piece);
         self.say(text, deltas);
     }
 
-    fn say(&mut self, text: String, deltas: &mut Vec<Delta>) {
+    fn say(&mut self, text: String, deltas: &mut Vec<AnswerDelta>) {
         match self.blocks.last_mut() {
             _ if text.is_empty() => return,
-            Some(Block::Text(whole)) => whole.push_str(&text),
+            Some(CompletionBlock::Text(whole)) => whole.push_str(&text),
             // The line ends that some models write around their calls.
-            Some(Block::Call(_)) if text.trim().is_empty() => return,
-            Some(Block::Call(_)) | None => self.blocks.push(Block::Text(text.clone())),
+            Some(CompletionBlock::Call(_)) if text.trim().is_empty() => return,
+            Some(CompletionBlock::Call(_)) | None => {
+                self.blocks.push(CompletionBlock::Text(text.clone()))
+            }
         }
         if !self.leave_thoughts(false, deltas) {
-            deltas.push(Delta::Text(text));
+            deltas.push(AnswerDelta::Text(text));
         }
     }
 
     /// Takes back what was told if all of it so far were thoughts, and keeps what follows them.
-    fn leave_thoughts(&mut self, is_over: bool, deltas: &mut Vec<Delta>) -> bool {
-        let ([Block::Text(text)], Some(seeker)) = (self.blocks.as_slice(), &mut self.seeker) else {
+    fn leave_thoughts(&mut self, is_over: bool, deltas: &mut Vec<AnswerDelta>) -> bool {
+        let ([CompletionBlock::Text(text)], Some(seeker)) =
+            (self.blocks.as_slice(), &mut self.seeker)
+        else {
             return false;
         };
         let Some(end) = seeker.end_of_thoughts(text, is_over) else { return false };
         let answer = text[end..].to_owned();
         self.seeker = None;
         self.blocks.clear();
-        self.opening = Opening::default();
+        self.opening = TextOpening::default();
         (self.thoughts.learn)(true);
-        deltas.push(Delta::Reset);
+        deltas.push(AnswerDelta::Reset);
         self.text(&answer, deltas);
         true
     }
 
     /// The first text is over, by a call or by the end: what was held back of it is told.
-    fn settle(&mut self, is_end: bool, deltas: &mut Vec<Delta>) {
+    fn settle(&mut self, is_end: bool, deltas: &mut Vec<AnswerDelta>) {
         let is_begun = self.opening.is_begun();
         if is_begun {
             (self.thoughts.learn)(false);
@@ -273,26 +277,28 @@ impl<'a> Reader<'a> {
         self.leave_thoughts(true, deltas);
     }
 
-    fn call(&mut self, piece: &Value, deltas: &mut Vec<Delta>) {
-        if !self.blocks.iter().any(|block| matches!(block, Block::Call(_))) {
+    fn call(&mut self, piece: &Value, deltas: &mut Vec<AnswerDelta>) {
+        if !self.blocks.iter().any(|block| matches!(block, CompletionBlock::Call(_))) {
             self.settle(false, deltas);
         }
         let number = self.calls.grow(piece);
-        let known =
-            self.blocks.iter().position(|it| matches!(it, Block::Call(no) if *no == number));
+        let known = self
+            .blocks
+            .iter()
+            .position(|it| matches!(it, CompletionBlock::Call(no) if *no == number));
         let index = known.unwrap_or_else(|| {
-            self.blocks.push(Block::Call(number));
+            self.blocks.push(CompletionBlock::Call(number));
             self.blocks.len() - 1
         });
         for told in self.calls.news(number) {
             deltas.push(match told {
-                Told::Begins { id, name } => Delta::ToolUse { index, id, name },
-                Told::Grows(partial_json) => Delta::ToolInput { index, partial_json },
+                CallStep::Begins { id, name } => AnswerDelta::ToolUse { index, id, name },
+                CallStep::Grows(partial_json) => AnswerDelta::ToolInput { index, partial_json },
             });
         }
     }
 
-    async fn finish(mut self, outlet: &Outlet) -> Result<AssistantMessage, ModelError> {
+    async fn finish(mut self, outlet: &DeltaSink) -> Result<AssistantMessage, ModelError> {
         if self.reason.is_none() && !self.done {
             return Err(ModelError::CutOff);
         }
@@ -303,9 +309,9 @@ impl<'a> Reader<'a> {
         let mut content = Vec::new();
         for block in std::mem::take(&mut self.blocks) {
             match block {
-                Block::Text(text) if text.trim().is_empty() => {}
-                Block::Text(text) => content.push(ContentBlock::text(text)),
-                Block::Call(number) => content.extend(self.calls.close(number)?),
+                CompletionBlock::Text(text) if text.trim().is_empty() => {}
+                CompletionBlock::Text(text) => content.push(ContentBlock::text(text)),
+                CompletionBlock::Call(number) => content.extend(self.calls.close(number)?),
             }
         }
         let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
@@ -332,7 +338,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The counts, which may come in any chunk and are always of the whole answer.
-fn usage(chunk: &Value) -> Option<Usage> {
+fn usage(chunk: &Value) -> Option<TokenUsage> {
     let usage =
         [&chunk["usage"], &chunk["x_groq"]["usage"]].into_iter().find(|it| it.is_object())?;
     let cached =
@@ -344,7 +350,7 @@ fn usage(chunk: &Value) -> Option<Usage> {
     // (<https://developers.openai.com/api/docs/guides/prompt-caching>).
     let written = usage["prompt_tokens_details"]["cache_write_tokens"].as_u64();
     let written = written.unwrap_or_default().min(prompt - cached);
-    Some(Usage {
+    Some(TokenUsage {
         input_tokens: prompt - cached - written,
         cache_creation_input_tokens: written,
         cache_read_input_tokens: cached,

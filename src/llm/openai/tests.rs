@@ -3,20 +3,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::llm::testing::{Provider, asks, hear, json_answer, refusal, stream, told};
+use crate::llm::testing::{MockProvider, asks, hear, json_answer, refusal, stream, told};
 use crate::wire::messages::StopReason;
 
-fn settings(provider: &Provider) -> Settings {
-    Settings {
+fn settings(provider: &MockProvider) -> OpenAiSettings {
+    OpenAiSettings {
         base_url: provider.url.clone(),
         api_key: None,
         model: Some("qwen3:8b".into()),
-        patience: Patience { first_pause: Duration::ZERO, ..Patience::default() },
+        patience: RetryPolicy { first_pause: Duration::ZERO, ..RetryPolicy::default() },
     }
 }
 
-fn model(provider: &Provider) -> OpenAi {
-    OpenAi::new(settings(provider)).expect("a client")
+fn model(provider: &MockProvider) -> OpenAiModel {
+    OpenAiModel::new(settings(provider)).expect("a client")
 }
 
 fn text() -> Vec<u8> {
@@ -29,7 +29,7 @@ fn complaint(message: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn the_request_is_what_every_server_takes() {
-    let provider = Provider::answering([text()]).await;
+    let provider = MockProvider::answering([text()]).await;
     let said = hear(&model(&provider), asks("Hello")).await;
     assert_eq!(said.text(), "Good morning 🦀.");
     assert_eq!(said.message().model, "m-1");
@@ -54,9 +54,9 @@ async fn the_request_is_what_every_server_takes() {
 
 #[tokio::test]
 async fn a_key_is_sent_and_never_shown() {
-    let provider = Provider::answering([refusal(401, "", r#"{"error":"bad key"}"#)]).await;
-    let keyed = Settings { api_key: Some("sk-secret".into()), ..settings(&provider) };
-    let keyed = OpenAi::new(keyed).expect("a client");
+    let provider = MockProvider::answering([refusal(401, "", r#"{"error":"bad key"}"#)]).await;
+    let keyed = OpenAiSettings { api_key: Some("sk-secret".into()), ..settings(&provider) };
+    let keyed = OpenAiModel::new(keyed).expect("a client");
     let error = hear(&keyed, asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), "bad key (api_error, HTTP 401)");
     assert!(!format!("{error:?}").contains("sk-secret"));
@@ -67,7 +67,7 @@ async fn a_key_is_sent_and_never_shown() {
 
 #[tokio::test]
 async fn results_follow_their_calls_one_message_each() {
-    let provider = Provider::answering([stream("openai/two-calls"), text()]).await;
+    let provider = MockProvider::answering([stream("openai/two-calls"), text()]).await;
     let model = model(&provider);
     let first = hear(&model, asks("Read both")).await;
     assert_eq!(first.message().stop_reason, StopReason::ToolUse);
@@ -95,7 +95,7 @@ async fn whatever_a_server_forgets_every_call_gets_its_answer() {
     ];
     for (server, calls) in servers {
         let first = stream(&format!("openai/{server}"));
-        let provider = Provider::answering([first, text()]).await;
+        let provider = MockProvider::answering([first, text()]).await;
         let model = model(&provider);
         let said = hear(&model, asks("Read both")).await;
         hear(&model, told(asks("Read both"), said.message(), "Read.")).await;
@@ -112,7 +112,7 @@ async fn whatever_a_server_forgets_every_call_gets_its_answer() {
 
 #[tokio::test]
 async fn what_a_server_does_not_take_is_left_out_from_then_on() {
-    let provider = Provider::answering([
+    let provider = MockProvider::answering([
         complaint("Unrecognized request argument supplied: stream_options"),
         complaint("'max_tokens' is too large: 1024. This model's maximum context length is 512"),
         text(),
@@ -134,9 +134,9 @@ const THINKING: &str = "Function tools with reasoning_effort are not supported f
 
 #[tokio::test]
 async fn a_model_that_takes_tools_only_without_thinking_does_not_think_from_then_on() {
-    let provider = Provider::answering([complaint(THINKING), text(), text(), text()]).await;
+    let provider = MockProvider::answering([complaint(THINKING), text(), text(), text()]).await;
     let model = model(&provider);
-    let named = |name: &str| Request { model: name.into(), ..asks("Hello") };
+    let named = |name: &str| ModelRequest { model: name.into(), ..asks("Hello") };
     for name in ["gpt-6-sol", "gpt-6-sol", "gpt-4.1"] {
         hear(&model, named(name)).await.end.expect("an answer");
     }
@@ -150,10 +150,10 @@ async fn a_model_that_takes_tools_only_without_thinking_does_not_think_from_then
 async fn a_model_that_takes_no_tools_at_all_says_so_instead_of_the_provider() {
     let words = "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', 'high', and 'xhigh'.";
     let answers = [complaint(THINKING), complaint(words), complaint(words)];
-    let provider = Provider::answering(answers).await;
+    let provider = MockProvider::answering(answers).await;
     let model = model(&provider);
     for _ in 0..2 {
-        let request = Request { model: "gpt-6.1-sol".into(), ..asks("Hello") };
+        let request = ModelRequest { model: "gpt-6.1-sol".into(), ..asks("Hello") };
         let error = hear(&model, request).await.end.expect_err("no tools");
         assert_eq!((error.code(), error.retryable()), ("model_without_tools", false));
         let said = error.for_people();
@@ -165,20 +165,20 @@ async fn a_model_that_takes_no_tools_at_all_says_so_instead_of_the_provider() {
 #[tokio::test]
 async fn a_model_that_thinks_aloud_is_known_from_its_first_answer_on() {
     let thinking = || stream("openai/think-end-only");
-    let provider = Provider::answering([thinking(), thinking()]).await;
+    let provider = MockProvider::answering([thinking(), thinking()]).await;
     let model = model(&provider);
     let first = hear(&model, asks("Two and two?")).await;
-    assert!(first.deltas.contains(&Delta::Reset));
+    assert!(first.deltas.contains(&AnswerDelta::Reset));
     assert_eq!((first.text().as_str(), first.streamed_text().as_str()), ("four.", "four."));
     let second = hear(&model, asks("Two and two?")).await;
-    assert!(!second.deltas.contains(&Delta::Reset), "nothing to take back");
+    assert!(!second.deltas.contains(&AnswerDelta::Reset), "nothing to take back");
     assert_eq!(second.streamed_text(), "four.");
 }
 
 #[tokio::test]
 async fn a_complaint_about_something_else_is_final() {
     let words = "registry.ollama.ai/library/gemma:2b does not support tools";
-    let provider = Provider::answering([complaint(words)]).await;
+    let provider = MockProvider::answering([complaint(words)]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), format!("{words} (BadRequest, HTTP 400)"));
     assert_eq!(provider.asked().await.len(), 1);
@@ -188,10 +188,10 @@ async fn a_complaint_about_something_else_is_final() {
 async fn a_server_that_is_loading_or_breaks_off_is_asked_again() {
     let loading = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
     let provider =
-        Provider::answering([refusal(503, "", loading), stream("openai/cut-in-words"), text()])
+        MockProvider::answering([refusal(503, "", loading), stream("openai/cut-in-words"), text()])
             .await;
     let said = hear(&model(&provider), asks("Hello")).await;
-    assert!(said.deltas.contains(&Delta::Reset));
+    assert!(said.deltas.contains(&AnswerDelta::Reset));
     assert_eq!(said.streamed_text(), "Good morning 🦀.");
     assert_eq!(said.lost, [], "the server had counted nothing yet");
 }
@@ -200,7 +200,7 @@ async fn a_server_that_is_loading_or_breaks_off_is_asked_again() {
 async fn what_a_server_counted_before_it_broke_off_is_told() {
     let counted = json!({"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 3}});
     let cut = [stream("openai/cut-in-words"), format!("data: {counted}\n\n").into_bytes()];
-    let provider = Provider::answering([cut.concat(), text()]).await;
+    let provider = MockProvider::answering([cut.concat(), text()]).await;
     let said = hear(&model(&provider), asks("Hello")).await;
     assert_eq!((said.text().as_str(), said.lost), ("Good morning 🦀.", vec![(20, 3)]));
 }
@@ -208,7 +208,7 @@ async fn what_a_server_counted_before_it_broke_off_is_told() {
 #[tokio::test]
 async fn an_empty_purse_is_final() {
     let spent = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
-    let provider = Provider::answering([refusal(429, "", &spent.to_string())]).await;
+    let provider = MockProvider::answering([refusal(429, "", &spent.to_string())]).await;
     let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
     assert!(!error.retryable());
     assert_eq!(provider.asked().await.len(), 1);
@@ -217,9 +217,9 @@ async fn an_empty_purse_is_final() {
 #[tokio::test]
 async fn without_a_name_the_first_model_that_talks_is_asked() {
     let list = json!({"object": "list", "data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}]});
-    let provider = Provider::answering([json_answer(&list), text(), text()]).await;
-    let nameless = Settings { model: None, ..settings(&provider) };
-    let nameless = OpenAi::new(nameless).expect("a client");
+    let provider = MockProvider::answering([json_answer(&list), text(), text()]).await;
+    let nameless = OpenAiSettings { model: None, ..settings(&provider) };
+    let nameless = OpenAiModel::new(nameless).expect("a client");
     assert_eq!(nameless.name(), "openai");
     hear(&nameless, asks("Hello")).await.end.expect("an answer");
     hear(&nameless, asks("Hello")).await.end.expect("an answer");
@@ -230,9 +230,9 @@ async fn without_a_name_the_first_model_that_talks_is_asked() {
 
 #[tokio::test]
 async fn a_server_without_models_says_so() {
-    let provider = Provider::answering([json_answer(&json!({"models": []}))]).await;
-    let nameless = Settings { model: None, ..settings(&provider) };
-    let nameless = OpenAi::new(nameless).expect("a client");
+    let provider = MockProvider::answering([json_answer(&json!({"models": []}))]).await;
+    let nameless = OpenAiSettings { model: None, ..settings(&provider) };
+    let nameless = OpenAiModel::new(nameless).expect("a client");
     let error = hear(&nameless, asks("Hello")).await.end.expect_err("nobody");
     assert_eq!(error.to_string(), "the server lists no model (not_found)");
 }
@@ -241,7 +241,7 @@ async fn a_server_without_models_says_so() {
 async fn a_gateway_may_answer_in_one_piece() {
     let message = json!({"role": "assistant", "content": "Good morning."});
     let whole = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
-    let provider = Provider::answering([json_answer(&whole)]).await;
+    let provider = MockProvider::answering([json_answer(&whole)]).await;
     assert_eq!(hear(&model(&provider), asks("Hello")).await.text(), "Good morning.");
 }
 
@@ -262,15 +262,15 @@ fn addresses_are_read_as_people_write_them() {
 
 #[test]
 fn openai_itself_has_a_default_and_the_new_name_of_the_limit() {
-    let settings = |base_url: &str| Settings {
+    let settings = |base_url: &str| OpenAiSettings {
         base_url: base_url.into(),
         api_key: Some("k".into()),
         model: None,
-        patience: Patience::default(),
+        patience: RetryPolicy::default(),
     };
-    let original = OpenAi::new(settings(DEFAULT_BASE_URL)).expect("a client");
+    let original = OpenAiModel::new(settings(DEFAULT_BASE_URL)).expect("a client");
     assert_eq!(original.name(), format!("openai:{DEFAULT_MODEL}"));
-    assert_eq!(original.api.dialect.limit, Limit::MaxCompletionTokens);
-    let local = OpenAi::new(settings("http://localhost:8000")).expect("a client");
-    assert_eq!(local.api.dialect.limit, Limit::MaxTokens);
+    assert_eq!(original.api.dialect.limit, OutputLimitField::MaxCompletionTokens);
+    let local = OpenAiModel::new(settings("http://localhost:8000")).expect("a client");
+    assert_eq!(local.api.dialect.limit, OutputLimitField::MaxTokens);
 }

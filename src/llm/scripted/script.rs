@@ -7,13 +7,13 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::llm::answer::Pace;
+use crate::llm::answer::DeltaPace;
 use crate::wire::messages::StopReason;
 
 /// A script that was read and checked.
 #[derive(Debug)]
-pub struct Script {
-    pub(super) turns: Vec<Turn>,
+pub struct ModelScript {
+    pub(super) turns: Vec<ScriptTurn>,
 }
 
 /// Why a script cannot be used.
@@ -53,26 +53,26 @@ pub enum ScriptError {
 
 /// One answer and when it is given.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct ScriptTurn {
     pub(super) user: Option<Regex>,
     pub(super) tool_result: Option<Regex>,
     pub(super) system: Option<Regex>,
-    pub(super) content: Vec<Block>,
-    pub(super) ending: Ending,
-    pub(super) pace: Pace,
-    pub(super) reuse: Reuse,
+    pub(super) content: Vec<ScriptBlock>,
+    pub(super) ending: TurnEnd,
+    pub(super) pace: DeltaPace,
+    pub(super) reuse: TurnReuse,
 }
 
 /// How often a turn may be played in one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reuse {
+pub(super) enum TurnReuse {
     Once,
     Always,
 }
 
 /// How a turn ends.
 #[derive(Clone, Debug)]
-pub(super) enum Ending {
+pub(super) enum TurnEnd {
     Stop(StopReason),
     Error { status: u16, kind: String, message: String },
     Cut,
@@ -81,12 +81,12 @@ pub(super) enum Ending {
 /// What a turn says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Block {
+pub(super) enum ScriptBlock {
     Text { text: String },
     ToolUse { id: Option<String>, name: String, input: Value },
 }
 
-impl Script {
+impl ModelScript {
     /// Reads a script; `file` names it in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let raw: RawScript = serde_json::from_str(text).map_err(|error| ScriptError::Json {
@@ -95,7 +95,7 @@ impl Script {
             column: error.column(),
             message: error.to_string(),
         })?;
-        let invalid = |(field, message): Fault| ScriptError::Invalid {
+        let invalid = |(field, message): ScriptFault| ScriptError::Invalid {
             file: file.to_owned(),
             field,
             message,
@@ -112,7 +112,7 @@ impl Script {
 }
 
 /// A field and what is wrong with it.
-type Fault = (String, String);
+type ScriptFault = (String, String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,7 +128,7 @@ struct RawTurn {
     #[serde(default)]
     when: RawWhen,
     #[serde(default)]
-    content: Vec<Block>,
+    content: Vec<ScriptBlock>,
     stop_reason: Option<String>,
     chunk_chars: Option<usize>,
     #[serde(default)]
@@ -161,7 +161,7 @@ struct RawError {
 const MAX_DELAY_MS: u64 = 60_000;
 
 impl RawTurn {
-    fn check(self) -> Result<Turn, Fault> {
+    fn check(self) -> Result<ScriptTurn, ScriptFault> {
         let fault = |field: &str, message: &str| Err((field.to_owned(), message.to_owned()));
         if self.chunk_chars == Some(0) {
             return fault("chunk_chars", "must be at least 1");
@@ -172,16 +172,16 @@ impl RawTurn {
         if self.when.user.is_some() && self.when.tool_result.is_some() {
             return fault("when", "`user` and `tool_result` can never match the same message");
         }
-        let reuse = if self.repeat { Reuse::Always } else { Reuse::Once };
+        let reuse = if self.repeat { TurnReuse::Always } else { TurnReuse::Once };
         for (index, block) in self.content.iter().enumerate() {
             check_block(block, reuse)
                 .map_err(|(field, message)| (format!("content[{index}].{field}"), message))?;
         }
-        Ok(Turn {
+        Ok(ScriptTurn {
             user: pattern("when.user", self.when.user.as_deref())?,
             tool_result: pattern("when.tool_result", self.when.tool_result.as_deref())?,
             system: pattern("when.system", self.when.system.as_deref())?,
-            pace: Pace {
+            pace: DeltaPace {
                 chunk_chars: self.chunk_chars,
                 delay: Duration::from_millis(self.delay_ms),
             },
@@ -192,23 +192,25 @@ impl RawTurn {
     }
 }
 
-fn pattern(field: &str, source: Option<&str>) -> Result<Option<Regex>, Fault> {
+fn pattern(field: &str, source: Option<&str>) -> Result<Option<Regex>, ScriptFault> {
     let compile = |source: &str| {
         Regex::new(source).map_err(|error| (field.to_owned(), format!("`{source}`: {error}")))
     };
     source.map(compile).transpose()
 }
 
-fn check_block(block: &Block, reuse: Reuse) -> Result<(), Fault> {
+fn check_block(block: &ScriptBlock, reuse: TurnReuse) -> Result<(), ScriptFault> {
     let fault = |field: &str, message: &str| Err((field.to_owned(), message.to_owned()));
     match block {
-        Block::Text { text } if text.is_empty() => fault("text", "must not be empty"),
-        Block::ToolUse { name, .. } if name.is_empty() => fault("name", "must not be empty"),
-        Block::ToolUse { input, .. } if !input.is_object() => fault("input", "must be an object"),
-        Block::ToolUse { id: Some(_), .. } if reuse == Reuse::Always => {
+        ScriptBlock::Text { text } if text.is_empty() => fault("text", "must not be empty"),
+        ScriptBlock::ToolUse { name, .. } if name.is_empty() => fault("name", "must not be empty"),
+        ScriptBlock::ToolUse { input, .. } if !input.is_object() => {
+            fault("input", "must be an object")
+        }
+        ScriptBlock::ToolUse { id: Some(_), .. } if reuse == TurnReuse::Always => {
             fault("id", "a turn with `repeat` must not fix the id of a call: ids are unique")
         }
-        Block::Text { .. } | Block::ToolUse { .. } => Ok(()),
+        ScriptBlock::Text { .. } | ScriptBlock::ToolUse { .. } => Ok(()),
     }
 }
 
@@ -216,10 +218,10 @@ fn ending(
     error: Option<RawError>,
     cut: bool,
     stop_reason: Option<String>,
-    content: &[Block],
-) -> Result<Ending, Fault> {
+    content: &[ScriptBlock],
+) -> Result<TurnEnd, ScriptFault> {
     let fault = |field: &str, message: &str| Err((field.to_owned(), message.to_owned()));
-    let calls = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    let calls = content.iter().any(|block| matches!(block, ScriptBlock::ToolUse { .. }));
     match (error, cut, stop_reason) {
         (Some(_), true, _) => fault("cut", "a turn ends by `error` or by `cut`, not both"),
         (Some(_), _, Some(_)) | (None, true, Some(_)) => {
@@ -230,17 +232,17 @@ fn ending(
         }
         (Some(RawError { status, kind, message }), false, None) => {
             let message = message.unwrap_or_else(|| "scripted error".to_owned());
-            Ok(Ending::Error { status, kind, message })
+            Ok(TurnEnd::Error { status, kind, message })
         }
-        (None, true, None) => Ok(Ending::Cut),
+        (None, true, None) => Ok(TurnEnd::Cut),
         (None, false, _) if content.is_empty() => {
             fault("content", "a turn needs content, an `error` or `cut`")
         }
-        (None, false, None) if calls => Ok(Ending::Stop(StopReason::ToolUse)),
-        (None, false, None) => Ok(Ending::Stop(StopReason::EndTurn)),
+        (None, false, None) if calls => Ok(TurnEnd::Stop(StopReason::ToolUse)),
+        (None, false, None) => Ok(TurnEnd::Stop(StopReason::EndTurn)),
         (None, false, Some(word)) if word == "tool_use" && !calls => {
             fault("stop_reason", "`tool_use` needs a tool_use block")
         }
-        (None, false, Some(word)) => Ok(Ending::Stop(StopReason::from(word))),
+        (None, false, Some(word)) => Ok(TurnEnd::Stop(StopReason::from(word))),
     }
 }

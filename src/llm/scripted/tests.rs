@@ -5,18 +5,18 @@ use super::*;
 use crate::llm::testing::{asks, hear, told};
 use crate::wire::messages::StopReason;
 
-fn scripted(turns: &serde_json::Value) -> Scripted {
+fn scripted(turns: &serde_json::Value) -> ScriptedModel {
     let text = json!({"turns": turns}).to_string();
-    Scripted::new("test.json", Script::parse("test.json", &text).expect("a valid script"))
+    ScriptedModel::new("test.json", ModelScript::parse("test.json", &text).expect("a valid script"))
 }
 
 fn refused(text: &str) -> String {
-    Script::parse("bad.json", text).expect_err("an invalid script").to_string()
+    ModelScript::parse("bad.json", text).expect_err("an invalid script").to_string()
 }
 
-fn fixture(name: &str) -> Scripted {
+fn fixture(name: &str) -> ScriptedModel {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/scripts").join(name);
-    Scripted::load(&path).expect("a valid script")
+    ScriptedModel::load(&path).expect("a valid script")
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,7 +38,7 @@ async fn a_turn_is_used_up_in_its_session_only() {
     let model = scripted(&json!([{"content": [{"type": "text", "text": "once"}]}]));
     assert_eq!(hear(&model, asks("a")).await.text(), "once");
     assert!(matches!(hear(&model, asks("a")).await.end, Err(ModelError::NoTurn { .. })));
-    let elsewhere = Request { session: "ses_2".into(), ..asks("a") };
+    let elsewhere = ModelRequest { session: "ses_2".into(), ..asks("a") };
     assert_eq!(hear(&model, elsewhere).await.text(), "once");
 }
 
@@ -64,7 +64,7 @@ async fn conditions_look_at_the_message_they_are_about() {
     after.prompt = Some("go".into());
     assert_eq!(hear(&model, after).await.text(), "result");
     assert_eq!(hear(&model, asks("that is fine")).await.text(), "system");
-    let bare = Request { system: String::new(), ..asks("that is fine") };
+    let bare = ModelRequest { system: String::new(), ..asks("that is fine") };
     assert!(hear(&model, bare).await.end.is_err());
 }
 
@@ -73,14 +73,14 @@ async fn text_and_input_come_in_chunks_and_calls_get_ids_of_their_own() {
     let model = scripted(&json!([{"chunk_chars": 2, "repeat": true, "content": [
         {"type": "text", "text": "añ🦀b"}, {"type": "tool_use", "name": "t", "input": {"k": 1}}]}]));
     let (one, two) = (hear(&model, asks("a")).await, hear(&model, asks("a")).await);
-    let id = |delta: &Delta| match delta {
-        Delta::ToolUse { index: 1, id, name } if name == "t" => id.clone(),
+    let id = |delta: &AnswerDelta| match delta {
+        AnswerDelta::ToolUse { index: 1, id, name } if name == "t" => id.clone(),
         other => panic!("not the start of the call: {other:?}"),
     };
-    assert_eq!(one.deltas[..2], [Delta::Text("añ".into()), Delta::Text("🦀b".into())]);
+    assert_eq!(one.deltas[..2], [AnswerDelta::Text("añ".into()), AnswerDelta::Text("🦀b".into())]);
     assert_ne!(id(&one.deltas[2]), id(&two.deltas[2]));
     let pieces = [r#"{""#, r#"k""#, ":1", "}"];
-    let input = pieces.map(|piece| Delta::ToolInput { index: 1, partial_json: piece.into() });
+    let input = pieces.map(|piece| AnswerDelta::ToolInput { index: 1, partial_json: piece.into() });
     assert_eq!(one.deltas[3..], input);
 }
 
@@ -94,7 +94,7 @@ async fn delays_take_their_time_and_cancelling_ends_them() {
 
     let cancel = CancellationToken::new();
     let mut stream = model.stream(asks("go"), cancel.clone());
-    assert_eq!(stream.next().await, Some(Ok(Delta::Text("This".into()))));
+    assert_eq!(stream.next().await, Some(Ok(AnswerDelta::Text("This".into()))));
     cancel.cancel();
     assert_eq!(stream.next().await, Some(Err(ModelError::Cancelled)));
     assert_eq!(stream.next().await, None);
@@ -117,7 +117,7 @@ async fn failures_are_played_after_what_was_said() {
 #[tokio::test]
 async fn a_call_cut_by_max_tokens_is_shown_but_never_handed_over() {
     let said = hear(&fixture("provider-errors.json"), asks("too long")).await;
-    assert!(said.deltas.iter().any(|delta| matches!(delta, Delta::ToolUse { .. })));
+    assert!(said.deltas.iter().any(|delta| matches!(delta, AnswerDelta::ToolUse { .. })));
     assert_eq!(said.message().stop_reason, StopReason::MaxTokens);
     assert_eq!(said.message().content, [ContentBlock::text("A very long answer")]);
 }
@@ -198,7 +198,7 @@ async fn a_call_of_a_refused_or_unknown_ending_is_not_handed_over_either() {
 
 #[test]
 fn a_missing_script_names_its_path() {
-    let error = Scripted::load(Path::new("no/such.json")).err().expect("nothing there");
+    let error = ScriptedModel::load(Path::new("no/such.json")).err().expect("nothing there");
     assert_eq!(error.to_string(), "cannot read the script no/such.json");
     let reason = std::error::Error::source(&error).expect("the system's reason is the cause");
     assert!(reason.to_string().contains("No such file"), "{reason}");
@@ -210,6 +210,6 @@ fn every_script_in_the_fixtures_is_valid() {
     let files: Vec<_> = std::fs::read_dir(folder).expect("scripts").flatten().collect();
     assert!(files.len() >= 7);
     for file in files {
-        Scripted::load(&file.path()).expect("a valid script");
+        ScriptedModel::load(&file.path()).expect("a valid script");
     }
 }

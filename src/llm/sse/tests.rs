@@ -7,13 +7,13 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::llm::testing::{Heard, hear_out};
+use crate::llm::testing::{RecordedAnswer, hear_out};
 
 /// Reads a recorded stream that arrives in pieces of `size` bytes.
-async fn replay(bytes: &[u8], size: usize) -> Heard {
+async fn replay(bytes: &[u8], size: usize) -> RecordedAnswer {
     let pieces: Vec<_> =
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-    let work = |outlet: Outlet| async move { read(stream::iter(pieces), &outlet).await };
+    let work = |outlet: DeltaSink| async move { read(stream::iter(pieces), &outlet).await };
     hear_out(answer::answer(CancellationToken::new(), work)).await
 }
 
@@ -26,7 +26,7 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 /// The recorded stream `name`; however it is cut into pieces, the outcome is the same.
-async fn play(name: &str) -> Heard {
+async fn play(name: &str) -> RecordedAnswer {
     let bytes = recorded(name);
     let whole = replay(&bytes, bytes.len().max(1)).await;
     for size in [1, 7, 64] {
@@ -36,16 +36,16 @@ async fn play(name: &str) -> Heard {
     whole
 }
 
-fn text(piece: &str) -> Delta {
-    Delta::Text(piece.into())
+fn text(piece: &str) -> AnswerDelta {
+    AnswerDelta::Text(piece.into())
 }
 
-fn call(index: usize, id: &str, name: &str) -> Delta {
-    Delta::ToolUse { index, id: id.into(), name: name.into() }
+fn call(index: usize, id: &str, name: &str) -> AnswerDelta {
+    AnswerDelta::ToolUse { index, id: id.into(), name: name.into() }
 }
 
-fn input(index: usize, partial_json: &str) -> Delta {
-    Delta::ToolInput { index, partial_json: partial_json.into() }
+fn input(index: usize, partial_json: &str) -> AnswerDelta {
+    AnswerDelta::ToolInput { index, partial_json: partial_json.into() }
 }
 
 fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessage {
@@ -54,7 +54,7 @@ fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessa
         stop_reason: StopReason::from(reason.to_owned()),
         stop_sequence: None,
         stop_details: None,
-        usage: Usage {
+        usage: TokenUsage {
             input_tokens: 812,
             cache_creation_input_tokens: 0,
             cache_read_input_tokens: 9120,
@@ -67,14 +67,14 @@ fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessa
 }
 
 /// The stream `name` tells `deltas` and ends with `message`.
-async fn ends_well(name: &str, deltas: &[Delta], message: AssistantMessage) {
+async fn ends_well(name: &str, deltas: &[AnswerDelta], message: AssistantMessage) {
     let heard = play(name).await;
     assert_eq!(heard.deltas, deltas, "{name}");
     assert_eq!(heard.end, Ok(message), "{name}");
 }
 
 /// The stream `name` tells `deltas` and ends with an error that reads `error`.
-async fn ends_badly(name: &str, deltas: &[Delta], error: &str, retryable: bool) {
+async fn ends_badly(name: &str, deltas: &[AnswerDelta], error: &str, retryable: bool) {
     let heard = play(name).await;
     assert_eq!(heard.deltas, deltas, "{name}");
     let end = heard.end.expect_err(name);
@@ -172,7 +172,7 @@ async fn reasoning_is_told_when_it_is_complete() {
         ContentBlock::RedactedThinking { data: "Zm9n".into() },
         ContentBlock::tool_use("toolu_01", "update_selection", json!({})),
     ];
-    let whole = |at: usize| Delta::Block(said[at].clone());
+    let whole = |at: usize| AnswerDelta::Block(said[at].clone());
     let deltas = [whole(0), whole(1), call(2, "toolu_01", "update_selection"), input(2, "{}")];
     ends_well("thinking", &deltas, done(said, "tool_use", 63)).await;
 }
@@ -181,7 +181,7 @@ async fn reasoning_is_told_when_it_is_complete() {
 async fn what_is_not_known_is_ignored_or_kept() {
     let hologram = json!({"type": "hologram", "rays": [1, 2]});
     let said = vec![ContentBlock::text("Still here."), ContentBlock::Other(hologram)];
-    let deltas = [text("Still "), text("here."), Delta::Block(said[1].clone())];
+    let deltas = [text("Still "), text("here."), AnswerDelta::Block(said[1].clone())];
     ends_well("unknown-everything", &deltas, done(said, "end_turn", 7)).await;
 }
 
@@ -227,7 +227,7 @@ async fn a_refusal_says_its_category() {
 
 #[tokio::test]
 async fn final_counts_replace_the_first_ones() {
-    let usage = Usage {
+    let usage = TokenUsage {
         input_tokens: 5,
         cache_creation_input_tokens: 6,
         cache_read_input_tokens: 7,
@@ -281,7 +281,7 @@ async fn an_answer_without_its_end_is_no_answer() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_the_grammar_is_no_answer() {
-    let cases: [(&str, &[Delta], &str); 9] = [
+    let cases: [(&str, &[AnswerDelta], &str); 9] = [
         ("broken-json", &[text("ok ")], "content_block_delta: EOF while parsing"),
         ("call-without-id", &[], "a tool_use without id or name"),
         ("delta-without-block", &[], "a delta without its block"),
@@ -313,7 +313,7 @@ async fn a_runaway_answer_is_stopped() {
         count.fetch_add(1, Ordering::Relaxed);
         Ok(chunk.clone())
     });
-    let work = |outlet: Outlet| async move { read(chunks, &outlet).await };
+    let work = |outlet: DeltaSink| async move { read(chunks, &outlet).await };
     let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
     assert_eq!(heard.end, Err(malformed("more than 64 MiB")));
     assert_eq!(read_chunks.load(Ordering::Relaxed), 9);

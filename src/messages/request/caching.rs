@@ -3,14 +3,14 @@
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use crate::llm::Caching;
-use crate::wire::messages::{CacheControl, ContentBlock, Message, Role};
+use crate::llm::CachePolicy;
+use crate::wire::messages::{CacheControl, ChatMessage, ContentBlock, MessageRole};
 
 use super::there;
 
 /// The client's breakpoints, as far as they are not on texts. The provider puts one on the last block, whatever that is: it
 /// stands for the client's there.
-pub(super) fn read(body: &Map<String, Value>) -> Caching {
+pub(super) fn read(body: &Map<String, Value>) -> CachePolicy {
     let of = |value: &Value| CacheControl::deserialize(value.get("cache_control")?).ok();
     let last = |list: &Value| list.as_array().and_then(|list| list.iter().rev().find_map(of));
     let system = there(body, "system").and_then(last);
@@ -22,12 +22,15 @@ pub(super) fn read(body: &Map<String, Value>) -> Caching {
         ends.find_map(of)
     });
     let whole = there(body, "cache_control").and_then(|it| CacheControl::deserialize(it).ok());
-    Caching { system: system.or_else(|| there(body, "tools").and_then(last)), end: end.or(whole) }
+    CachePolicy {
+        system: system.or_else(|| there(body, "tools").and_then(last)),
+        end: end.or(whole),
+    }
 }
 
 /// There may be four breakpoints, and those at the end are said of the whole conversation.
-pub(super) fn take_off_the_last(messages: &mut [Message]) {
-    let said = messages.iter().rposition(|message| message.role != Role::System);
+pub(super) fn take_off_the_last(messages: &mut [ChatMessage]) {
+    let said = messages.iter().rposition(|message| message.role != MessageRole::System);
     for message in messages.iter_mut().skip(said.unwrap_or_default()) {
         match message.content.last_mut() {
             Some(ContentBlock::Text { cache_control, .. }) => *cache_control = None,
@@ -48,14 +51,14 @@ mod tests {
 
     #[test]
     fn only_what_the_client_wants_kept_is_kept() {
-        let nothing = Caching { system: None, end: None };
+        let nothing = CachePolicy { system: None, end: None };
         assert_eq!(asked(&request("x", Value::Null)).caching, nothing);
         let mark = json!({"type": "ephemeral", "ttl": "1h"});
         let block = json!({"type": "text", "text": "Rules.", "cache_control": mark});
         let system = Some(CacheControl::one_hour());
         let asked_for =
             asked(&request("system", json!([block, {"type": "text", "text": "More."}])));
-        assert_eq!(asked_for.caching, Caching { system: system.clone(), end: None });
+        assert_eq!(asked_for.caching, CachePolicy { system: system.clone(), end: None });
         let tool = json!({"name": "a", "input_schema": {"type": "object"}, "cache_control": mark});
         assert_eq!(asked(&request("tools", json!([tool]))).caching.system, system);
         assert_eq!(asked(&request("cache_control", mark.clone())).caching.end, system);

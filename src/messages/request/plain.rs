@@ -1,16 +1,16 @@
 //! A conversation for models that know nothing but texts and calls.
 
-use crate::messages::failure::Failure;
-use crate::wire::messages::{ContentBlock, Role};
+use crate::messages::failure::ApiFailure;
+use crate::wire::messages::{ContentBlock, MessageRole};
 
-use super::{Asked, LONGEST_COMPLAINT, wrong};
+use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 
-impl Asked {
+impl CheckedRequest {
     /// Makes of the conversation what a model can read that knows nothing but texts and calls, or says what cannot be made so.
     /// What the model itself is said to have said besides is left out.
-    pub fn plain(&mut self) -> Result<(), Failure> {
+    pub fn plain(&mut self) -> Result<(), ApiFailure> {
         let said = self.messages.iter_mut().enumerate();
-        for (index, message) in said.filter(|(_, message)| message.role != Role::Assistant) {
+        for (index, message) in said.filter(|(_, message)| message.role != MessageRole::Assistant) {
             for block in &mut message.content {
                 let within = match block {
                     ContentBlock::ToolResult { content, .. } => content.as_mut_slice(),
@@ -24,7 +24,7 @@ impl Asked {
 }
 
 /// A block as text, if it can be told as that.
-fn make_plain(block: &mut ContentBlock, index: usize) -> Result<(), Failure> {
+fn make_plain(block: &mut ContentBlock, index: usize) -> Result<(), ApiFailure> {
     let ContentBlock::Other(value) = block else { return Ok(()) };
     let kind = value["type"].as_str().unwrap_or_default();
     if kind != "search_result" {

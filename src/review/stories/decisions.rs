@@ -6,8 +6,8 @@ use HunkStatus::{Accepted, Conflict, Expired, Obsolete, Pending, Rejected};
 const OLD: &str = "Teh first one is here. Than a second came along. It were a third.";
 const NEW: &str = "The first one is here. Then a second came along. It was a third.";
 
-fn three() -> Desk {
-    let desk = Desk::proposing(OLD, NEW);
+fn three() -> ReviewFixture {
+    let desk = ReviewFixture::proposing(OLD, NEW);
     assert_eq!(desk.request.hunks.len(), 3);
     desk
 }
@@ -34,7 +34,7 @@ fn approve_all_leaves_conflicted_hunks_open() {
 
 #[test]
 fn approve_all_is_refused_where_everything_is_in_conflict() {
-    let mut desk = Desk::proposing("Teh end", "The end");
+    let mut desk = ReviewFixture::proposing("Teh end", "The end");
     desk.types("T|eh", "x");
     let refused = desk.decide(&approve()).unwrap_err();
     assert_eq!(refused, DecisionError::Conflicted { hunks: vec![desk.id(0)] });
@@ -55,7 +55,7 @@ fn hunks_may_be_decided_one_by_one_over_time_by_different_people() {
     let mut desk = three();
     desk.accept(1).unwrap();
     desk.types("|Teh", "So. ");
-    desk.decide_as(&bob(), &one(desk.id(0), Choice::Reject)).unwrap();
+    desk.decide_as(&bob(), &one(desk.id(0), HunkChoice::Reject)).unwrap();
     assert_eq!(desk.request.status, RequestStatus::Pending);
     let outcome = desk.accept(2).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Partly));
@@ -73,19 +73,19 @@ fn a_decision_that_names_some_hunks_leaves_the_others_pending() {
 #[test]
 fn finish_decides_the_rest() {
     let mut desk = three();
-    let rest = Decision { finish: Some(Finish::Reject), ..one(desk.id(1), Choice::Accept) };
+    let rest = Decision { finish: Some(FinishRest::Reject), ..one(desk.id(1), HunkChoice::Accept) };
     assert_eq!(desk.decide(&rest).unwrap().resolved, Some(RequestStatus::Partly));
     assert_eq!(desk.statuses(), [Rejected, Accepted, Rejected]);
 
     let mut desk = three();
-    let rest = Decision { finish: Some(Finish::Accept), ..one(desk.id(1), Choice::Reject) };
+    let rest = Decision { finish: Some(FinishRest::Accept), ..one(desk.id(1), HunkChoice::Reject) };
     assert_eq!(desk.decide(&rest).unwrap().resolved, Some(RequestStatus::Partly));
     assert_eq!(desk.statuses(), [Accepted, Rejected, Accepted]);
 }
 
 #[test]
 fn an_edited_text_replaces_from_the_first_part_to_the_last() {
-    let mut desk = Desk::proposing("He go to store today", "He goes to the store today");
+    let mut desk = ReviewFixture::proposing("He go to store today", "He goes to the store today");
     assert_eq!(desk.request.hunks[0].parts.len(), 2);
     desk.decide(&edited(desk.id(0), "walks to a ")).unwrap();
     assert_eq!(desk.text(), "He walks to a store today");
@@ -94,7 +94,7 @@ fn an_edited_text_replaces_from_the_first_part_to_the_last() {
 
 #[test]
 fn an_edited_text_never_overwrites_words_typed_between_the_parts_unseen() {
-    let mut desk = Desk::proposing("He go to store today", "He goes to the store today");
+    let mut desk = ReviewFixture::proposing("He go to store today", "He goes to the store today");
     desk.types("go| to", " quickly");
     assert_eq!(desk.statuses(), [Pending]);
     let refused = desk.decide(&edited(desk.id(0), "walks to a ")).unwrap_err();
@@ -107,7 +107,7 @@ fn an_edited_text_never_overwrites_words_typed_between_the_parts_unseen() {
 
 #[test]
 fn line_ends_of_an_edited_text_are_normalised() {
-    let mut desk = Desk::proposing("Teh end", "The end");
+    let mut desk = ReviewFixture::proposing("Teh end", "The end");
     desk.decide(&edited(desk.id(0), "A\r\nB\r")).unwrap();
     assert_eq!(desk.text(), "A\nB\n end");
     assert_eq!(desk.request.hunks[0].inverse[0].base, "A\nB\n");
@@ -128,7 +128,7 @@ fn a_conflicted_hunk_is_accepted_only_with_force_and_what_stands_there() {
 
 #[test]
 fn words_to_be_added_where_the_place_is_gone_need_force_too() {
-    let mut desk = Desk::proposing("go to store now", "go to the store now");
+    let mut desk = ReviewFixture::proposing("go to store now", "go to the store now");
     desk.types("to store ", "");
     assert_eq!(desk.statuses(), [Conflict]);
     assert_eq!(desk.accept(0).unwrap_err().code(), "conflicted");
@@ -150,7 +150,7 @@ fn a_conflicted_hunk_can_be_accepted_edited() {
 fn a_decision_is_all_or_nothing() {
     let mut desk = three();
     desk.types("T|eh", "x");
-    let accept = |i: usize| HunkVerdict::plain(desk.id(i), Choice::Accept);
+    let accept = |i: usize| HunkVerdict::plain(desk.id(i), HunkChoice::Accept);
     let decision = named(vec![accept(1), accept(0)]);
     let refused = desk.decide(&decision).unwrap_err();
     assert_eq!(refused, DecisionError::Conflicted { hunks: vec![desk.id(0)] });
@@ -159,7 +159,8 @@ fn a_decision_is_all_or_nothing() {
 
 #[test]
 fn conflicts_that_reach_over_one_another_are_taken_one_at_a_time() {
-    let mut desk = Desk::proposing("Go thare. Stop heer. Fine.", "Go there. Stop here. Fine.");
+    let mut desk =
+        ReviewFixture::proposing("Go thare. Stop heer. Fine.", "Go there. Stop here. Fine.");
     desk.types("are. Stop he", "");
     desk.types("th|er", "ink");
     assert_eq!((desk.stands(0), desk.stands(1)), ("think".into(), "inker".into()));
@@ -185,7 +186,7 @@ fn before_committing_the_words_are_checked_for_every_unforced_hunk() {
 #[test]
 fn accepting_words_added_at_one_place_keeps_their_order_whichever_comes_first() {
     for first in [0, 1] {
-        let mut desk = Desk::proposing("End.", "End. One more. Two more.");
+        let mut desk = ReviewFixture::proposing("End.", "End. One more. Two more.");
         assert_eq!(desk.request.hunks.len(), 2);
         let outcome = desk.accept(first).unwrap();
         let moved: Vec<HunkId> = if first == 1 { vec![desk.id(0)] } else { Vec::new() };
@@ -200,7 +201,7 @@ fn the_first_valid_decision_on_a_hunk_wins_and_later_ones_learn_who_and_when() {
     let mut desk = three();
     desk.accept(1).unwrap();
     let at = desk.now_ms;
-    let refused = desk.decide_as(&bob(), &one(desk.id(1), Choice::Reject)).unwrap_err();
+    let refused = desk.decide_as(&bob(), &one(desk.id(1), HunkChoice::Reject)).unwrap_err();
     assert_eq!(
         refused,
         DecisionError::AlreadyResolved {
@@ -227,13 +228,13 @@ fn errors_are_checked_in_the_stated_order() {
             ids.iter()
                 .map(|id| HunkVerdict {
                     text: Some("x".into()),
-                    ..HunkVerdict::plain(id.clone(), Choice::Reject)
+                    ..HunkVerdict::plain(id.clone(), HunkChoice::Reject)
                 })
                 .collect(),
         ),
         ..approve()
     };
-    let code = |desk: &mut Desk, who: &Principal, ids: &[HunkId]| {
+    let code = |desk: &mut ReviewFixture, who: &Principal, ids: &[HunkId]| {
         desk.decide_as(who, &all_wrong(ids)).unwrap_err().code()
     };
     let (first, second) = (desk.id(0), desk.id(1));
@@ -243,34 +244,36 @@ fn errors_are_checked_in_the_stated_order() {
     assert_eq!(code(&mut desk, &ann(), &[first.clone(), second]), "already_resolved");
     assert_eq!(code(&mut desk, &ann(), std::slice::from_ref(&first)), "invalid_decision");
     desk.types("T|eh", "x");
-    let stale =
-        Decision { preview_hash: Some("sha256:old".into()), ..one(first.clone(), Choice::Accept) };
+    let stale = Decision {
+        preview_hash: Some("sha256:old".into()),
+        ..one(first.clone(), HunkChoice::Accept)
+    };
     assert_eq!(desk.decide(&stale).unwrap_err().code(), "stale_preview");
-    assert_eq!(desk.decide(&one(first, Choice::Accept)).unwrap_err().code(), "conflicted");
+    assert_eq!(desk.decide(&one(first, HunkChoice::Accept)).unwrap_err().code(), "conflicted");
 }
 
 #[test]
 fn decisions_without_sense_are_invalid() {
     let mut desk = three();
     let id = desk.id(0);
-    let twice = || HunkVerdict::plain(id.clone(), Choice::Accept);
-    let respond = Verdict::Respond { message: "no".into() };
+    let twice = || HunkVerdict::plain(id.clone(), HunkChoice::Accept);
+    let respond = RequestVerdict::Respond { message: "no".into() };
     let remember =
-        Remember { id: "rul_1".into(), scope: Scope::Session, path: None, max_units: None };
+        RememberWish { id: "rul_1".into(), scope: RuleScope::Session, path: None, max_units: None };
     let nonsense = [
         named(vec![]),
         named(vec![twice(), twice()]),
-        Decision::plain(Verdict::Edit { input: json!({}) }),
-        Decision { verdict: respond, ..one(id.clone(), Choice::Accept) },
-        Decision { finish: Some(Finish::Accept), ..reject() },
+        Decision::plain(RequestVerdict::Edit { input: json!({}) }),
+        Decision { verdict: respond, ..one(id.clone(), HunkChoice::Accept) },
+        Decision { finish: Some(FinishRest::Accept), ..reject() },
         Decision { remember: Some(remember), ..reject() },
     ];
     for decision in nonsense {
         let refused = desk.decide(&decision).unwrap_err();
         assert_eq!(refused.code(), "invalid_decision", "{decision:?}");
     }
-    let mut plain = Desk::asking("Write", Preview::generic());
-    let finish = Decision { finish: Some(Finish::Accept), ..approve() };
+    let mut plain = ReviewFixture::asking("Write", Preview::generic());
+    let finish = Decision { finish: Some(FinishRest::Accept), ..approve() };
     assert_eq!(plain.decide(&finish).unwrap_err().code(), "invalid_decision");
 }
 
@@ -284,12 +287,12 @@ fn an_obsolete_hunk_cannot_be_decided() {
 
 #[test]
 fn a_tool_without_hunks_runs_on_its_input_or_on_the_persons() {
-    let mut desk = Desk::asking("Write", Preview::generic());
+    let mut desk = ReviewFixture::asking("Write", Preview::generic());
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.request.resolution().unwrap().input, json!({ "x": 1 }));
 
-    let mut desk = Desk::asking("Write", Preview::generic());
-    desk.decide(&Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) })).unwrap();
+    let mut desk = ReviewFixture::asking("Write", Preview::generic());
+    desk.decide(&Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })).unwrap();
     let resolution = desk.request.resolution().unwrap();
     assert_eq!(resolution.status, RequestStatus::Approved);
     assert_eq!(resolution.input, json!({ "x": 2 }));
@@ -298,20 +301,24 @@ fn a_tool_without_hunks_runs_on_its_input_or_on_the_persons() {
 #[test]
 fn respond_answers_instead_of_running_the_tool() {
     let message = "Use the other file.".to_owned();
-    for mut desk in [Desk::asking("Write", Preview::generic()), three()] {
-        let respond = Decision::plain(Verdict::Respond { message: message.clone() });
+    for mut desk in [ReviewFixture::asking("Write", Preview::generic()), three()] {
+        let respond = Decision::plain(RequestVerdict::Respond { message: message.clone() });
         let outcome = desk.decide(&respond).unwrap();
         assert_eq!(outcome.changes, None);
         assert_eq!(outcome.resolved, Some(RequestStatus::Rejected));
-        assert_eq!(desk.request.report(), Report { text: message.clone(), is_error: false });
+        assert_eq!(desk.request.report(), ToolReport { text: message.clone(), is_error: false });
     }
 }
 
 #[test]
 fn remember_gives_a_rule_only_with_an_approval() {
     let mut desk = three();
-    let remember =
-        Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units: Some(40) };
+    let remember = RememberWish {
+        id: "rul_1".into(),
+        scope: RuleScope::Document,
+        path: None,
+        max_units: Some(40),
+    };
     let outcome = desk.decide(&Decision { remember: Some(remember.clone()), ..approve() }).unwrap();
     let rule = outcome.rule.unwrap();
     assert_eq!((rule.tool.as_str(), rule.remember), ("update_full_document", remember));
@@ -327,11 +334,12 @@ fn expired_hunks_stay_expired_beside_accepted_ones() {
     assert_eq!(desk.request.status, RequestStatus::Partly);
     assert_eq!(desk.text(), OLD.replace("Teh", "The"));
     // Who comes too late for them is told that, and who comes for the other that it was taken.
-    let late = |desk: &mut Desk, decision: &Decision| desk.decide(decision).unwrap_err().code();
+    let late =
+        |desk: &mut ReviewFixture, decision: &Decision| desk.decide(decision).unwrap_err().code();
     assert_eq!(late(&mut desk, &approve()), "expired");
-    let second = one(desk.id(1), Choice::Accept);
+    let second = one(desk.id(1), HunkChoice::Accept);
     assert_eq!(late(&mut desk, &second), "expired");
-    let first = one(desk.id(0), Choice::Accept);
+    let first = one(desk.id(0), HunkChoice::Accept);
     assert_eq!(late(&mut desk, &first), "already_resolved");
 }
 
@@ -353,7 +361,7 @@ fn the_models_own_words_sent_back_are_no_edit() {
 
 #[test]
 fn words_to_be_added_between_accepted_deletions_keep_their_place() {
-    let mut desk = Desk::proposing("One is. Two is. Three is.", "New one.");
+    let mut desk = ReviewFixture::proposing("One is. Two is. Three is.", "New one.");
     let (text, id) = (desk.text.clone(), desk.request.id().clone());
     let part = |from, to, base: &str, insert: &str| DraftPart {
         from,
@@ -363,9 +371,9 @@ fn words_to_be_added_between_accepted_deletions_keep_their_place() {
     };
     let drafts = [part(0, 8, "One is. ", ""), part(8, 8, "", "New. "), part(8, 16, "Two is. ", "")];
     let drafts = drafts.map(|part| HunkDraft::from(vec![part])).to_vec();
-    desk.request.hunks = Arrival::map(&id, drafts, &text, []).unwrap().hunks;
+    desk.request.hunks = ArrivedHunks::map(&id, drafts, &text, []).unwrap().hunks;
     desk.request.announced = desk.request.preview_hash();
-    let accept = |i: usize| HunkVerdict::plain(desk.id(i), Choice::Accept);
+    let accept = |i: usize| HunkVerdict::plain(desk.id(i), HunkChoice::Accept);
     let outcome = desk.decide(&named(vec![accept(0), accept(2)])).unwrap();
     assert_eq!(outcome.put, [desk.id(1)]);
     desk.accept(1).unwrap();
@@ -375,14 +383,14 @@ fn words_to_be_added_between_accepted_deletions_keep_their_place() {
 #[test]
 fn words_to_be_added_never_go_into_words_that_were_deleted_and_typed_again() {
     for together in [true, false] {
-        let mut desk = Desk::proposing("End\nabc.", "End\nnew abx.");
+        let mut desk = ReviewFixture::proposing("End\nabc.", "End\nnew abx.");
         let (text, id) = (desk.text.clone(), desk.request.id().clone());
         let part = |from, to, base: &str, insert: &str| {
             let (base, insert) = (base.to_owned(), insert.to_owned());
             HunkDraft::from(vec![DraftPart { from, to, base, insert }])
         };
         let drafts = vec![part(4, 4, "", "new "), part(4, 7, "abc", "abx")];
-        desk.request.hunks = Arrival::map(&id, drafts, &text, []).unwrap().hunks;
+        desk.request.hunks = ArrivedHunks::map(&id, drafts, &text, []).unwrap().hunks;
         desk.request.announced = desk.request.preview_hash();
         desk.edit(4, 5, "");
         desk.edit(4, 4, "a");

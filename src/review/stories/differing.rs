@@ -7,7 +7,7 @@ use crate::review::diff_lines;
 use crate::review::difflib::{MOST_STEPS, matching_blocks};
 
 #[derive(Deserialize)]
-struct Case {
+struct DifferingCase {
     old: String,
     new: String,
     lines: Vec<String>,
@@ -18,9 +18,9 @@ struct Case {
 #[test]
 fn diffs_are_those_of_python() {
     let cases = include_str!("../../../fixtures/diffs/difflib.jsonl").lines();
-    let cases: Vec<Case> = cases.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cases: Vec<DifferingCase> = cases.map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(cases.len() > 300, "{}", cases.len());
-    for Case { old, new, lines } in cases {
+    for DifferingCase { old, new, lines } in cases {
         assert_eq!(diff_lines("f", &old, &new, &DiffLimits::default()), lines, "{old:?}\n{new:?}");
     }
 }

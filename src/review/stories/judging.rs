@@ -5,19 +5,19 @@ use super::*;
 const OLD: &str = "Teh end. Than more came. Adn it rained.";
 const NEW: &str = "The end. Then more came. And it rained.";
 
-fn over(units: usize, policy: Policy) -> ToolPolicy {
+fn over(units: usize, policy: DecisionPolicy) -> ToolPolicy {
     ToolPolicy { tool: None, over: Some(units), policy }
 }
 
 /// Three corrections (6, 8 and 6 units), under policies by size.
-fn under(policies: &[ToolPolicy]) -> Desk {
-    let mut desk = Desk::proposing(OLD, NEW);
+fn under(policies: &[ToolPolicy]) -> ReviewFixture {
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.request.set_policy(&asking(policies));
     desk
 }
 
-fn asking(policies: &[ToolPolicy]) -> Requirements<'_> {
-    Requirements { policies, ..Requirements::default() }
+fn asking(policies: &[ToolPolicy]) -> DecisionRequirements<'_> {
+    DecisionRequirements { policies, ..DecisionRequirements::default() }
 }
 
 fn owner() -> Principal {
@@ -26,11 +26,11 @@ fn owner() -> Principal {
 
 /// Somebody decides by these policies; the code of the refusal, if it is one.
 fn decides(
-    desk: &mut Desk,
+    desk: &mut ReviewFixture,
     policies: &[ToolPolicy],
     who: &Principal,
     decision: &Decision,
-) -> Result<Outcome, &'static str> {
+) -> Result<DecisionOutcome, &'static str> {
     let before = desk.request.clone();
     let decided = desk.request.decide(decision, who, &desk.text, desk.now_ms, &asking(policies));
     match &decided {
@@ -42,7 +42,7 @@ fn decides(
 
 #[test]
 fn own_words_count_with_what_they_replace() {
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let of = |len: usize| {
         let mut desk = under(&policies);
         let edit = edited(desk.id(0), &"Z".repeat(len));
@@ -53,7 +53,7 @@ fn own_words_count_with_what_they_replace() {
 
 #[test]
 fn own_words_count_without_what_they_have_in_common_with_the_old_ones() {
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let mut desk = under(&policies);
     desk.types("Teh", "T and a very long sentence eh");
     let seen = desk.stands(0);
@@ -64,7 +64,7 @@ fn own_words_count_without_what_they_have_in_common_with_the_old_ones() {
 
 #[test]
 fn words_that_are_overwritten_by_force_count() {
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let mut desk = under(&policies);
     desk.types("Teh", "T and a very long sentence eh");
     let seen = desk.stands(0);
@@ -75,12 +75,15 @@ fn words_that_are_overwritten_by_force_count() {
 
 #[test]
 fn deciding_hunk_by_hunk_takes_no_less_than_the_whole() {
-    let policies = [over(19, Policy::Owner)];
+    let policies = [over(19, DecisionPolicy::Owner)];
     for decision in [
-        |desk: &Desk| one(desk.id(0), Choice::Accept),
-        |desk: &Desk| edited(desk.id(0), "A"),
-        |desk: &Desk| Decision { finish: Some(Finish::Accept), ..one(desk.id(0), Choice::Reject) },
-        |desk: &Desk| one(desk.id(0), Choice::Reject),
+        |desk: &ReviewFixture| one(desk.id(0), HunkChoice::Accept),
+        |desk: &ReviewFixture| edited(desk.id(0), "A"),
+        |desk: &ReviewFixture| Decision {
+            finish: Some(FinishRest::Accept),
+            ..one(desk.id(0), HunkChoice::Reject)
+        },
+        |desk: &ReviewFixture| one(desk.id(0), HunkChoice::Reject),
     ] {
         let mut desk = under(&policies);
         let decision = decision(&desk);
@@ -90,40 +93,46 @@ fn deciding_hunk_by_hunk_takes_no_less_than_the_whole() {
 
 #[test]
 fn what_was_accepted_before_counts_and_a_rejection_takes_no_more() {
-    let policies = [over(30, Policy::Owner)];
+    let policies = [over(30, DecisionPolicy::Owner)];
     let mut desk = under(&policies);
     let edit = edited(desk.id(0), &"Z".repeat(26));
     decides(&mut desk, &policies, &ann(), &edit).unwrap();
-    assert_eq!(desk.request.requires(), Policy::Owner.into(), "what is open would be too much");
-    let second = one(desk.id(1), Choice::Accept);
+    assert_eq!(
+        desk.request.requires(),
+        DecisionPolicy::Owner.into(),
+        "what is open would be too much"
+    );
+    let second = one(desk.id(1), HunkChoice::Accept);
     assert_eq!(decides(&mut desk, &policies, &ann(), &second).err(), Some("not_allowed"));
-    let finish = Decision { finish: Some(Finish::Accept), ..one(desk.id(1), Choice::Reject) };
+    let finish =
+        Decision { finish: Some(FinishRest::Accept), ..one(desk.id(1), HunkChoice::Reject) };
     assert_eq!(decides(&mut desk, &policies, &ann(), &finish).err(), Some("not_allowed"));
-    let no = one(desk.id(1), Choice::Reject);
+    let no = one(desk.id(1), HunkChoice::Reject);
     decides(&mut desk, &policies, &ann(), &no).unwrap();
     decides(&mut desk, &policies, &owner(), &approve()).unwrap();
 }
 
 #[test]
 fn votes_for_a_form_that_takes_two_count_for_it_alone() {
-    let policies = [over(20, Policy::Two)];
+    let policies = [over(20, DecisionPolicy::Two)];
     let mut desk = under(&policies);
     let long = edited(desk.id(0), &"Z".repeat(40));
     let outcome = decides(&mut desk, &policies, &ann(), &long).unwrap();
-    assert_eq!((outcome.decided, outcome.votes), (vec![], Votes { have: 0, need: 2 }));
-    let plain = one(desk.id(0), Choice::Accept);
-    let mut other = Desk { text: desk.text.clone(), request: desk.request.clone(), ..desk };
+    assert_eq!((outcome.decided, outcome.votes), (vec![], VoteCount { have: 0, need: 2 }));
+    let plain = one(desk.id(0), HunkChoice::Accept);
+    let mut other =
+        ReviewFixture { text: desk.text.clone(), request: desk.request.clone(), ..desk };
     assert_eq!(decides(&mut other, &policies, &bob(), &plain).unwrap().decided, [other.id(0)]);
     assert_eq!(decides(&mut desk, &policies, &bob(), &long).unwrap().decided, [desk.id(0)]);
 }
 
 #[test]
 fn votes_that_were_given_when_it_took_less_count_no_more() {
-    let mut desk = under(&[]).with_policy(Policy::Two);
+    let mut desk = under(&[]).with_policy(DecisionPolicy::Two);
     let long = edited(desk.id(0), &"Z".repeat(40));
     decides(&mut desk, &[], &ann(), &long).unwrap();
     // From now on so much takes an owner, and two of them.
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let outcome = decides(&mut desk, &policies, &owner(), &long).unwrap();
     assert_eq!(outcome.decided, [], "ann is no owner");
     let other = person("p", Role::Owner);
@@ -132,8 +141,8 @@ fn votes_that_were_given_when_it_took_less_count_no_more() {
 
 #[test]
 fn a_voter_who_is_no_owner_any_more_is_none_of_the_owners() {
-    let policies = [over(20, Policy::Owner)];
-    let mut desk = under(&policies).with_policy(Policy::Two);
+    let policies = [over(20, DecisionPolicy::Owner)];
+    let mut desk = under(&policies).with_policy(DecisionPolicy::Two);
     let long = edited(desk.id(0), &"Z".repeat(40));
     decides(&mut desk, &policies, &owner(), &long).unwrap();
     assert_eq!(desk.request.keep_votes(&[owner()]), [].into());
@@ -142,27 +151,32 @@ fn a_voter_who_is_no_owner_any_more_is_none_of_the_owners() {
 
 #[test]
 fn an_edited_call_that_nobody_looked_at_counts_as_large() {
-    let policies = [over(1_000_000, Policy::Owner)];
-    let mut desk = Desk::asking("Write", Preview::diff("a", None, "x", &DiffLimits::default()));
-    let edit = Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) });
+    let policies = [over(1_000_000, DecisionPolicy::Owner)];
+    let mut desk =
+        ReviewFixture::asking("Write", Preview::diff("a", None, "x", &DiffLimits::default()));
+    let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
     assert_eq!(decides(&mut desk, &policies, &ann(), &edit).err(), Some("not_allowed"));
 }
 
 #[test]
 fn a_fresh_preview_never_takes_less_than_the_first() {
     let write = |text: &str| Preview::diff("a.md", None, text, &DiffLimits::default());
-    let policies = [over(10, Policy::Owner)];
-    let mut desk = Desk::asking("Write", write("a long new text"));
+    let policies = [over(10, DecisionPolicy::Owner)];
+    let mut desk = ReviewFixture::asking("Write", write("a long new text"));
     desk.request.set_policy(&asking(&policies));
     for (text, touched) in [("x", "1"), ("xy", "2")] {
-        let fresh = Fresh { preview: write(text), touched: Some(touched.to_owned()) };
+        let fresh = UpdatedPreview { preview: write(text), touched: Some(touched.to_owned()) };
         assert!(desk.request.look_again(fresh, &asking(&policies)));
-        assert_eq!(desk.request.requires(), Policy::Owner.into());
+        assert_eq!(desk.request.requires(), DecisionPolicy::Owner.into());
         assert_eq!(desk.request.units(), Some(text.len()));
     }
     desk.request.set_policy(&asking(&policies));
-    assert_eq!(desk.request.proposal.policy, Policy::Owner.into(), "also by settings of today");
-    let old: Request =
+    assert_eq!(
+        desk.request.proposal.policy,
+        DecisionPolicy::Owner.into(),
+        "also by settings of today"
+    );
+    let old: ApprovalRequest =
         serde_json::from_value(serde_json::to_value(&desk.request).unwrap()).unwrap();
     assert_eq!(old, desk.request, "and after a restart");
 }
@@ -170,26 +184,27 @@ fn a_fresh_preview_never_takes_less_than_the_first() {
 #[test]
 fn a_larger_fresh_preview_takes_more() {
     let write = |text: &str| Preview::diff("a.md", None, text, &DiffLimits::default());
-    let policies = [over(10, Policy::Two)];
-    let mut desk = Desk::asking("Write", write("x"));
+    let policies = [over(10, DecisionPolicy::Two)];
+    let mut desk = ReviewFixture::asking("Write", write("x"));
     desk.request.set_policy(&asking(&policies));
-    let fresh = Fresh { preview: write("a long new text"), touched: Some("other".to_owned()) };
+    let fresh =
+        UpdatedPreview { preview: write("a long new text"), touched: Some("other".to_owned()) };
     assert!(desk.request.look_again(fresh, &asking(&policies)));
-    assert_eq!(desk.request.votes(), Votes { have: 0, need: 2 });
+    assert_eq!(desk.request.votes(), VoteCount { have: 0, need: 2 });
     let yes = Decision { preview_hash: Some(desk.request.preview_hash()), ..approve() };
     let first = decides(&mut desk, &policies, &ann(), &yes).unwrap();
-    assert_eq!((first.resolved, first.votes), (None, Votes { have: 1, need: 2 }));
+    assert_eq!((first.resolved, first.votes), (None, VoteCount { have: 1, need: 2 }));
     assert!(decides(&mut desk, &policies, &bob(), &yes).unwrap().resolved.is_some());
 }
 
 #[test]
 fn an_undo_takes_whom_so_much_takes() {
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let mut desk = under(&policies);
     let edit = edited(desk.id(0), &"Z".repeat(26));
     decides(&mut desk, &policies, &owner(), &edit).unwrap();
     let undo = |who: &Principal| {
-        let (scope, at) = (UndoScope { hunks: None, touched: Touched::Refuse }, desk.now_ms);
+        let (scope, at) = (UndoScope { hunks: None, touched: TouchedPolicy::Refuse }, desk.now_ms);
         let undone = desk.request.clone().undo(scope, who, &desk.text, at, &asking(&policies));
         undone.map(drop).map_err(|error| error.code())
     };
@@ -198,11 +213,12 @@ fn an_undo_takes_whom_so_much_takes() {
 
 #[test]
 fn an_undo_by_force_counts_the_words_it_overwrites() {
-    let policies = [over(20, Policy::Owner)];
+    let policies = [over(20, DecisionPolicy::Owner)];
     let mut desk = under(&policies);
-    decides(&mut desk, &policies, &ann(), &one(HunkId::from("req_1.1"), Choice::Accept)).unwrap();
+    decides(&mut desk, &policies, &ann(), &one(HunkId::from("req_1.1"), HunkChoice::Accept))
+        .unwrap();
     desk.types("The", "Th and a very long sentence e");
-    let scope = UndoScope { hunks: None, touched: Touched::Overwrite };
+    let scope = UndoScope { hunks: None, touched: TouchedPolicy::Overwrite };
     let undone = desk.request.undo(scope, &ann(), &desk.text, 9, &asking(&policies));
     assert_eq!(undone.unwrap_err().code(), "not_allowed");
 }
@@ -216,23 +232,23 @@ fn a_reviewer_puts_in_no_words_but_the_models() {
     let models = edited(desk.id(0), "The");
     decides(&mut desk, &[], &rex, &models).unwrap();
     decides(&mut desk, &[], &rex, &reject()).unwrap();
-    let mut write = Desk::asking("Write", Preview::generic());
-    let edit = Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) });
+    let mut write = ReviewFixture::asking("Write", Preview::generic());
+    let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
     assert_eq!(write.decide_as(&rex, &edit).unwrap_err().code(), "not_allowed");
-    let answer = Decision::plain(Verdict::Respond { message: "Later.".into() });
+    let answer = Decision::plain(RequestVerdict::Respond { message: "Later.".into() });
     write.decide_as(&rex, &answer).unwrap();
 }
 
 #[test]
 fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
-    let rule = |over: usize| Rule {
-        remember: Remember {
+    let rule = |over: usize| ApprovalRule {
+        remember: RememberWish {
             id: "rul_1".into(),
-            scope: Scope::Document,
+            scope: RuleScope::Document,
             path: None,
             max_units: None,
         },
-        effect: Effect::Deny,
+        effect: RuleEffect::Deny,
         over: Some(over),
         tool: EVERY_TOOL.to_owned(),
         session: "ses_1".into(),
@@ -245,33 +261,35 @@ fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
     let by = |limit: usize, decision: &Decision| {
         let mut desk = under(&[]);
         let rule = rule(limit);
-        let requirements = Requirements { rules: vec![&rule], ..Requirements::default() };
+        let requirements =
+            DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
         let decided =
             desk.request.decide(decision, &owner(), &desk.text, desk.now_ms, &requirements);
         decided.err().map(|error| error.code())
     };
     let (first, long) = (HunkId::from("req_1.1"), edited("req_1.1".into(), &"Z".repeat(40)));
-    assert_eq!(by(19, &one(first.clone(), Choice::Accept)), Some("not_allowed"));
-    assert_eq!(by(19, &one(first.clone(), Choice::Reject)), None);
-    assert_eq!(by(20, &one(first, Choice::Accept)), None);
+    assert_eq!(by(19, &one(first.clone(), HunkChoice::Accept)), Some("not_allowed"));
+    assert_eq!(by(19, &one(first.clone(), HunkChoice::Reject)), None);
+    assert_eq!(by(20, &one(first, HunkChoice::Accept)), None);
     assert_eq!((by(42, &long), by(43, &long)), (Some("not_allowed"), None));
 }
 
 #[test]
 fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
-    let mut desk = Desk::asking("Write", Preview::diff("a.md", None, "x", &DiffLimits::default()));
+    let mut desk =
+        ReviewFixture::asking("Write", Preview::diff("a.md", None, "x", &DiffLimits::default()));
     desk.request.proposal.document = None;
     let preview = Preview::diff("b.txt", None, "x", &DiffLimits::default());
-    let revised = Some(Fresh { preview, touched: Some("absent".to_owned()) });
+    let revised = Some(UpdatedPreview { preview, touched: Some("absent".to_owned()) });
     let edit = |path: &str| Decision {
         revised: revised.clone(),
-        remember: Some(Remember {
+        remember: Some(RememberWish {
             id: "rul_1".into(),
-            scope: Scope::Session,
+            scope: RuleScope::Session,
             path: PathPattern::parse(path).ok(),
             max_units: None,
         }),
-        ..Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) })
+        ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
     };
     assert_eq!(desk.decide(&edit("*.md")).unwrap_err().code(), "invalid_decision");
     desk.decide(&edit("*.txt")).unwrap();

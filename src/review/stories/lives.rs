@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn sentence() -> Desk {
-    Desk::proposing("Teh end. Than more came.", "The end. Then more came.")
+fn sentence() -> ReviewFixture {
+    ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.")
 }
 
 #[test]
@@ -13,7 +13,7 @@ fn the_request_resolves_when_no_hunk_is_open() {
     assert!(desk.request.resolution().is_none());
     assert_eq!(desk.accept(1).unwrap().resolved, Some(RequestStatus::Approved));
     let closed = desk.request.closed.clone().unwrap();
-    assert_eq!(closed, Closed::by(Some(Person::from(&ann())), desk.now_ms));
+    assert_eq!(closed, ClosedBy::by(Some(Person::from(&ann())), desk.now_ms));
     assert_eq!(desk.request.resolution().unwrap().version, Version(2));
 }
 
@@ -37,13 +37,13 @@ fn a_decision_after_the_time_is_refused_even_if_nobody_has_noticed_yet() {
 
 #[test]
 fn zero_seconds_wait_for_ever() {
-    let clock = Clock::start(5, 0);
+    let clock = RequestTimes::start(5, 0);
     assert_eq!((clock.due_ms(), clock.is_due(u64::MAX)), (None, false));
 }
 
 #[test]
 fn the_countdown_stands_still_while_somebody_looks() {
-    let mut clock = Clock::start(0, 300);
+    let mut clock = RequestTimes::start(0, 300);
     clock.pause(100);
     clock.pause(150);
     assert!(!clock.is_due(1_000));
@@ -56,7 +56,7 @@ fn the_countdown_stands_still_while_somebody_looks() {
 
 #[test]
 fn neither_looking_nor_more_time_goes_past_an_outside_callers_deadline() {
-    let mut clock = Clock { deadline_ms: Some(400), ..Clock::start(0, 300) };
+    let mut clock = RequestTimes { deadline_ms: Some(400), ..RequestTimes::start(0, 300) };
     clock.extend(1_000);
     assert_eq!(clock.due_ms(), Some(400));
     clock.pause(100);
@@ -93,6 +93,6 @@ fn requests_stored_by_an_older_version_can_be_read() {
     for added in ["returned", "edited_input", "answer", "remarks", "votes", "closed", "touched"] {
         fields.remove(added);
     }
-    let loaded: Request = serde_json::from_value(stored).unwrap();
+    let loaded: ApprovalRequest = serde_json::from_value(stored).unwrap();
     assert_eq!(loaded, sentence().request);
 }

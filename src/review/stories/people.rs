@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn sentence() -> Desk {
-    Desk::proposing("Teh end. Than more came.", "The end. Then more came.")
+fn sentence() -> ReviewFixture {
+    ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.")
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn any_editor_or_reviewer_may_decide_but_no_viewer() {
 
 #[test]
 fn not_the_requester_means_somebody_else_whatever_their_name() {
-    let mut desk = sentence().with_policy(Policy::NotRequester);
+    let mut desk = sentence().with_policy(DecisionPolicy::NotRequester);
     let renamed = Principal { name: "Somebody".into(), ..ann() };
     assert_eq!(desk.decide_as(&renamed, &approve()).unwrap_err().code(), "not_allowed");
     assert!(desk.decide_as(&bob(), &approve()).is_ok());
@@ -26,48 +26,48 @@ fn not_the_requester_means_somebody_else_whatever_their_name() {
 
 #[test]
 fn owner_means_an_owner() {
-    let mut desk = sentence().with_policy(Policy::Owner);
+    let mut desk = sentence().with_policy(DecisionPolicy::Owner);
     assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
     assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
 }
 
 #[test]
 fn commands_only_by_an_owner() {
-    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
+    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
     assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
     assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
 }
 
 #[test]
 fn two_people_must_agree_and_one_of_them_may_have_asked() {
-    let mut desk = sentence().with_policy(Policy::Two);
+    let mut desk = sentence().with_policy(DecisionPolicy::Two);
     let outcome = desk.decide_as(&ann(), &approve()).unwrap();
     assert_eq!((outcome.changes, outcome.resolved), (None, None));
-    assert_eq!(outcome.votes, Votes { have: 1, need: 2 });
+    assert_eq!(outcome.votes, VoteCount { have: 1, need: 2 });
     let again = desk.decide_as(&ann(), &approve()).unwrap();
-    assert_eq!(again.votes, Votes { have: 1, need: 2 }, "the same person twice is one person");
+    assert_eq!(again.votes, VoteCount { have: 1, need: 2 }, "the same person twice is one person");
     let outcome = desk.decide_as(&bob(), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
-    assert_eq!(outcome.votes, Votes { have: 2, need: 2 });
+    assert_eq!(outcome.votes, VoteCount { have: 2, need: 2 });
     assert_eq!(desk.text(), "The end. Then more came.");
 }
 
 #[test]
 fn where_the_requester_does_not_count_two_others_must_agree() {
-    let mut desk = sentence().with_policies([Policy::Two, Policy::NotRequester]);
+    let mut desk = sentence().with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
     assert_eq!(desk.decide_as(&ann(), &approve()).unwrap_err().code(), "not_allowed");
     let outcome = desk.decide_as(&bob(), &approve()).unwrap();
-    assert_eq!((outcome.resolved, outcome.votes), (None, Votes { have: 1, need: 2 }));
+    assert_eq!((outcome.resolved, outcome.votes), (None, VoteCount { have: 1, need: 2 }));
     let outcome = desk.decide_as(&person("eve", Role::Editor), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
 }
 
 #[test]
 fn where_owners_decide_and_two_must_agree_two_owners_must() {
-    let mut desk = sentence().with_policies([Policy::Owner, Policy::Two]);
+    let mut desk = sentence().with_policies([DecisionPolicy::Owner, DecisionPolicy::Two]);
     assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
     let outcome = desk.decide_as(&person("o", Role::Owner), &approve()).unwrap();
-    assert_eq!((outcome.resolved, outcome.votes), (None, Votes { have: 1, need: 2 }));
+    assert_eq!((outcome.resolved, outcome.votes), (None, VoteCount { have: 1, need: 2 }));
     let outcome = desk.decide_as(&person("p", Role::Owner), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
 }
@@ -76,12 +76,12 @@ fn where_owners_decide_and_two_must_agree_two_owners_must() {
 fn votes_of_people_a_stricter_policy_leaves_out_do_not_count() {
     let owner = person("o", Role::Owner);
     let people = [ann(), bob(), owner.clone()];
-    let mut desk = sentence().with_policy(Policy::Two);
+    let mut desk = sentence().with_policy(DecisionPolicy::Two);
     desk.decide_as(&ann(), &approve()).unwrap();
-    let mut desk = desk.with_policies([Policy::Two, Policy::NotRequester]);
+    let mut desk = desk.with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
     assert_eq!(desk.request.keep_votes(&people), ["ann".into()].into());
     desk.decide_as(&bob(), &approve()).unwrap();
-    let mut desk = desk.with_policies([Policy::Two, Policy::Owner]);
+    let mut desk = desk.with_policies([DecisionPolicy::Two, DecisionPolicy::Owner]);
     assert_eq!(desk.request.keep_votes(&people), ["bob".into()].into());
     let outcome = desk.decide_as(&owner, &approve()).unwrap();
     assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
@@ -89,26 +89,34 @@ fn votes_of_people_a_stricter_policy_leaves_out_do_not_count() {
 
 #[test]
 fn who_may_decide_is_kept_by_name_as_ever_and_several_policies_as_a_list() {
-    let kept = |policies: &[Policy]| {
-        let consent: Consent = policies.iter().copied().collect();
+    let kept = |policies: &[DecisionPolicy]| {
+        let consent: ApprovalRequirement = policies.iter().copied().collect();
         let kept = serde_json::to_value(consent).unwrap();
-        assert_eq!(serde_json::from_value::<Consent>(kept.clone()).unwrap(), consent);
+        assert_eq!(serde_json::from_value::<ApprovalRequirement>(kept.clone()).unwrap(), consent);
         kept
     };
     assert_eq!(kept(&[]), "any");
-    for one in [Policy::Any, Policy::NotRequester, Policy::Two, Policy::Owner] {
+    for one in [
+        DecisionPolicy::Any,
+        DecisionPolicy::NotRequester,
+        DecisionPolicy::Two,
+        DecisionPolicy::Owner,
+    ] {
         assert_eq!(kept(&[one]), one.as_str());
     }
-    assert_eq!(kept(&[Policy::Owner, Policy::Any, Policy::Two]), json!(["two", "owner"]));
-    let old = serde_json::to_value(sentence().with_policy(Policy::Two).request).unwrap();
+    assert_eq!(
+        kept(&[DecisionPolicy::Owner, DecisionPolicy::Any, DecisionPolicy::Two]),
+        json!(["two", "owner"])
+    );
+    let old = serde_json::to_value(sentence().with_policy(DecisionPolicy::Two).request).unwrap();
     assert_eq!(old["policy"], "two");
-    let read: Request = serde_json::from_value(old).unwrap();
-    assert_eq!(read.proposal.policy, Policy::Two.into());
+    let read: ApprovalRequest = serde_json::from_value(old).unwrap();
+    assert_eq!(read.proposal.policy, DecisionPolicy::Two.into());
 }
 
 #[test]
 fn votes_count_per_hunk_and_text() {
-    let mut desk = sentence().with_policy(Policy::Two);
+    let mut desk = sentence().with_policy(DecisionPolicy::Two);
     desk.decide_as(&ann(), &edited(desk.id(0), "This")).unwrap();
     let outcome = desk.decide_as(&bob(), &approve()).unwrap();
     assert_eq!(outcome.decided, [], "bob wants another text, and is the first for the other hunk");
@@ -118,27 +126,28 @@ fn votes_count_per_hunk_and_text() {
 
 #[test]
 fn a_vote_survives_typing_but_not_a_conflict() {
-    let mut desk = sentence().with_policy(Policy::Two);
+    let mut desk = sentence().with_policy(DecisionPolicy::Two);
     desk.accept(0).unwrap();
     desk.types("|Teh", "So ");
     desk.types("T|eh", "x");
     let outcome = desk.decide_as(&bob(), &forced(desk.id(0), "Txeh")).unwrap();
     assert_eq!(outcome.decided, [], "ann never agreed to overwrite what somebody typed");
     desk.types("Txeh", "Teh");
-    desk.decide_as(&bob(), &one(desk.id(0), Choice::Accept)).unwrap();
+    desk.decide_as(&bob(), &one(desk.id(0), HunkChoice::Accept)).unwrap();
     assert_eq!(desk.text(), "So The end. Than more came.");
 }
 
 #[test]
 fn one_person_is_enough_to_reject() {
-    let mut desk = sentence().with_policy(Policy::Two);
+    let mut desk = sentence().with_policy(DecisionPolicy::Two);
     assert_eq!(desk.decide(&reject()).unwrap().resolved, Some(RequestStatus::Rejected));
 }
 
 #[test]
 fn two_people_must_agree_on_the_input_of_a_tool_without_hunks() {
-    let mut desk = Desk::asking("Write", Preview::generic()).with_policy(Policy::Two);
-    let edit = Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) });
+    let mut desk =
+        ReviewFixture::asking("Write", Preview::generic()).with_policy(DecisionPolicy::Two);
+    let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
     desk.decide_as(&ann(), &approve()).unwrap();
     let outcome = desk.decide_as(&bob(), &edit).unwrap();
     assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
@@ -160,7 +169,7 @@ fn people_typing_elsewhere_never_make_a_preview_stale() {
 
 #[test]
 fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
-    let changes: [fn(&mut Request); 5] = [
+    let changes: [fn(&mut ApprovalRequest); 5] = [
         |r| r.proposal.tool.push('x'),
         |r| r.proposal.input = json!({ "new_content": "else" }),
         |r| r.hunks[0].parts[0].insert.push('x'),
@@ -196,7 +205,7 @@ fn the_hash_does_not_depend_on_the_order_of_fields_or_on_storing() {
         serde_json::from_str(r#"{"a":{"c":"é","d":[1.5,null]},"b":1}"#).unwrap();
     assert_eq!(desk.request.preview_hash(), hash);
     let stored = serde_json::to_string(&desk.request).unwrap();
-    let loaded: Request = serde_json::from_str(&stored).unwrap();
+    let loaded: ApprovalRequest = serde_json::from_str(&stored).unwrap();
     assert_eq!(loaded, desk.request);
     assert_eq!(loaded.preview_hash(), hash);
 }

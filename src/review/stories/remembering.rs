@@ -4,29 +4,29 @@ use super::*;
 use crate::ids::RuleId;
 
 /// Three units deleted, three inserted: as large as a small correction gets.
-fn small() -> Desk {
-    Desk::proposing("Teh end.", "The end.")
+fn small() -> ReviewFixture {
+    ReviewFixture::proposing("Teh end.", "The end.")
 }
 
-fn wish(scope: Scope, max_units: Option<usize>) -> Remember {
-    Remember { id: "rul_1".into(), scope, path: None, max_units }
+fn wish(scope: RuleScope, max_units: Option<usize>) -> RememberWish {
+    RememberWish { id: "rul_1".into(), scope, path: None, max_units }
 }
 
-fn remembering(remember: Remember) -> Decision {
+fn remembering(remember: RememberWish) -> Decision {
     Decision { remember: Some(remember), ..approve() }
 }
 
 /// The rule that somebody makes with the approval of a small correction.
-fn rule_of(who: &Principal, remember: Remember) -> Rule {
+fn rule_of(who: &Principal, remember: RememberWish) -> ApprovalRule {
     small().decide_as(who, &remembering(remember)).unwrap().rule.unwrap()
 }
 
-fn anywhere(max_units: usize) -> Rule {
-    rule_of(&ann(), wish(Scope::Document, Some(max_units)))
+fn anywhere(max_units: usize) -> ApprovalRule {
+    rule_of(&ann(), wish(RuleScope::Document, Some(max_units)))
 }
 
 /// Lets the rules decide, as the room does.
-fn by_rules(desk: &mut Desk, rules: &[Rule], people: &[Principal]) -> Vec<RuleId> {
+fn by_rules(desk: &mut ReviewFixture, rules: &[ApprovalRule], people: &[Principal]) -> Vec<RuleId> {
     let deciding = desk.request.deciding_rules(rules, people);
     for (rule, maker) in &deciding {
         desk.decide_as(maker, &Decision::by_rule(rule.clone())).unwrap();
@@ -37,15 +37,15 @@ fn by_rules(desk: &mut Desk, rules: &[Rule], people: &[Principal]) -> Vec<RuleId
 #[test]
 fn a_size_is_everything_deleted_and_everything_inserted() {
     assert_eq!(small().request.units(), Some(6));
-    assert_eq!(Desk::proposing("One two.", "One. two.").request.units(), Some(1));
-    assert_eq!(Desk::proposing("I am 😀.", "I am 😁.").request.units(), Some(4));
-    let two = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    assert_eq!(ReviewFixture::proposing("One two.", "One. two.").request.units(), Some(1));
+    assert_eq!(ReviewFixture::proposing("I am 😀.", "I am 😁.").request.units(), Some(4));
+    let two = ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
     assert_eq!(two.request.units(), Some(14));
 }
 
 #[test]
 fn a_size_is_what_was_proposed_whatever_was_decided_since() {
-    let mut desk = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    let mut desk = ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
     desk.accept(0).unwrap();
     desk.types("|Than", "So ");
     assert_eq!(desk.request.units(), Some(14));
@@ -55,31 +55,39 @@ fn a_size_is_what_was_proposed_whatever_was_decided_since() {
 fn a_files_size_is_never_less_than_the_smallest_edit_and_without_a_text_nobody_knows() {
     let limits = DiffLimits::default();
     let units = |old: Option<&str>, new: &str| {
-        Desk::asking("Write", Preview::diff("a.md", old, new, &limits)).request.units()
+        ReviewFixture::asking("Write", Preview::diff("a.md", old, new, &limits)).request.units()
     };
     assert_eq!(units(Some("one two three"), "one 2 three"), Some(4));
     assert_eq!(units(None, "new"), Some(3));
     assert_eq!(units(Some("aa"), "aaa"), Some(1));
     assert_eq!(units(Some("a😀b"), "a😁b"), Some(4));
-    assert_eq!(Desk::asking("Write", Preview::generic()).request.units(), None);
+    assert_eq!(ReviewFixture::asking("Write", Preview::generic()).request.units(), None);
 }
 
 #[test]
 fn a_rule_lets_its_size_through_and_not_one_unit_more() {
     assert!(anywhere(6).covers(&small().request));
     assert!(!anywhere(5).covers(&small().request));
-    let unlimited = rule_of(&ann(), wish(Scope::Document, None));
-    assert!(unlimited.covers(&Desk::proposing("One.", "Something else entirely.").request));
+    let unlimited = rule_of(&ann(), wish(RuleScope::Document, None));
+    assert!(
+        unlimited.covers(&ReviewFixture::proposing("One.", "Something else entirely.").request)
+    );
 }
 
 #[test]
 fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
-    let mut desk = Desk::asking("Write", Preview::generic());
+    let mut desk = ReviewFixture::asking("Write", Preview::generic());
     desk.request.proposal.document = None;
-    let sized = wish(Scope::Session, Some(1_000));
+    let sized = wish(RuleScope::Session, Some(1_000));
     let rule = desk.request.clone();
     let rule = { rule }
-        .decide(&remembering(sized), &ann(), &desk.text, desk.now_ms, &Requirements::default())
+        .decide(
+            &remembering(sized),
+            &ann(),
+            &desk.text,
+            desk.now_ms,
+            &DecisionRequirements::default(),
+        )
         .unwrap()
         .rule;
     assert!(!rule.unwrap().covers(&desk.request));
@@ -87,7 +95,7 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
 
 #[test]
 fn a_rule_is_about_one_tool_in_one_document() {
-    let others: [fn(&mut Proposal); 3] = [
+    let others: [fn(&mut ProposedCall); 3] = [
         |it| it.tool = "update_selection".into(),
         |it| it.document = Some("doc_2".into()),
         |it| it.document = None,
@@ -103,8 +111,8 @@ fn a_rule_is_about_one_tool_in_one_document() {
 fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_about_all() {
     let mut desk = small();
     desk.request.proposal.session = "ses_2".into();
-    assert!(!rule_of(&ann(), wish(Scope::Session, None)).covers(&desk.request));
-    assert!(rule_of(&ann(), wish(Scope::Document, None)).covers(&desk.request));
+    assert!(!rule_of(&ann(), wish(RuleScope::Session, None)).covers(&desk.request));
+    assert!(rule_of(&ann(), wish(RuleScope::Document, None)).covers(&desk.request));
 }
 
 #[test]
@@ -112,16 +120,16 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
     let pattern = |text: &str| PathPattern::parse(text).unwrap();
     let covers = |glob: &str, path: &str| {
         let limits = DiffLimits::default();
-        let mut desk = Desk::asking("Write", Preview::diff(path, None, "x", &limits));
+        let mut desk = ReviewFixture::asking("Write", Preview::diff(path, None, "x", &limits));
         desk.request.proposal.document = None;
-        let wish = Remember { path: Some(pattern(glob)), ..wish(Scope::Session, None) };
+        let wish = RememberWish { path: Some(pattern(glob)), ..wish(RuleScope::Session, None) };
         let mut decided = desk.request.clone();
         let outcome = decided.decide(
             &remembering(wish),
             &ann(),
             &desk.text,
             desk.now_ms,
-            &Requirements::default(),
+            &DecisionRequirements::default(),
         );
         outcome.unwrap().rule.unwrap().covers(&desk.request)
     };
@@ -137,36 +145,37 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
 #[test]
 fn a_pattern_is_no_wish_for_a_document_and_a_document_none_for_work_without_one() {
     let path = PathPattern::parse("*").ok();
-    let with_path = Remember { path, ..wish(Scope::Document, None) };
+    let with_path = RememberWish { path, ..wish(RuleScope::Document, None) };
     assert_eq!(small().decide(&remembering(with_path)).unwrap_err().code(), "invalid_decision");
-    let mut desk = Desk::asking("Write", Preview::generic());
+    let mut desk = ReviewFixture::asking("Write", Preview::generic());
     desk.request.proposal.document = None;
-    let refused = desk.decide(&remembering(wish(Scope::Document, None)));
+    let refused = desk.decide(&remembering(wish(RuleScope::Document, None)));
     assert_eq!(refused.unwrap_err().code(), "invalid_decision");
 }
 
 #[test]
 fn whatever_rejects_anything_makes_no_rule() {
-    let rule = Some(wish(Scope::Document, None));
-    let desk = || Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
-    let no = |number: usize| one(desk().id(number), Choice::Reject);
-    let answer = Decision::plain(Verdict::Respond { message: "No.".into() });
-    let rest = Decision { finish: Some(Finish::Reject), ..one(desk().id(0), Choice::Accept) };
+    let rule = Some(wish(RuleScope::Document, None));
+    let desk = || ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
+    let no = |number: usize| one(desk().id(number), HunkChoice::Reject);
+    let answer = Decision::plain(RequestVerdict::Respond { message: "No.".into() });
+    let rest =
+        Decision { finish: Some(FinishRest::Reject), ..one(desk().id(0), HunkChoice::Accept) };
     for decision in [reject(), no(0), answer, rest] {
         let refused = desk().decide(&Decision { remember: rule.clone(), ..decision });
         assert_eq!(refused.unwrap_err().code(), "invalid_decision");
     }
-    let nothing = small().decide(&remembering(wish(Scope::Document, Some(0))));
+    let nothing = small().decide(&remembering(wish(RuleScope::Document, Some(0))));
     assert_eq!(nothing.unwrap_err().code(), "invalid_decision");
 }
 
 #[test]
 fn commands_and_warnings_are_asked_about_every_time() {
     let owner = person("o", Role::Owner);
-    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
-    let refused = desk.decide_as(&owner, &remembering(wish(Scope::Session, None)));
+    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
+    let refused = desk.decide_as(&owner, &remembering(wish(RuleScope::Session, None)));
     assert_eq!(refused.unwrap_err().code(), "invalid_decision");
-    let warning = Warning { code: "moved".into(), text: "Look twice.".into() };
+    let warning = PreviewWarning { code: "moved".into(), text: "Look twice.".into() };
     let mut desk = small();
     desk.request.proposal.preview.warnings.push(warning);
     assert!(!anywhere(100).covers(&desk.request));
@@ -197,8 +206,9 @@ fn a_rule_of_somebody_who_may_not_decide_any_more_does_nothing() {
 
 #[test]
 fn the_requesters_rule_never_decides_where_the_requester_may_not() {
-    let mut desk = small().with_policy(Policy::NotRequester);
-    let bobs = rule_of(&bob(), Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+    let mut desk = small().with_policy(DecisionPolicy::NotRequester);
+    let bobs =
+        rule_of(&bob(), RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
     assert_eq!(by_rules(&mut desk, &[anywhere(6)], &[ann(), bob()]), []);
     assert_eq!(by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]), ["rul_2".into()]);
 }
@@ -206,23 +216,23 @@ fn the_requesters_rule_never_decides_where_the_requester_may_not() {
 #[test]
 fn an_owners_policy_listens_to_an_owners_rule_only() {
     let people = [ann(), person("o", Role::Owner)];
-    let mut desk = small().with_policy(Policy::Owner);
+    let mut desk = small().with_policy(DecisionPolicy::Owner);
     let owners =
-        rule_of(&people[1], Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+        rule_of(&people[1], RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
     assert_eq!(by_rules(&mut desk, &[anywhere(6), owners], &people), ["rul_2".into()]);
 }
 
 #[test]
 fn where_two_must_agree_all_rules_of_one_person_are_one_vote() {
-    let mut desk = small().with_policy(Policy::Two);
-    let more = Rule {
-        remember: Remember { id: "rul_2".into(), ..wish(Scope::Session, None) },
+    let mut desk = small().with_policy(DecisionPolicy::Two);
+    let more = ApprovalRule {
+        remember: RememberWish { id: "rul_2".into(), ..wish(RuleScope::Session, None) },
         ..anywhere(6)
     };
     assert_eq!(by_rules(&mut desk, &[anywhere(6), more], &[ann(), bob()]), ["rul_1".into()]);
     assert_eq!(
         (desk.request.votes(), desk.text().as_str()),
-        (Votes { have: 1, need: 2 }, "Teh end.")
+        (VoteCount { have: 1, need: 2 }, "Teh end.")
     );
     desk.decide_as(&bob(), &approve()).unwrap();
     assert_eq!(desk.text(), "The end.");
@@ -230,22 +240,23 @@ fn where_two_must_agree_all_rules_of_one_person_are_one_vote() {
 
 #[test]
 fn two_people_who_both_have_a_rule_have_both_agreed() {
-    let mut desk = small().with_policy(Policy::Two);
-    let bobs = rule_of(&bob(), Remember { id: "rul_2".into(), ..wish(Scope::Document, None) });
+    let mut desk = small().with_policy(DecisionPolicy::Two);
+    let bobs =
+        rule_of(&bob(), RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
     by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]);
     assert_eq!(desk.text(), "The end.");
 }
 
 #[test]
 fn a_vote_makes_a_rule_as_any_approval_does() {
-    let mut desk = small().with_policy(Policy::Two);
-    let outcome = desk.decide(&remembering(wish(Scope::Document, Some(6)))).unwrap();
+    let mut desk = small().with_policy(DecisionPolicy::Two);
+    let outcome = desk.decide(&remembering(wish(RuleScope::Document, Some(6)))).unwrap();
     assert_eq!((outcome.resolved, outcome.rule.is_some()), (None, true));
 }
 
 #[test]
 fn a_rule_never_accepts_words_in_conflict() {
-    let mut desk = Desk::proposing("Teh end. Than more came.", "The end. Then more came.");
+    let mut desk = ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
     desk.types("T|eh", "x");
     by_rules(&mut desk, &[anywhere(14)], &[ann()]);
     assert_eq!(desk.statuses(), [HunkStatus::Conflict, HunkStatus::Accepted]);
@@ -261,69 +272,87 @@ fn a_rule_can_be_revoked_by_its_maker_and_by_an_owner() {
         "one's own can always be taken back"
     );
     assert!(!rule.may_be_revoked_by(&bob()));
-    let ended = Rule { ended: Some(Ended { by: None, at_ms: 1 }), ..rule };
+    let ended = ApprovalRule { ended: Some(RuleEnd { by: None, at_ms: 1 }), ..rule };
     assert!(!ended.covers(&small().request));
 }
 
 #[test]
 fn the_same_wish_of_the_same_person_is_the_same_rule() {
-    let again = Rule { at_ms: 9, session: "ses_2".into(), ..anywhere(6) };
+    let again = ApprovalRule { at_ms: 9, session: "ses_2".into(), ..anywhere(6) };
     assert!(anywhere(6).repeats(&again));
     assert!(!anywhere(7).repeats(&again));
-    assert!(!rule_of(&bob(), wish(Scope::Document, Some(6))).repeats(&again));
-    let session = rule_of(&ann(), wish(Scope::Session, Some(6)));
+    assert!(!rule_of(&bob(), wish(RuleScope::Document, Some(6))).repeats(&again));
+    let session = rule_of(&ann(), wish(RuleScope::Session, Some(6)));
     assert!(
         !session.repeats(&again)
-            && !session.repeats(&Rule { session: "ses_2".into(), ..session.clone() })
+            && !session.repeats(&ApprovalRule { session: "ses_2".into(), ..session.clone() })
     );
 }
 
-fn stricter(tool: Option<&str>, over: Option<usize>, policy: Policy) -> ToolPolicy {
+fn stricter(tool: Option<&str>, over: Option<usize>, policy: DecisionPolicy) -> ToolPolicy {
     ToolPolicy { tool: tool.map(str::to_owned), over, policy }
 }
 
 /// What a request takes by these policies.
-fn taking(base: Policy, others: &[ToolPolicy], request: &Request) -> Consent {
+fn taking(
+    base: DecisionPolicy,
+    others: &[ToolPolicy],
+    request: &ApprovalRequest,
+) -> ApprovalRequirement {
     base.of(&request.matter(&request.proposed_extent()), others)
 }
 
 #[test]
 fn all_policies_for_a_request_hold_together() {
     let request = small().request;
-    let of = |base: Policy, others: &[ToolPolicy]| taking(base, others, &request).policies();
+    let of =
+        |base: DecisionPolicy, others: &[ToolPolicy]| taking(base, others, &request).policies();
     let tool = Some("update_full_document");
-    assert_eq!(of(Policy::Any, &[]), [Policy::Any]);
-    let two = stricter(tool, None, Policy::Two);
-    let others = [two.clone(), stricter(None, None, Policy::NotRequester)];
-    assert_eq!(of(Policy::Any, &others), [Policy::NotRequester, Policy::Two]);
-    assert_eq!(of(Policy::Owner, &[two]), [Policy::Two, Policy::Owner]);
-    assert_eq!(of(Policy::Owner, &[stricter(tool, None, Policy::Any)]), [Policy::Owner]);
-    assert_eq!(of(Policy::Any, &[stricter(Some("Bash"), None, Policy::Owner)]), [Policy::Any]);
+    assert_eq!(of(DecisionPolicy::Any, &[]), [DecisionPolicy::Any]);
+    let two = stricter(tool, None, DecisionPolicy::Two);
+    let others = [two.clone(), stricter(None, None, DecisionPolicy::NotRequester)];
+    assert_eq!(
+        of(DecisionPolicy::Any, &others),
+        [DecisionPolicy::NotRequester, DecisionPolicy::Two]
+    );
+    assert_eq!(of(DecisionPolicy::Owner, &[two]), [DecisionPolicy::Two, DecisionPolicy::Owner]);
+    assert_eq!(
+        of(DecisionPolicy::Owner, &[stricter(tool, None, DecisionPolicy::Any)]),
+        [DecisionPolicy::Owner]
+    );
+    assert_eq!(
+        of(DecisionPolicy::Any, &[stricter(Some("Bash"), None, DecisionPolicy::Owner)]),
+        [DecisionPolicy::Any]
+    );
 }
 
 #[test]
 fn settings_say_what_requests_can_take_of_people_at_most() {
     let others = [
-        stricter(None, None, Policy::NotRequester),
-        stricter(Some("Write"), Some(2_000), Policy::Owner),
+        stricter(None, None, DecisionPolicy::NotRequester),
+        stricter(Some("Write"), Some(2_000), DecisionPolicy::Owner),
     ];
-    let at_most: Vec<_> = Policy::Two.at_most(&others).into_iter().map(Consent::policies).collect();
-    let all = vec![Policy::NotRequester, Policy::Two];
-    assert_eq!(at_most, [all.clone(), [all.clone(), vec![Policy::Owner]].concat(), all]);
+    let at_most: Vec<_> = DecisionPolicy::Two
+        .at_most(&others)
+        .into_iter()
+        .map(ApprovalRequirement::policies)
+        .collect();
+    let all = vec![DecisionPolicy::NotRequester, DecisionPolicy::Two];
+    assert_eq!(at_most, [all.clone(), [all.clone(), vec![DecisionPolicy::Owner]].concat(), all]);
 }
 
 #[test]
 fn a_policy_for_a_size_counts_from_the_first_unit_over_it() {
     let over = |units: usize| {
-        let owner = [stricter(None, Some(units), Policy::Owner)];
-        taking(Policy::Any, &owner, &small().request).strictest()
+        let owner = [stricter(None, Some(units), DecisionPolicy::Owner)];
+        taking(DecisionPolicy::Any, &owner, &small().request).strictest()
     };
-    assert_eq!((over(6), over(5)), (Policy::Any, Policy::Owner));
-    let unknown = Desk::asking("Write", Preview::generic()).request;
-    let owner = [stricter(None, Some(1_000_000), Policy::Owner)];
+    assert_eq!((over(6), over(5)), (DecisionPolicy::Any, DecisionPolicy::Owner));
+    let unknown = ReviewFixture::asking("Write", Preview::generic()).request;
+    let owner = [stricter(None, Some(1_000_000), DecisionPolicy::Owner)];
     assert_eq!(
-        taking(Policy::Any, &owner, &unknown).strictest(),
-        Policy::Owner,
+        taking(DecisionPolicy::Any, &owner, &unknown).strictest(),
+        DecisionPolicy::Owner,
         "what nobody can tell counts as large"
     );
 }
@@ -331,8 +360,11 @@ fn a_policy_for_a_size_counts_from_the_first_unit_over_it() {
 #[test]
 fn a_stored_rule_reads_as_it_was() {
     let path = PathPattern::parse("notes/**").ok();
-    let rule = Rule { remember: Remember { path, ..wish(Scope::Session, Some(9)) }, ..anywhere(6) };
+    let rule = ApprovalRule {
+        remember: RememberWish { path, ..wish(RuleScope::Session, Some(9)) },
+        ..anywhere(6)
+    };
     let stored = serde_json::to_value(&rule).unwrap();
     assert_eq!(stored["path"], "notes/**");
-    assert_eq!(serde_json::from_value::<Rule>(stored).unwrap(), rule);
+    assert_eq!(serde_json::from_value::<ApprovalRule>(stored).unwrap(), rule);
 }

@@ -3,28 +3,28 @@
 use super::*;
 
 /// A file that was written: `old` to `new`, as people approved it.
-fn written(old: Option<&str>, new: &str) -> Desk {
+fn written(old: Option<&str>, new: &str) -> ReviewFixture {
     let preview = Preview::diff("a.txt", old, new, &DiffLimits::default());
-    let mut desk = Desk::asking("Write", preview);
+    let mut desk = ReviewFixture::asking("Write", preview);
     desk.request.proposal.document = None;
     desk.request.proposal.touched = Some("before".to_owned());
     desk.request.announced = desk.request.preview_hash();
-    desk.decide(&Decision::plain(Verdict::Approve)).unwrap();
+    desk.decide(&Decision::plain(RequestVerdict::Approve)).unwrap();
     desk.request.begin(1).unwrap();
-    desk.request.done(Report { text: "Wrote it".into(), is_error: false }, 2);
+    desk.request.done(ToolReport { text: "Wrote it".into(), is_error: false }, 2);
     desk
 }
 
-fn ended(verdict: Verdict) -> Desk {
+fn ended(verdict: RequestVerdict) -> ReviewFixture {
     let preview = Preview::diff("a.txt", Some("old"), "new", &DiffLimits::default());
-    let mut desk = Desk::asking("Write", preview);
+    let mut desk = ReviewFixture::asking("Write", preview);
     desk.decide(&Decision::plain(verdict)).unwrap();
     desk
 }
 
-fn begin(desk: &mut Desk, who: &Principal) -> Result<(), DecisionError> {
+fn begin(desk: &mut ReviewFixture, who: &Principal) -> Result<(), DecisionError> {
     let found = FoundFile { stamp: "after".to_owned(), units: 1, forced: false };
-    desk.request.begin_reversal(who, found, 5, &Requirements::default())
+    desk.request.begin_reversal(who, found, 5, &DecisionRequirements::default())
 }
 
 fn reason(refused: Result<(), DecisionError>) -> &'static str {
@@ -51,8 +51,8 @@ fn it_is_taken_back_once_by_somebody_who_may_decide() {
     begin(&mut desk, &bob()).unwrap();
     assert_eq!(reason(begin(&mut desk, &ann())), "it is being undone");
     assert!(desk.request.is_being_undone() && desk.request.undone().is_none());
-    assert!(desk.request.end_reversal(&Reversed::Done, 6));
-    assert!(!desk.request.end_reversal(&Reversed::Done, 7), "it is no news");
+    assert!(desk.request.end_reversal(&FileUndoOutcome::Done, 6));
+    assert!(!desk.request.end_reversal(&FileUndoOutcome::Done, 7), "it is no news");
     assert_eq!(reason(begin(&mut desk, &ann())), "it was undone already");
     let undone = desk.request.undone().unwrap();
     assert_eq!((&undone.by, undone.at_ms, undone.done_ms), (&Person::from(&bob()), 5, Some(6)));
@@ -65,7 +65,7 @@ fn it_is_taken_back_once_by_somebody_who_may_decide() {
 fn what_came_to_nothing_can_be_tried_again() {
     let mut desk = written(Some("old"), "new");
     begin(&mut desk, &bob()).unwrap();
-    assert!(desk.request.end_reversal(&Reversed::Not("the disk is full".into()), 6));
+    assert!(desk.request.end_reversal(&FileUndoOutcome::Not("the disk is full".into()), 6));
     assert!(desk.request.can_be_undone());
     assert_eq!(desk.request.report().text, "Wrote it");
     begin(&mut desk, &bob()).unwrap();
@@ -74,12 +74,12 @@ fn what_came_to_nothing_can_be_tried_again() {
 #[test]
 fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
     let nothing = "nothing was done, so there is nothing to undo";
-    assert_eq!(reason(begin(&mut ended(Verdict::Reject), &bob())), nothing);
-    let mut approved = ended(Verdict::Approve);
+    assert_eq!(reason(begin(&mut ended(RequestVerdict::Reject), &bob())), nothing);
+    let mut approved = ended(RequestVerdict::Approve);
     assert_eq!(reason(begin(&mut approved, &bob())), nothing);
     approved.request.begin(1).unwrap();
     assert_eq!(reason(begin(&mut approved, &bob())), "it is not over yet");
-    approved.request.done(Report { text: "Error".into(), is_error: true }, 2);
+    approved.request.done(ToolReport { text: "Error".into(), is_error: true }, 2);
     assert_eq!(reason(begin(&mut approved, &bob())), nothing);
 
     let mut command = written(Some("old"), "new");
@@ -93,7 +93,7 @@ fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
 
 #[test]
 fn what_came_to_nothing_can_be_proposed_again_by_whoever_could_ask_for_it() {
-    let desk = ended(Verdict::Reject);
+    let desk = ended(RequestVerdict::Reject);
     assert!(desk.request.can_be_proposed_again());
     desk.request.check_repeatable(&bob()).unwrap();
     for role in [Role::Reviewer, Role::Viewer] {
@@ -104,7 +104,7 @@ fn what_came_to_nothing_can_be_proposed_again_by_whoever_could_ask_for_it() {
 
 #[test]
 fn a_command_is_proposed_again_by_an_owner_or_whoever_had_asked_for_it() {
-    let mut desk = Desk::asking("Bash", Preview::command("ls", Vec::new()));
+    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
     desk.request.expire(START_MS + 300_000).unwrap();
     desk.request.check_repeatable(&ann()).unwrap();
     desk.request.check_repeatable(&person("olga", Role::Owner)).unwrap();
@@ -114,18 +114,19 @@ fn a_command_is_proposed_again_by_an_owner_or_whoever_had_asked_for_it() {
 
 #[test]
 fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
-    let check = |desk: &Desk| reason(desk.request.check_repeatable(&bob()));
-    let open = Desk::asking("Write", Preview::diff("a", None, "b", &DiffLimits::default()));
+    let check = |desk: &ReviewFixture| reason(desk.request.check_repeatable(&bob()));
+    let open =
+        ReviewFixture::asking("Write", Preview::diff("a", None, "b", &DiffLimits::default()));
     assert_eq!(check(&open), "it still waits for people");
     let mut done = written(Some("old"), "new");
     assert_eq!(check(&done), "it was done; it can be proposed again once it is undone");
     begin(&mut done, &bob()).unwrap();
-    done.request.end_reversal(&Reversed::Done, 6);
+    done.request.end_reversal(&FileUndoOutcome::Done, 6);
     done.request.check_repeatable(&bob()).unwrap();
     done.request.repeated_as("req_2".into());
     assert_eq!(check(&done), "it was proposed again already; the newer request can be");
-    let mut plan = Desk::asking("ExitPlanMode", Preview::generic());
-    plan.decide(&Decision::plain(Verdict::Reject)).unwrap();
+    let mut plan = ReviewFixture::asking("ExitPlanMode", Preview::generic());
+    plan.decide(&Decision::plain(RequestVerdict::Reject)).unwrap();
     assert_eq!(check(&plan), "this cannot be proposed again: the run that wanted it is over");
     assert!(!plan.request.can_be_proposed_again());
 }

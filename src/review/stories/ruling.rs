@@ -3,10 +3,15 @@
 use super::*;
 
 /// A rule of ann's for work without a document.
-fn rule(effect: Effect, tool: &str, path: Option<&str>, over: Option<usize>) -> Rule {
+fn rule(effect: RuleEffect, tool: &str, path: Option<&str>, over: Option<usize>) -> ApprovalRule {
     let path = path.map(|path| PathPattern::parse(path).unwrap());
-    Rule {
-        remember: Remember { id: "rul_1".into(), scope: Scope::Workspace, path, max_units: None },
+    ApprovalRule {
+        remember: RememberWish {
+            id: "rul_1".into(),
+            scope: RuleScope::Workspace,
+            path,
+            max_units: None,
+        },
         effect,
         over,
         tool: tool.into(),
@@ -19,53 +24,53 @@ fn rule(effect: Effect, tool: &str, path: Option<&str>, over: Option<usize>) -> 
     }
 }
 
-fn writing(file: Option<&str>, units: Option<usize>) -> Matter<'_> {
-    Matter { tool: "Write", document: None, file, units }
+fn writing(file: Option<&str>, units: Option<usize>) -> RuleSubject<'_> {
+    RuleSubject { tool: "Write", document: None, file, units }
 }
 
 #[test]
 fn of_several_rules_the_strictest_counts_in_whatever_order_they_were_made() {
-    let [allow, ask, deny] =
-        [Effect::Allow, Effect::Ask, Effect::Deny].map(|effect| rule(effect, "Write", None, None));
+    let [allow, ask, deny] = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
+        .map(|effect| rule(effect, "Write", None, None));
     let matter = writing(Some("a.md"), Some(5));
-    let strictest = |rules: [&Rule; 3]| ruling(rules, &matter).map(|rule| rule.effect);
-    assert_eq!(strictest([&allow, &deny, &ask]), Some(Effect::Deny));
-    assert_eq!(strictest([&deny, &ask, &allow]), Some(Effect::Deny));
-    assert_eq!(strictest([&ask, &allow, &allow]), Some(Effect::Ask));
+    let strictest = |rules: [&ApprovalRule; 3]| ruling(rules, &matter).map(|rule| rule.effect);
+    assert_eq!(strictest([&allow, &deny, &ask]), Some(RuleEffect::Deny));
+    assert_eq!(strictest([&deny, &ask, &allow]), Some(RuleEffect::Deny));
+    assert_eq!(strictest([&ask, &allow, &allow]), Some(RuleEffect::Ask));
     assert_eq!(strictest([&allow, &allow, &allow]), None);
-    let ended = Rule { ended: Some(Ended { by: None, at_ms: 1 }), ..deny };
-    assert_eq!(strictest([&ended, &ask, &allow]), Some(Effect::Ask));
+    let ended = ApprovalRule { ended: Some(RuleEnd { by: None, at_ms: 1 }), ..deny };
+    assert_eq!(strictest([&ended, &ask, &allow]), Some(RuleEffect::Ask));
 }
 
 #[test]
 fn a_denial_speaks_of_its_tool_its_size_and_its_document() {
-    let stops = |rule: &Rule, matter: Matter| rule.stops(&matter);
-    let any = rule(Effect::Deny, EVERY_TOOL, None, None);
+    let stops = |rule: &ApprovalRule, matter: RuleSubject| rule.stops(&matter);
+    let any = rule(RuleEffect::Deny, EVERY_TOOL, None, None);
     assert!(stops(&any, writing(None, None)));
-    assert!(!stops(&rule(Effect::Deny, "Edit", None, None), writing(None, None)));
-    let large = rule(Effect::Deny, "Write", None, Some(5));
+    assert!(!stops(&rule(RuleEffect::Deny, "Edit", None, None), writing(None, None)));
+    let large = rule(RuleEffect::Deny, "Write", None, Some(5));
     assert!(!stops(&large, writing(None, Some(5))) && stops(&large, writing(None, Some(6))));
     assert!(stops(&large, writing(None, None)), "nobody can tell how large it is");
     let document = "doc_1".into();
-    assert!(!stops(&any, Matter { document: Some(&document), ..writing(None, None) }));
+    assert!(!stops(&any, RuleSubject { document: Some(&document), ..writing(None, None) }));
 }
 
 #[test]
 fn to_deny_a_pattern_covers_rather_too_much() {
     let stops = |pattern: &str, file: &str| {
-        rule(Effect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
+        rule(RuleEffect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
     };
     assert!(stops("*.md", "a.md") && stops("*.md", "A.MD") && stops("**", ".env"));
     assert!(stops("secrets/**", "../secrets/a") && stops("a", "/etc/passwd"));
     assert!(!stops("secrets/**", "notes/a.md") && !stops("notes/*.md", "a.md"));
-    let named = rule(Effect::Deny, "Write", Some("**"), None);
+    let named = rule(RuleEffect::Deny, "Write", Some("**"), None);
     assert!(!named.stops(&writing(None, None)), "a call that names no file");
 }
 
 #[test]
 fn to_deny_a_name_is_meant_in_every_folder_and_a_folder_with_all_that_is_in_it() {
     let stops = |pattern: &str, file: &str| {
-        rule(Effect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
+        rule(RuleEffect::Deny, "Write", Some(pattern), None).stops(&writing(Some(file), None))
     };
     assert!(stops("*.key", "a.key") && stops("*.key", "deep/down/a.key"));
     assert!(!stops("*.key", "deep/a.keys") && !stops("keys/*.key", "deep/keys/a.key"));
@@ -77,7 +82,7 @@ fn to_deny_a_name_is_meant_in_every_folder_and_a_folder_with_all_that_is_in_it()
         assert!(!stops(folder, "privates/a") && !stops(folder, "notes.md"), "{folder}");
     }
     assert!(stops("private", "deep/private/a") && stops("a/b", "a/b/c") && !stops("a/b", "a/bc"));
-    let mut allow = rule(Effect::Allow, "Write", Some("*.key"), None).remember.path.unwrap();
+    let mut allow = rule(RuleEffect::Allow, "Write", Some("*.key"), None).remember.path.unwrap();
     assert!(allow.covers("a.key") && !allow.covers("deep/a.key"));
     allow = PathPattern::parse("notes").unwrap();
     assert!(!allow.covers("notes/a"), "to allow, no more than what is written");
@@ -87,10 +92,14 @@ fn to_deny_a_name_is_meant_in_every_folder_and_a_folder_with_all_that_is_in_it()
 fn whoever_denies_edit_denies_several_edits_in_one_call() {
     let stops = |effect, named: &str, tool| {
         rule(effect, named, Some("a.md"), None)
-            .stops(&Matter { tool, ..writing(Some("a.md"), None) })
+            .stops(&RuleSubject { tool, ..writing(Some("a.md"), None) })
     };
-    assert!(stops(Effect::Deny, "Edit", "MultiEdit") && stops(Effect::Ask, "Edit", "MultiEdit"));
-    assert!(!stops(Effect::Deny, "MultiEdit", "Edit") && !stops(Effect::Deny, "Edit", "Write"));
+    assert!(
+        stops(RuleEffect::Deny, "Edit", "MultiEdit") && stops(RuleEffect::Ask, "Edit", "MultiEdit")
+    );
+    assert!(
+        !stops(RuleEffect::Deny, "MultiEdit", "Edit") && !stops(RuleEffect::Deny, "Edit", "Write")
+    );
 }
 
 #[test]
@@ -115,8 +124,8 @@ fn a_pattern_that_no_path_can_be_like_is_refused_and_it_is_said_what_to_write() 
 #[test]
 fn a_path_is_what_it_leads_to_however_it_is_written() {
     let stops = |file: &str| {
-        rule(Effect::Deny, "Read", Some("keys/*.pem"), None)
-            .stops(&Matter { tool: "Read", ..writing(Some(file), None) })
+        rule(RuleEffect::Deny, "Read", Some("keys/*.pem"), None)
+            .stops(&RuleSubject { tool: "Read", ..writing(Some(file), None) })
     };
     for file in ["keys/a.pem", "./keys/a.pem", "keys//a.pem", "keys/./a.pem", "keys/a.pem/"] {
         assert!(stops(file), "{file}");
@@ -127,33 +136,36 @@ fn a_path_is_what_it_leads_to_however_it_is_written() {
 #[test]
 fn searches_leave_out_what_a_rule_about_reading_denies_or_asks_about() {
     let rules = [
-        rule(Effect::Deny, EVERY_TOOL, Some("secret/**"), None),
-        rule(Effect::Deny, "Read", Some("*.pem"), Some(5)),
-        rule(Effect::Ask, "Read", Some("draft*"), None),
-        rule(Effect::Deny, "Write", Some("open.txt"), None),
-        rule(Effect::Allow, "Read", Some("**"), None),
-        rule(Effect::Deny, "Glob", None, None),
-        Rule { document: Some("doc_1".into()), ..rule(Effect::Deny, "Read", Some("**"), None) },
-        Rule {
-            ended: Some(Ended { by: None, at_ms: 1 }),
-            ..rule(Effect::Deny, "Read", Some("**"), None)
+        rule(RuleEffect::Deny, EVERY_TOOL, Some("secret/**"), None),
+        rule(RuleEffect::Deny, "Read", Some("*.pem"), Some(5)),
+        rule(RuleEffect::Ask, "Read", Some("draft*"), None),
+        rule(RuleEffect::Deny, "Write", Some("open.txt"), None),
+        rule(RuleEffect::Allow, "Read", Some("**"), None),
+        rule(RuleEffect::Deny, "Glob", None, None),
+        ApprovalRule {
+            document: Some("doc_1".into()),
+            ..rule(RuleEffect::Deny, "Read", Some("**"), None)
+        },
+        ApprovalRule {
+            ended: Some(RuleEnd { by: None, at_ms: 1 }),
+            ..rule(RuleEffect::Deny, "Read", Some("**"), None)
         },
     ];
     let files = ["secret/a", "Secret/A", "key.PEM", "draft.md", "open.txt"];
     let left = |mildest| {
-        let hidden = Hidden::by(&rules, &["Read", "Grep"], mildest);
+        let hidden = ExcludedPaths::by(&rules, &["Read", "Grep"], mildest);
         files.into_iter().filter(|file| !hidden.has(file)).collect::<Vec<_>>()
     };
-    assert_eq!(left(Effect::Deny), ["draft.md", "open.txt"]);
-    assert_eq!(left(Effect::Ask), ["open.txt"]);
-    assert!(Hidden::by(&rules[3..], &["Read", "Grep"], Effect::Ask).is_empty());
-    assert!(Hidden::by(&rules[3..], &["Write"], Effect::Deny).has("open.txt"));
+    assert_eq!(left(RuleEffect::Deny), ["draft.md", "open.txt"]);
+    assert_eq!(left(RuleEffect::Ask), ["open.txt"]);
+    assert!(ExcludedPaths::by(&rules[3..], &["Read", "Grep"], RuleEffect::Ask).is_empty());
+    assert!(ExcludedPaths::by(&rules[3..], &["Write"], RuleEffect::Deny).has("open.txt"));
 }
 
 #[test]
 fn what_an_owner_denied_its_maker_takes_back_only_as_an_owner() {
     let [allow, deny] =
-        [Effect::Allow, Effect::Deny].map(|effect| rule(effect, "Write", None, None));
+        [RuleEffect::Allow, RuleEffect::Deny].map(|effect| rule(effect, "Write", None, None));
     let owner = person("olga", Role::Owner);
     assert!(allow.may_be_revoked_by(&ann()) && !deny.may_be_revoked_by(&ann()));
     assert!(allow.may_be_revoked_by(&owner) && deny.may_be_revoked_by(&owner));
@@ -165,7 +177,7 @@ fn a_rule_as_it_was_kept_before_there_were_effects_allows() {
         "id": "rul_1", "scope": "session", "tool": "Write", "session": "ses_1", "document": null,
         "request": "req_1", "by": Person::from(&ann()), "at_ms": 5,
     });
-    let read: Rule = serde_json::from_value(kept.clone()).unwrap();
-    assert_eq!((read.effect, read.request.clone()), (Effect::Allow, Some("req_1".into())));
+    let read: ApprovalRule = serde_json::from_value(kept.clone()).unwrap();
+    assert_eq!((read.effect, read.request.clone()), (RuleEffect::Allow, Some("req_1".into())));
     assert_eq!(serde_json::to_value(read).unwrap(), kept);
 }

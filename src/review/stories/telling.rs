@@ -3,15 +3,15 @@
 use super::*;
 use crate::document::diff::DiffLimits;
 
-fn three() -> Desk {
-    Desk::proposing(
+fn three() -> ReviewFixture {
+    ReviewFixture::proposing(
         "Teh first one is here. Than a second came along. It were a third.",
         "The first one is here. Then a second came along. It was a third.",
     )
 }
 
-fn error(text: &str) -> Report {
-    Report { text: text.to_owned(), is_error: true }
+fn error(text: &str) -> ToolReport {
+    ToolReport { text: text.to_owned(), is_error: true }
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn a_partial_decision_is_told_change_by_change() {
     let mut decision = named(vec![
         HunkVerdict {
             text: Some("Thereupon".into()),
-            ..HunkVerdict::plain(desk.id(1), Choice::Accept)
+            ..HunkVerdict::plain(desk.id(1), HunkChoice::Accept)
         },
-        HunkVerdict::plain(desk.id(2), Choice::Reject),
+        HunkVerdict::plain(desk.id(2), HunkChoice::Reject),
     ]);
     decision.feedback = Some("Leave the tense.".into());
     desk.decide(&decision).unwrap();
@@ -81,8 +81,8 @@ fn an_expiry_is_told_as_a_timeout_and_not_as_a_rejection() {
 const LATE: &str =
     "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
 
-fn rejected_with_feedback(desk: &mut Desk, index: usize, feedback: &str) {
-    let decision = one(desk.id(index), Choice::Reject);
+fn rejected_with_feedback(desk: &mut ReviewFixture, index: usize, feedback: &str) {
+    let decision = one(desk.id(index), HunkChoice::Reject);
     desk.decide(&Decision { feedback: Some(feedback.into()), ..decision }).unwrap();
 }
 
@@ -111,7 +111,8 @@ fn a_withdrawal_tells_what_people_had_rejected_and_why() {
 
 #[test]
 fn what_people_said_with_a_vote_that_was_not_enough_is_told() {
-    let mut desk = Desk::asking("Write", Preview::generic()).with_policy(Policy::Two);
+    let mut desk =
+        ReviewFixture::asking("Write", Preview::generic()).with_policy(DecisionPolicy::Two);
     desk.decide(&Decision { note: Some("If Bob agrees.".into()), ..approve() }).unwrap();
     assert_eq!(desk.request.report().text, "Waiting for approval.\nUser note: If Bob agrees.");
     desk.request.expire(START_MS + 300_000).unwrap();
@@ -123,11 +124,11 @@ fn an_answer_is_told_with_what_was_decided_and_said_before() {
     let mut desk = three();
     desk.accept(0).unwrap();
     rejected_with_feedback(&mut desk, 1, "I like it.");
-    let respond = Verdict::Respond { message: "Ask Bob about the rest.".into() };
+    let respond = RequestVerdict::Respond { message: "Ask Bob about the rest.".into() };
     desk.decide(&Decision { note: Some("He is in.".into()), ..Decision::plain(respond) }).unwrap();
     assert_eq!(
         desk.request.report(),
-        Report {
+        ToolReport {
             text: "Ask Bob about the rest.\nPartly applied: 1 accepted, 2 rejected.\n\
                    - accepted: \"Teh\" → \"The\"\n- rejected: \"Than\" → \"Then\"\n- rejected: \"were\" → \"was\"\n\
                    User feedback: I like it.\nUser note: He is in."
@@ -140,7 +141,7 @@ fn an_answer_is_told_with_what_was_decided_and_said_before() {
 #[test]
 fn once_it_is_proposed_again_the_answer_is_no_longer_what_became_of_it() {
     let mut desk = three();
-    desk.decide(&Decision::plain(Verdict::Respond { message: "No.".into() })).unwrap();
+    desk.decide(&Decision::plain(RequestVerdict::Respond { message: "No.".into() })).unwrap();
     desk.request.reopen(None, &ann(), &desk.text).unwrap();
     desk.decide(&approve()).unwrap();
     assert_eq!(desk.request.report().text, "Applied: 3 accepted.");
@@ -149,14 +150,14 @@ fn once_it_is_proposed_again_the_answer_is_no_longer_what_became_of_it() {
 #[test]
 fn changes_that_nobody_was_shown_are_told_however_the_rest_ends() {
     let (base, now) = (Text::new("Teh first one. Than a second."), "My first one. Than a second.");
-    let change = ChangeSet::of(base.len(), &[Edit { from: 0, to: 3, insert: "My".into() }]);
+    let change = ChangeSet::of(base.len(), &[TextEdit { from: 0, to: 3, insert: "My".into() }]);
     let drafts = drafts(&base.to_string(), "The first one. Then a second.");
-    let arrival = Arrival::map(&"req_1".into(), drafts, &base, [&change.unwrap()]).unwrap();
+    let arrival = ArrivedHunks::map(&"req_1".into(), drafts, &base, [&change.unwrap()]).unwrap();
     let waiting = || {
         let proposal = proposal("update_full_document", json!({}), Preview::generic());
-        let clock = Clock::start(START_MS, 300_000);
-        let request = Request::open(proposal, arrival.clone(), Version(1), clock);
-        Desk { text: Text::new(now), request, now_ms: START_MS + 1 }
+        let clock = RequestTimes::start(START_MS, 300_000);
+        let request = ApprovalRequest::open(proposal, arrival.clone(), Version(1), clock);
+        ReviewFixture { text: Text::new(now), request, now_ms: START_MS + 1 }
     };
     let line = "- conflicted: you read \"Teh\", proposed \"The\"; it now reads \"My\"";
 
@@ -167,15 +168,15 @@ fn changes_that_nobody_was_shown_are_told_however_the_rest_ends() {
     desk.request.expire(START_MS + 300_000).unwrap();
     assert_eq!(desk.request.report(), error(&format!("{LATE}\n{line}")));
     let mut desk = waiting();
-    desk.decide(&Decision::plain(Verdict::Respond { message: "Later.".into() })).unwrap();
+    desk.decide(&Decision::plain(RequestVerdict::Respond { message: "Later.".into() })).unwrap();
     assert_eq!(desk.request.report().text, format!("Later.\n{line}"));
 }
 
 #[test]
 fn an_edited_call_is_told_with_the_input_that_ran() {
-    let mut desk = Desk::asking("Write", Preview::generic());
-    desk.decide(&Decision::plain(Verdict::Edit { input: json!({ "x": 2 }) })).unwrap();
-    let result = Report { text: "Wrote 1 character".into(), is_error: false };
+    let mut desk = ReviewFixture::asking("Write", Preview::generic());
+    desk.decide(&Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })).unwrap();
+    let result = ToolReport { text: "Wrote 1 character".into(), is_error: false };
     assert_eq!(
         desk.request.report_result(&result).text,
         "Note: the user edited this call before it ran; executed input: {\"x\":2}. Do not re-issue the original.\n\
@@ -239,7 +240,8 @@ fn a_change_is_shown_with_three_lines_around_it_as_difflib_does() {
 #[test]
 fn several_steps_are_shown_one_by_one() {
     let limits = DiffLimits::default();
-    let step = |from, to, everywhere, occurrences| Step { from, to, everywhere, occurrences };
+    let step =
+        |from, to, everywhere, occurrences| PreviewStep { from, to, everywhere, occurrences };
     let steps = [step("a", "x", false, 1), step("b", "y", true, 2)];
     let preview = Preview::multi_diff("f", "a\nb\nb\n", "x\ny\ny\n", &steps, &limits);
     assert_eq!(preview.kind.as_str(), "multi_diff");
@@ -252,7 +254,7 @@ fn several_steps_are_shown_one_by_one() {
 
 #[test]
 fn a_command_is_shown_with_its_warnings() {
-    let warning = Warning { code: "deletes".into(), text: "This deletes files.".into() };
+    let warning = PreviewWarning { code: "deletes".into(), text: "This deletes files.".into() };
     let preview = Preview::command("rm -r x", vec![warning.clone()]);
     assert_eq!(preview.kind.as_str(), "command");
     assert_eq!((preview.data, preview.warnings), (json!({ "command": "rm -r x" }), vec![warning]));

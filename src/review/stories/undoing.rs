@@ -8,11 +8,11 @@ const NEW: &str = "The first one is here. Then a second came along. He goes to t
 
 #[test]
 fn undo_takes_everything_back_in_one_change_even_after_later_typing() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.decide(&approve()).unwrap();
     desk.types("|The", "Well. ");
     desk.types("came| along", " slowly");
-    let outcome = desk.undo(None, Touched::Refuse).unwrap();
+    let outcome = desk.undo(None, TouchedPolicy::Refuse).unwrap();
     assert_eq!(desk.text(), format!("Well. {}", OLD.replace("came", "came slowly")));
     assert_eq!(outcome.put.len(), 3);
     assert_eq!(desk.request.status, RequestStatus::Pending);
@@ -23,54 +23,54 @@ fn undo_takes_everything_back_in_one_change_even_after_later_typing() {
 
 #[test]
 fn only_the_undone_hunks_are_pending_again() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.accept(1).unwrap();
     desk.reject(2).unwrap();
-    desk.undo(Some(&[desk.id(1)]), Touched::Refuse).unwrap();
+    desk.undo(Some(&[desk.id(1)]), TouchedPolicy::Refuse).unwrap();
     assert_eq!(desk.statuses(), [Accepted, Pending, Rejected]);
     assert_eq!(desk.text(), OLD.replace("Teh", "The"));
 }
 
 #[test]
 fn undo_of_touched_words_is_refused_unless_forced() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.types("Th|e", "xx");
-    let refused = desk.undo(None, Touched::Refuse).unwrap_err();
+    let refused = desk.undo(None, TouchedPolicy::Refuse).unwrap_err();
     let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
     let (stands, restores) = ("Thxxe".to_owned(), "Teh".to_owned());
     assert_eq!(hunks, [TouchedSince { id: desk.id(0), stands, restores }]);
-    desk.undo(None, Touched::Overwrite).unwrap();
+    desk.undo(None, TouchedPolicy::Overwrite).unwrap();
     assert_eq!(desk.text(), OLD);
 }
 
 #[test]
 fn a_forced_undo_overwrites_only_what_the_person_has_seen() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.types("Th|e", "xx");
-    let seen = |desk: &Desk, words: &str| {
+    let seen = |desk: &ReviewFixture, words: &str| {
         std::collections::BTreeMap::from([(desk.id(0), words.to_owned())])
     };
     let looked = seen(&desk, "Thxxe");
     desk.types("Th|xxe", "yy");
-    let refused = desk.undo(None, Touched::OverwriteSeen(&looked)).unwrap_err();
+    let refused = desk.undo(None, TouchedPolicy::OverwriteSeen(&looked)).unwrap_err();
     let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
     assert_eq!(hunks[0].stands, "Thyyxxe", "with the words as they are now");
     let other = std::collections::BTreeMap::from([(desk.id(1), "Thyyxxe".to_owned())]);
-    assert!(desk.undo(None, Touched::OverwriteSeen(&other)).is_err());
+    assert!(desk.undo(None, TouchedPolicy::OverwriteSeen(&other)).is_err());
     let again = seen(&desk, "Thyyxxe");
-    desk.undo(None, Touched::OverwriteSeen(&again)).unwrap();
+    desk.undo(None, TouchedPolicy::OverwriteSeen(&again)).unwrap();
     assert_eq!(desk.text(), OLD);
 }
 
 #[test]
 fn an_undo_over_a_sentence_that_was_pasted_says_which() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.types("The", "My own sentence. It");
-    let refused = desk.undo(None, Touched::Refuse).unwrap_err();
+    let refused = desk.undo(None, TouchedPolicy::Refuse).unwrap_err();
     let DecisionError::Touched { hunks } = refused else { panic!("{refused:?}") };
     assert_eq!(hunks[0].stands, "My own sentence. It");
     assert_eq!(hunks[0].restores, "Teh");
@@ -78,11 +78,11 @@ fn an_undo_over_a_sentence_that_was_pasted_says_which() {
 
 #[test]
 fn undo_of_an_edited_hunk_brings_its_parts_back() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.decide(&edited(desk.id(2), "walked to a ")).unwrap();
     assert!(desk.text().ends_with("He walked to a store."));
     desk.types("|Teh", "Well. ");
-    desk.undo(None, Touched::Refuse).unwrap();
+    desk.undo(None, TouchedPolicy::Refuse).unwrap();
     assert_eq!(desk.text(), format!("Well. {OLD}"));
     assert_eq!(desk.statuses(), [Pending; 3]);
     desk.decide(&approve()).unwrap();
@@ -91,10 +91,10 @@ fn undo_of_an_edited_hunk_brings_its_parts_back() {
 
 #[test]
 fn undo_of_a_forced_hunk_restores_the_persons_words_and_is_in_conflict_again() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.types("Teh", "Our");
     desk.decide(&forced(desk.id(0), "Our")).unwrap();
-    desk.undo(None, Touched::Refuse).unwrap();
+    desk.undo(None, TouchedPolicy::Refuse).unwrap();
     assert_eq!(desk.text(), OLD.replace("Teh", "Our"));
     assert_eq!(desk.statuses()[0], Conflict);
 }
@@ -102,34 +102,43 @@ fn undo_of_a_forced_hunk_restores_the_persons_words_and_is_in_conflict_again() {
 #[test]
 fn undo_of_deletions_puts_the_words_back_in_order_whichever_comes_first() {
     for first in [0, 1] {
-        let mut desk = Desk::proposing("A here. B here. C here. D here.", "A here. D here.");
+        let mut desk =
+            ReviewFixture::proposing("A here. B here. C here. D here.", "A here. D here.");
         assert_eq!(desk.request.hunks.len(), 2);
         desk.decide(&approve()).unwrap();
         assert_eq!(desk.text(), "A here. D here.");
-        desk.undo(Some(&[desk.id(first)]), Touched::Refuse).unwrap();
-        desk.undo(Some(&[desk.id(1 - first)]), Touched::Refuse).unwrap();
+        desk.undo(Some(&[desk.id(first)]), TouchedPolicy::Refuse).unwrap();
+        desk.undo(Some(&[desk.id(1 - first)]), TouchedPolicy::Refuse).unwrap();
         assert_eq!(desk.text(), "A here. B here. C here. D here.");
     }
 }
 
 #[test]
 fn what_was_not_accepted_cannot_be_undone() {
-    let mut desk = Desk::proposing(OLD, NEW);
-    assert_eq!(desk.undo(None, Touched::Refuse).unwrap_err().code(), "invalid_decision");
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
+    assert_eq!(desk.undo(None, TouchedPolicy::Refuse).unwrap_err().code(), "invalid_decision");
     desk.accept(0).unwrap();
     let wrong = [desk.id(1)];
-    assert_eq!(desk.undo(Some(&wrong), Touched::Refuse).unwrap_err().code(), "invalid_decision");
+    assert_eq!(
+        desk.undo(Some(&wrong), TouchedPolicy::Refuse).unwrap_err().code(),
+        "invalid_decision"
+    );
     let viewer = person("eve", Role::Viewer);
-    let scope = UndoScope { hunks: None, touched: Touched::Refuse };
-    let refused =
-        desk.request.undo(scope, &viewer, &desk.text, desk.now_ms, &Requirements::default());
+    let scope = UndoScope { hunks: None, touched: TouchedPolicy::Refuse };
+    let refused = desk.request.undo(
+        scope,
+        &viewer,
+        &desk.text,
+        desk.now_ms,
+        &DecisionRequirements::default(),
+    );
     let refused = refused.unwrap_err();
     assert_eq!(refused.code(), "not_allowed");
 }
 
 #[test]
 fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.reject(0).unwrap();
     desk.request.expire(START_MS + 300_000).unwrap();
     desk.types("|Teh", "Well. ");
@@ -142,7 +151,7 @@ fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
 
 #[test]
 fn words_that_were_deleted_and_are_back_can_be_proposed_for_again() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.types(OLD, "");
     assert_eq!(desk.statuses(), [Obsolete; 3]);
     desk.types("|", &format!("Yes. {OLD}"));
@@ -154,7 +163,7 @@ fn words_that_were_deleted_and_are_back_can_be_proposed_for_again() {
 
 #[test]
 fn words_that_stand_in_several_places_alike_are_left_where_they_are() {
-    let mut desk = Desk::proposing("He go home.", "He goes home.");
+    let mut desk = ReviewFixture::proposing("He go home.", "He goes home.");
     desk.types("He go home.", "");
     desk.types("|", "He go home. He go home.");
     let refused = desk.request.reopen(None, &ann(), &desk.text).unwrap_err();
@@ -164,8 +173,10 @@ fn words_that_stand_in_several_places_alike_are_left_where_they_are() {
 
 #[test]
 fn a_common_word_is_found_again_by_what_stood_around_it() {
-    let mut desk =
-        Desk::proposing("The cat and teh dog met teh bird.", "The cat and teh dog met the bird.");
+    let mut desk = ReviewFixture::proposing(
+        "The cat and teh dog met teh bird.",
+        "The cat and teh dog met the bird.",
+    );
     desk.types("The cat and teh dog met teh bird.", "");
     desk.types("|", "The cat and teh dog met teh bird.");
     desk.request.reopen(None, &ann(), &desk.text).unwrap();
@@ -175,7 +186,7 @@ fn a_common_word_is_found_again_by_what_stood_around_it() {
 
 #[test]
 fn one_change_can_be_proposed_again_and_the_others_stay_as_they_are() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.reject(1).unwrap();
     desk.request.expire(START_MS + 300_000).unwrap();
@@ -195,7 +206,7 @@ fn one_change_can_be_proposed_again_and_the_others_stay_as_they_are() {
 
 #[test]
 fn one_change_is_proposed_again_while_others_still_wait() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.reject(1).unwrap();
     let clock = desk.request.clock;
     desk.types("|Teh", "Well. ");
@@ -207,7 +218,7 @@ fn one_change_is_proposed_again_while_others_still_wait() {
 
 #[test]
 fn what_is_open_or_accepted_or_of_another_request_cannot_be_proposed_again_by_name() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.accept(0).unwrap();
     desk.reject(1).unwrap();
     let before = desk.request.clone();
@@ -225,7 +236,7 @@ fn what_is_open_or_accepted_or_of_another_request_cannot_be_proposed_again_by_na
 
 #[test]
 fn a_named_change_whose_words_are_gone_is_said_to_have_no_place() {
-    let mut desk = Desk::proposing(OLD, NEW);
+    let mut desk = ReviewFixture::proposing(OLD, NEW);
     desk.types("Teh first one is here. ", "");
     desk.reject(1).unwrap();
     assert_eq!(desk.statuses(), [Obsolete, Rejected, Pending]);

@@ -8,53 +8,55 @@ use serde_json::json;
 use super::{member, who};
 use crate::document::Text;
 use crate::document::diff::{DiffLimits, diff, diff_so_far};
-use crate::document::{ChangeSet, Edit};
+use crate::document::{ChangeSet, TextEdit};
 use crate::ids::{DocumentId, HunkId, MemberId, RequestId, Version};
 use crate::review::{
-    Choice, Decision, Finish, HunkVerdict, Person, Preview, Request, RequestStatus, Verdict,
+    ApprovalRequest, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview, RequestStatus,
+    RequestVerdict,
 };
-use crate::room::clock::Clock;
+use crate::room::clock::WallClock;
 use crate::room::command::{
-    Gate, NewRequest, Proposed, Push, Reading, Reopen, Settled, Sketch, Undo,
+    ApprovalMode, DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ProposeAgain, PushRequest,
+    ResolvedRequest, StreamingPreview, UndoChange,
 };
-use crate::room::event::{Change, Event};
-use crate::room::settings::{Approvals, PermissionMode, ServerSettings};
-use crate::room::{NewDocument, Outlet, Ready, RoomError, RoomHandle, Rooms};
-use crate::store::{Op, Store, TokenRecord};
+use crate::room::event::{DocumentChange, RoomEvent};
+use crate::room::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use crate::room::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{Store, StoreOp, TokenRecord};
 use crate::who::Role;
 
 pub(super) const START_MS: u64 = 1_700_000_000_000;
 
 /// What somebody heard, with the number of batches that were durable at that moment.
-struct Heard {
+struct HeardEvent {
     member: MemberId,
-    event: Event,
+    event: RoomEvent,
     kept: u64,
 }
 
-pub(super) struct Ears {
+pub(super) struct RecordingSink {
     store: Store,
-    heard: Mutex<Vec<Heard>>,
+    heard: Mutex<Vec<HeardEvent>>,
 }
 
-impl Outlet for Ears {
-    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &Event, _: &Ready) {
+impl EventSink for RecordingSink {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
         let kept = self.store.counts().batches;
         let heard =
-            |member: &MemberId| Heard { member: member.clone(), event: event.clone(), kept };
+            |member: &MemberId| HeardEvent { member: member.clone(), event: event.clone(), kept };
         self.heard.lock().unwrap().extend(members.iter().map(heard));
     }
 }
 
-pub(super) struct Desk {
+pub(super) struct RoomFixture {
     pub(super) store: Store,
-    pub(super) clock: Clock,
-    pub(super) rooms: Rooms,
+    pub(super) clock: WallClock,
+    pub(super) rooms: RoomRegistry,
     pub(super) room: RoomHandle,
-    ears: Arc<Ears>,
+    ears: Arc<RecordingSink>,
 }
 
-impl Desk {
+impl RoomFixture {
     /// A document with this text, and ana in it.
     pub(super) async fn with(text: &str) -> Self {
         Self::new(NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None })
@@ -69,7 +71,7 @@ impl Desk {
 
     async fn new(new: NewDocument) -> Self {
         let store = Store::in_memory().await.unwrap();
-        let clock = Clock::standing_at(START_MS);
+        let clock = WallClock::standing_at(START_MS);
         let (rooms, ears) = open(&store, &clock);
         let room = rooms.create(new, &who("ana")).await.unwrap();
         let desk = Self { store, clock, rooms, room, ears };
@@ -111,7 +113,7 @@ impl Desk {
         self.room.push(push(name, base, changes)).await
     }
 
-    pub(super) async fn now(&self) -> Reading {
+    pub(super) async fn now(&self) -> DocumentSnapshot {
         self.room.read().await.unwrap()
     }
 
@@ -120,10 +122,10 @@ impl Desk {
     }
 
     /// The agent, asked by bo, proposes this text in place of today's.
-    pub(super) async fn proposes(&self, text: &str) -> Arc<Request> {
+    pub(super) async fn proposes(&self, text: &str) -> Arc<ApprovalRequest> {
         let now = self.now().await;
-        match self.proposes_on(&now, text, Gate::Ask).await.unwrap() {
-            Proposed::Waiting(request) => request,
+        match self.proposes_on(&now, text, ApprovalMode::Ask).await.unwrap() {
+            ProposalOutcome::Waiting(request) => request,
             other => panic!("{other:?}"),
         }
     }
@@ -131,47 +133,48 @@ impl Desk {
     /// The agent proposes this text in place of the one it read.
     pub(super) async fn proposes_on(
         &self,
-        read: &Reading,
+        read: &DocumentSnapshot,
         text: &str,
-        gate: Gate,
-    ) -> Result<Proposed, RoomError> {
+        gate: ApprovalMode,
+    ) -> Result<ProposalOutcome, RoomError> {
         self.room.propose(new_request(RequestId::generate(), read, text, gate)).await
     }
 
     pub(super) async fn decides(
         &self,
         name: &str,
-        request: &Request,
+        request: &ApprovalRequest,
         decision: Decision,
-    ) -> Result<Arc<Request>, RoomError> {
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
         self.room.decide(request.id().clone(), decision, who(name)).await
     }
 
-    pub(super) async fn accepts(&self, name: &str, request: &Request) -> RequestStatus {
-        self.decides(name, request, Decision::plain(Verdict::Approve)).await.unwrap().status
+    pub(super) async fn accepts(&self, name: &str, request: &ApprovalRequest) -> RequestStatus {
+        self.decides(name, request, Decision::plain(RequestVerdict::Approve)).await.unwrap().status
     }
 
-    pub(super) async fn rejects(&self, name: &str, request: &Request) -> RequestStatus {
-        self.decides(name, request, Decision::plain(Verdict::Reject)).await.unwrap().status
+    pub(super) async fn rejects(&self, name: &str, request: &ApprovalRequest) -> RequestStatus {
+        self.decides(name, request, Decision::plain(RequestVerdict::Reject)).await.unwrap().status
     }
 
     /// One change of a request, counted from 1.
     pub(super) async fn takes(
         &self,
         name: &str,
-        request: &Request,
+        request: &ApprovalRequest,
         number: usize,
-    ) -> Result<Arc<Request>, RoomError> {
-        let verdict = HunkVerdict::plain(hunk(request, number), Choice::Accept);
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let verdict = HunkVerdict::plain(hunk(request, number), HunkChoice::Accept);
         self.decides(name, request, only(vec![verdict])).await
     }
 
     pub(super) async fn undoes(
         &self,
         name: &str,
-        request: &Request,
-    ) -> Result<Arc<Request>, RoomError> {
-        let undo = Undo { request: request.id().clone(), hunks: None, force: false, seen: None };
+        request: &ApprovalRequest,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let undo =
+            UndoChange { request: request.id().clone(), hunks: None, force: false, seen: None };
         self.room.undo(undo, who(name)).await
     }
 
@@ -179,13 +182,15 @@ impl Desk {
     pub(super) async fn reopens(
         &self,
         name: &str,
-        request: &Request,
-    ) -> Result<Arc<Request>, RoomError> {
-        self.room.reopen(Reopen { request: request.id().clone(), hunks: None }, who(name)).await
+        request: &ApprovalRequest,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.room
+            .reopen(ProposeAgain { request: request.id().clone(), hunks: None }, who(name))
+            .await
     }
 
     /// The request as the store has it.
-    pub(super) async fn kept(&self, request: &Request) -> Request {
+    pub(super) async fn kept(&self, request: &ApprovalRequest) -> ApprovalRequest {
         let record = self.store.request(request.id()).await.unwrap().unwrap();
         serde_json::from_str(&record.body).unwrap()
     }
@@ -193,8 +198,8 @@ impl Desk {
     /// Somebody waits for a request.
     pub(super) fn waits(
         &self,
-        request: &Request,
-    ) -> tokio::task::JoinHandle<Result<Settled, RoomError>> {
+        request: &ApprovalRequest,
+    ) -> tokio::task::JoinHandle<Result<ResolvedRequest, RoomError>> {
         let (room, id) = (self.room.clone(), request.id().clone());
         tokio::spawn(async move { room.resolution(id).await })
     }
@@ -204,7 +209,7 @@ impl Desk {
         self.events(name).iter().map(word).collect()
     }
 
-    pub(super) fn events(&self, name: &str) -> Vec<Event> {
+    pub(super) fn events(&self, name: &str) -> Vec<RoomEvent> {
         let mut heard = self.ears.heard.lock().unwrap();
         let mine = heard.extract_if(.., |heard| heard.member.as_str() == name);
         mine.map(|heard| heard.event).collect()
@@ -226,7 +231,7 @@ impl Desk {
     }
 
     /// Nobody holds on to the room any more.
-    pub(super) fn leave_alone(self) -> (Rooms, DocumentId) {
+    pub(super) fn leave_alone(self) -> (RoomRegistry, DocumentId) {
         (self.rooms, self.room.document().clone())
     }
 
@@ -246,30 +251,35 @@ pub(super) async fn time_passes(time: Duration) {
     tokio::time::resume();
 }
 
-fn open(store: &Store, clock: &Clock) -> (Rooms, Arc<Ears>) {
-    let ears = Arc::new(Ears { store: store.clone(), heard: Mutex::default() });
+fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) {
+    let ears = Arc::new(RecordingSink { store: store.clone(), heard: Mutex::default() });
     let settings = ServerSettings {
-        approvals: Approvals::On,
+        approvals: ApprovalSwitch::On,
         timeout_ms: 300_000,
         permission_mode: PermissionMode::Sdk,
     };
-    let rooms = Rooms::new(store.clone(), Arc::clone(&ears) as _, settings, clock.clone());
+    let rooms = RoomRegistry::new(store.clone(), Arc::clone(&ears) as _, settings, clock.clone());
     (rooms, ears)
 }
 
 pub(super) fn edit(text: &Text, from: usize, to: usize, insert: &str) -> String {
-    let edit = Edit { from, to, insert: insert.into() };
+    let edit = TextEdit { from, to, insert: insert.into() };
     ChangeSet::of(text.len(), &[edit]).unwrap().to_json()
 }
 
-pub(super) fn push(name: &str, base: Version, changes: &[String]) -> Push {
+pub(super) fn push(name: &str, base: Version, changes: &[String]) -> PushRequest {
     let client = format!("c-{name}");
     let updates = changes.iter().map(|changes| (client.as_str().into(), changes.as_str().into()));
-    Push { member: name.into(), principal: who(name), base, updates: updates.collect() }
+    PushRequest { member: name.into(), principal: who(name), base, updates: updates.collect() }
 }
 
-pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate) -> NewRequest {
-    NewRequest {
+pub(super) fn new_request(
+    id: RequestId,
+    read: &DocumentSnapshot,
+    text: &str,
+    gate: ApprovalMode,
+) -> NewApprovalRequest {
+    NewApprovalRequest {
         id,
         tool: "update_full_document".into(),
         input: json!({ "new_content": text }),
@@ -294,9 +304,9 @@ pub(super) fn new_request(id: RequestId, read: &Reading, text: &str, gate: Gate)
 }
 
 /// What bo's run has written so far of a rewrite; all of it but the last paragraph is compared.
-pub(super) fn sketch(id: &RequestId, read: &Reading, text: &str) -> Sketch {
+pub(super) fn sketch(id: &RequestId, read: &DocumentSnapshot, text: &str) -> StreamingPreview {
     let so_far = diff_so_far(&read.text.to_string(), text, &DiffLimits::default());
-    Sketch {
+    StreamingPreview {
         id: id.clone(),
         tool: "update_full_document".into(),
         tool_use: "toolu_1".into(),
@@ -311,18 +321,18 @@ pub(super) fn sketch(id: &RequestId, read: &Reading, text: &str) -> Sketch {
     }
 }
 
-pub(super) fn hunk(request: &Request, number: usize) -> HunkId {
+pub(super) fn hunk(request: &ApprovalRequest, number: usize) -> HunkId {
     request.hunks[number - 1].id.clone()
 }
 
 /// A decision about some changes that leaves the others open.
 pub(super) fn only(hunks: Vec<HunkVerdict>) -> Decision {
-    Decision { hunks: Some(hunks), ..Decision::plain(Verdict::Approve) }
+    Decision { hunks: Some(hunks), ..Decision::plain(RequestVerdict::Approve) }
 }
 
 /// A decision about some changes that rejects the others.
 pub(super) fn only_these(hunks: Vec<HunkVerdict>) -> Decision {
-    Decision { finish: Some(Finish::Reject), ..only(hunks) }
+    Decision { finish: Some(FinishRest::Reject), ..only(hunks) }
 }
 
 /// The code that a decision was refused with.
@@ -334,9 +344,9 @@ pub(super) fn code<T: std::fmt::Debug>(result: Result<T, RoomError>) -> &'static
 }
 
 /// `hunks` are named by the number at their end.
-fn word(event: &Event) -> String {
+fn word(event: &RoomEvent) -> String {
     match event {
-        Event::Updates { from, updates, drop, put } => {
+        RoomEvent::Updates { from, updates, drop, put } => {
             let to = from.plus(updates.len());
             let number = |id: &HunkId| id.as_str().rsplit('.').next().unwrap().to_owned();
             let drop = drop.iter().map(|id| format!(" -{}", number(id)));
@@ -344,34 +354,34 @@ fn word(event: &Event) -> String {
             let hunks: String = drop.chain(put).collect();
             format!("updates {from}..{to}{hunks}")
         }
-        Event::Changed(Change::Title(title)) => format!("title {title}"),
-        Event::Changed(Change::Settings(..)) => "settings".into(),
-        Event::Changed(Change::Deleted) => "deleted".into(),
-        Event::Peers(peers) => {
+        RoomEvent::Changed(DocumentChange::Title(title)) => format!("title {title}"),
+        RoomEvent::Changed(DocumentChange::Settings(..)) => "settings".into(),
+        RoomEvent::Changed(DocumentChange::Deleted) => "deleted".into(),
+        RoomEvent::Peers(peers) => {
             let names = peers.iter().map(|peer| format!(" {}", peer.principal.user));
             format!("peers{}", names.collect::<String>())
         }
-        Event::Caret(member, caret) => format!("caret {member} {}", caret.head),
-        Event::Requested(_) => "requested".into(),
-        Event::RequestUpdated(update) => {
+        RoomEvent::Caret(member, caret) => format!("caret {member} {}", caret.head),
+        RoomEvent::Requested(_) => "requested".into(),
+        RoomEvent::RequestUpdated(update) => {
             let changed = update.changed.iter().map(|(_, status)| format!(" {}", status.as_str()));
             format!("changed{}", changed.collect::<String>())
         }
-        Event::Resolved(request) => format!("resolved {}", request.status.as_str()),
-        Event::Rules(rules) => format!("rules {}", rules.len()),
-        Event::Sketched(sketch) => format!("sketched {}", sketch.text),
-        Event::Unsketched(_) => "unsketched".into(),
-        Event::File(news) => format!("file {:?}", news.status),
-        Event::Said(_) => "said".into(),
+        RoomEvent::Resolved(request) => format!("resolved {}", request.status.as_str()),
+        RoomEvent::Rules(rules) => format!("rules {}", rules.len()),
+        RoomEvent::Sketched(sketch) => format!("sketched {}", sketch.text),
+        RoomEvent::Unsketched(_) => "unsketched".into(),
+        RoomEvent::File(news) => format!("file {:?}", news.status),
+        RoomEvent::Said(_) => "said".into(),
     }
 }
 
 /// Gives somebody a token, so that what they may do today can be looked up.
-pub async fn issue(desk: &Desk, name: &str, revoked_ms: Option<u64>) {
+pub async fn issue(desk: &RoomFixture, name: &str, revoked_ms: Option<u64>) {
     issue_as(desk, name, who(name).role, revoked_ms).await;
 }
 
-pub async fn issue_as(desk: &Desk, name: &str, role: Role, revoked_ms: Option<u64>) {
+pub async fn issue_as(desk: &RoomFixture, name: &str, role: Role, revoked_ms: Option<u64>) {
     let token = TokenRecord {
         id: format!("tok_{name}").as_str().into(),
         hash: name.into(),
@@ -384,5 +394,5 @@ pub async fn issue_as(desk: &Desk, name: &str, role: Role, revoked_ms: Option<u6
         revoked_ms,
         used_ms: None,
     };
-    desk.store.commit(Op::PutToken(token)).await.unwrap();
+    desk.store.commit(StoreOp::PutToken(token)).await.unwrap();
 }

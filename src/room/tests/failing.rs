@@ -1,20 +1,20 @@
 //! The store fails: nothing is told, nothing is lost, and the room goes on when the store does.
 
-use super::desk::{Desk, edit, new_request, push};
+use super::desk::{RoomFixture, edit, new_request, push};
 use super::{member, who};
 use crate::auth;
 use crate::ids::{RequestId, Version};
-use crate::review::{Decision, RequestStatus, Verdict};
+use crate::review::{Decision, RequestStatus, RequestVerdict};
 use crate::room::RoomError;
-use crate::room::command::{Command, Gate, Preface, Reply};
-use crate::store::{Op, UpdateRecord};
+use crate::room::command::{ApprovalMode, CommitPrefix, ReplySender, RoomCommand};
+use crate::store::{StoreOp, UpdateRecord};
 use crate::who::Action;
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
 /// Another writer takes the next version behind the room's back: what the room commits next is refused.
-async fn somebody_else_writes(desk: &Desk, insert: &str) {
+async fn somebody_else_writes(desk: &RoomFixture, insert: &str) {
     let now = desk.now().await;
     let update = UpdateRecord {
         client: "elsewhere".into(),
@@ -24,21 +24,21 @@ async fn somebody_else_writes(desk: &Desk, insert: &str) {
         origin: None,
     };
     let document = desk.room.document().clone();
-    let append = Op::AppendUpdates { document, from: now.version, updates: vec![update] };
+    let append = StoreOp::AppendUpdates { document, from: now.version, updates: vec![update] };
     desk.store.commit(append).await.unwrap();
 }
 
 #[tokio::test]
 async fn what_cannot_be_kept_is_told_to_nobody() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     let read = desk.now().await;
     desk.forget();
     desk.store.close().await;
     let failures = [
         desk.pushes("ana", Version(0), &[edit(&read.text, 0, 0, "x")]).await.err(),
-        desk.proposes_on(&read, NEW, Gate::Ask).await.err(),
-        desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await.err(),
+        desk.proposes_on(&read, NEW, ApprovalMode::Ask).await.err(),
+        desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await.err(),
         desk.room.rename("New".into(), who("ana")).await.err(),
         desk.room.open(member("bo"), None).await.err(),
     ];
@@ -51,7 +51,7 @@ async fn what_cannot_be_kept_is_told_to_nobody() {
 
 #[tokio::test]
 async fn a_lost_race_is_answered_by_resync_and_everyone_gets_what_the_other_wrote() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     somebody_else_writes(&desk, "Yes! ").await;
     desk.forget();
     let lost = desk.pushes("ana", Version(0), &[edit(&desk_text(OLD), 25, 25, "!")]).await;
@@ -63,23 +63,23 @@ async fn a_lost_race_is_answered_by_resync_and_everyone_gets_what_the_other_wrot
 
 #[tokio::test]
 async fn a_proposal_that_is_not_allowed_any_more_takes_nobody_elses_words_with_it() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.forget();
-    let (kept, heard) = Reply::channel();
+    let (kept, heard) = ReplySender::channel();
     let gone = auth::provided(&"usr_gone".into(), Action::Ask, Some(desk.room.document()), 0);
-    let preface = Preface { batch: gone.into(), said: Vec::new(), kept };
-    let new = new_request(RequestId::generate(), &read, NEW, Gate::Ask);
-    let (first, before) = Reply::channel();
-    let (reply, proposed) = Reply::channel();
-    let (last, after) = Reply::channel();
+    let preface = CommitPrefix { batch: gone.into(), said: Vec::new(), kept };
+    let new = new_request(RequestId::generate(), &read, NEW, ApprovalMode::Ask);
+    let (first, before) = ReplySender::channel();
+    let (reply, proposed) = ReplySender::channel();
+    let (last, after) = ReplySender::channel();
     // They wait together, so the room takes them in one turn.
     let typed = |at: usize, client: &str, insert: &str| {
         push(client, Version(0), &[edit(&desk_text(OLD), at, at, insert)])
     };
-    desk.room.send(Command::Push(typed(0, "ana", "One "), first)).await;
-    desk.room.send(Command::Propose(Box::new(new), Some(Box::new(preface)), reply)).await;
-    desk.room.send(Command::Push(typed(25, "bo", " Two"), last)).await;
+    desk.room.send(RoomCommand::Push(typed(0, "ana", "One "), first)).await;
+    desk.room.send(RoomCommand::Propose(Box::new(new), Some(Box::new(preface)), reply)).await;
+    desk.room.send(RoomCommand::Push(typed(25, "bo", " Two"), last)).await;
     assert_eq!(before.await.unwrap().unwrap(), Version(1));
     assert!(matches!(proposed.await.unwrap(), Err(RoomError::NotAllowed)));
     assert!(matches!(heard.await.unwrap(), Err(RoomError::NotAllowed)));
@@ -94,13 +94,13 @@ fn desk_text(text: &str) -> crate::document::Text {
 
 #[tokio::test]
 async fn a_decision_that_was_not_kept_was_not_taken_and_can_be_taken_again() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     let waiting = desk.waits(&request);
     tokio::task::yield_now().await;
     somebody_else_writes(&desk, "Yes! ").await;
     desk.forget();
-    let lost = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    let lost = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert!(matches!(lost, Err(RoomError::Resync)), "{lost:?}");
     assert_eq!(desk.heard("ana"), ["updates 0..1", "requested", "peers ana"]);
     assert_eq!(desk.kept(&request).await.status, RequestStatus::Pending);
@@ -113,11 +113,11 @@ async fn a_decision_that_was_not_kept_was_not_taken_and_can_be_taken_again() {
 
 #[tokio::test]
 async fn nobody_is_told_that_somebody_was_first_who_was_not() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     somebody_else_writes(&desk, "Yes! ").await;
-    let yes = desk.decides("ana", &request, Decision::plain(Verdict::Approve));
-    let no = desk.decides("bo", &request, Decision::plain(Verdict::Reject));
+    let yes = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve));
+    let no = desk.decides("bo", &request, Decision::plain(RequestVerdict::Reject));
     let (yes, no) = tokio::join!(yes, no);
     assert!(matches!(yes, Err(RoomError::Resync)), "{yes:?}");
     assert!(matches!(no, Err(RoomError::Resync)), "{no:?}");
@@ -126,13 +126,13 @@ async fn nobody_is_told_that_somebody_was_first_who_was_not() {
 
 #[tokio::test]
 async fn whoever_could_not_be_let_in_is_not_shown_to_the_others() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     somebody_else_writes(&desk, "Yes! ").await;
-    let (reply, opened) = Reply::channel();
-    let (answer, pushed) = Reply::channel();
-    desk.room.send(Command::Open(member("bo"), None, reply)).await;
+    let (reply, opened) = ReplySender::channel();
+    let (answer, pushed) = ReplySender::channel();
+    desk.room.send(RoomCommand::Open(member("bo"), None, reply)).await;
     let change = [edit(&desk_text(OLD), 0, 0, "x")];
-    desk.room.send(Command::Push(push("ana", Version(0), &change), answer)).await;
+    desk.room.send(RoomCommand::Push(push("ana", Version(0), &change), answer)).await;
     assert!(pushed.await.unwrap().is_err());
     assert!(opened.await.unwrap().is_err());
     assert_eq!(desk.heard("ana").last().map(String::as_str), Some("peers ana"));
@@ -141,11 +141,11 @@ async fn whoever_could_not_be_let_in_is_not_shown_to_the_others() {
 
 #[tokio::test]
 async fn an_editor_that_was_claimed_elsewhere_fails_its_turn_and_is_foreign_from_then_on() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let bad = desk.pushes("ana", Version(0), &["[1]".to_owned()]).await;
     assert!(matches!(bad, Err(RoomError::BadUpdate { .. })));
     let (document, client) = (desk.room.document().clone(), "c-ana".into());
-    desk.store.commit(Op::ClaimClient { document, client, user: "zoe".into() }).await.unwrap();
+    desk.store.commit(StoreOp::ClaimClient { document, client, user: "zoe".into() }).await.unwrap();
     desk.forget();
     let change = [edit(&desk_text(OLD), 0, 0, "x")];
     assert!(matches!(desk.pushes("ana", Version(0), &change).await, Err(RoomError::Store(_))));
@@ -156,13 +156,13 @@ async fn an_editor_that_was_claimed_elsewhere_fails_its_turn_and_is_foreign_from
 
 #[tokio::test]
 async fn a_document_that_was_deleted_elsewhere_is_gone_once_the_room_learns_of_it() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     let waiting = desk.waits(&request);
     somebody_else_writes(&desk, "x").await;
     let mut record = desk.store.document(desk.room.document()).await.unwrap().unwrap();
     record.deleted = true;
-    desk.store.commit(Op::PutDocument(record)).await.unwrap();
+    desk.store.commit(StoreOp::PutDocument(record)).await.unwrap();
     desk.forget();
     let change = [edit(&desk_text(OLD), 0, 0, "x")];
     assert!(desk.pushes("ana", Version(0), &change).await.is_err());
@@ -173,7 +173,7 @@ async fn a_document_that_was_deleted_elsewhere_is_gone_once_the_room_learns_of_i
 
 #[tokio::test]
 async fn people_can_leave_a_room_whose_store_is_gone() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     desk.store.close().await;
     assert!(desk.room.rename("New".into(), who("ana")).await.is_err());
     desk.room.leave("ana".into()).await;

@@ -16,7 +16,7 @@ mod writing;
 use crate::ids::MemberId;
 use crate::who::{Principal, Role};
 
-use super::command::Member;
+use super::command::JoiningMember;
 
 /// Somebody with a role.
 fn person(name: &str, role: Role) -> Principal {
@@ -35,6 +35,6 @@ fn who(name: &str) -> Principal {
 }
 
 /// The connection of a person, named like them.
-fn member(name: &str) -> Member {
-    Member { id: MemberId::from(name), principal: who(name) }
+fn member(name: &str) -> JoiningMember {
+    JoiningMember { id: MemberId::from(name), principal: who(name) }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::desk::{Desk, time_passes};
+use super::desk::{RoomFixture, time_passes};
 use super::{member, who};
 use crate::review::RequestStatus;
-use crate::room::command::Member;
+use crate::room::command::JoiningMember;
 use crate::room::{NewDocument, RoomError};
 
 async fn until(it_is_so: impl Fn() -> bool) {
@@ -20,7 +20,7 @@ async fn until(it_is_so: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     desk.forget();
     desk.enters("bo").await;
     desk.enters("bo").await;
@@ -33,7 +33,7 @@ async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
 
 #[tokio::test]
 async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
-    let desk = Desk::with("It was cold.").await;
+    let desk = RoomFixture::with("It was cold.").await;
     let request = desk.proposes("It was warm.").await;
     let opened = desk.room.open(member("bo"), None).await.unwrap();
     assert_eq!(opened.requests[0].id(), request.id());
@@ -42,7 +42,7 @@ async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
 
 #[tokio::test]
 async fn whoever_has_left_is_told_nothing_more() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     desk.enters("bo").await;
     desk.room.leave("bo".into()).await;
     desk.writes("ana", 0, 0, "x").await;
@@ -51,18 +51,18 @@ async fn whoever_has_left_is_told_nothing_more() {
 
 #[tokio::test]
 async fn another_name_is_news() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     desk.enters("bo").await;
     desk.forget();
     let mut principal = who("bo");
     principal.name = "Bo the second".into();
-    desk.room.open(Member { id: "bo".into(), principal }, None).await.unwrap();
+    desk.room.open(JoiningMember { id: "bo".into(), principal }, None).await.unwrap();
     assert_eq!(desk.heard("ana"), ["peers ana bo"]);
 }
 
 #[tokio::test]
 async fn a_new_title_is_told_and_kept() {
-    let mut desk = Desk::with("text").await;
+    let mut desk = RoomFixture::with("text").await;
     desk.forget();
     desk.room.rename("  Chapter\none ".into(), who("ana")).await.unwrap();
     assert_eq!(desk.heard("ana"), ["title Chapterone"]);
@@ -73,7 +73,7 @@ async fn a_new_title_is_told_and_kept() {
 
 #[tokio::test]
 async fn deleting_ends_what_is_open_and_then_there_is_no_document() {
-    let desk = Desk::with("It was cold.").await;
+    let desk = RoomFixture::with("It was cold.").await;
     let request = desk.proposes("It was warm.").await;
     let waiting = desk.waits(&request);
     tokio::task::yield_now().await;
@@ -89,7 +89,7 @@ async fn deleting_ends_what_is_open_and_then_there_is_no_document() {
 
 #[tokio::test]
 async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     desk.room.leave("ana".into()).await;
     let (rooms, document) = desk.leave_alone();
     time_passes(Duration::from_mins(1)).await;
@@ -100,7 +100,7 @@ async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
 
 #[tokio::test]
 async fn a_room_that_somebody_can_reach_stays_open() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     let second = desk.rooms.open(desk.room.document()).await.unwrap();
     desk.room.leave("ana".into()).await;
     desk.now().await;
@@ -112,20 +112,20 @@ async fn a_room_that_somebody_can_reach_stays_open() {
 
 #[tokio::test]
 async fn a_private_document_is_brought_to_a_text_and_a_shared_one_is_not() {
-    let desk = Desk::private("one two three").await;
+    let desk = RoomFixture::private("one two three").await;
     let request = desk.proposes("one two four").await;
     let reading = desk.room.replace("one 2 three".into(), who("ana")).await.unwrap();
     assert_eq!(reading.text.to_string(), "one 2 three");
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
     assert_eq!(desk.text().await, "one 2 four");
-    let shared = Desk::with("theirs").await;
+    let shared = RoomFixture::with("theirs").await;
     let refused = shared.room.replace("mine".into(), who("ana")).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
 }
 
 #[tokio::test]
 async fn after_closing_nothing_opens_any_more() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     desk.rooms.close().await;
     assert!(matches!(desk.rooms.open(desk.room.document()).await, Err(RoomError::Closed)));
     assert!(matches!(desk.room.read().await, Err(RoomError::Closed)));
@@ -134,7 +134,7 @@ async fn after_closing_nothing_opens_any_more() {
 
 #[tokio::test]
 async fn all_who_open_a_document_at_once_are_in_one_room() {
-    let desk = Desk::with("text").await;
+    let desk = RoomFixture::with("text").await;
     let other = NewDocument { text: "other".into(), ..NewDocument::default() };
     let document = desk.rooms.create(other, &who("ana")).await.unwrap().document().clone();
     time_passes(Duration::from_mins(1)).await;

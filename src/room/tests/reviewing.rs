@@ -1,18 +1,18 @@
 //! People decide: once, by hunk, in one message with the words.
 
-use super::desk::{Desk, code, hunk, only, only_these};
+use super::desk::{RoomFixture, code, hunk, only, only_these};
 use super::who;
 use crate::ids::Version;
-use crate::review::{Choice, Decision, HunkStatus, HunkVerdict, RequestStatus, Verdict};
+use crate::review::{Decision, HunkChoice, HunkStatus, HunkVerdict, RequestStatus, RequestVerdict};
 use crate::room::RoomError;
-use crate::room::event::Event;
+use crate::room::event::RoomEvent;
 
 const OLD: &str = "It was cold. It was late. It was dark.";
 const NEW: &str = "It was warm. It was early. It was light.";
 
 #[tokio::test]
 async fn accepted_words_and_the_change_they_settle_come_in_one_message() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.forget();
     desk.takes("ana", &request, 2).await.unwrap();
@@ -22,7 +22,7 @@ async fn accepted_words_and_the_change_they_settle_come_in_one_message() {
 
 #[tokio::test]
 async fn what_was_accepted_is_an_update_of_who_accepted_it_that_names_the_request() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     let history = desk.store.history(desk.room.document(), None, 10).await.unwrap();
@@ -32,7 +32,7 @@ async fn what_was_accepted_is_an_update_of_who_accepted_it_that_names_the_reques
 
 #[tokio::test]
 async fn the_other_changes_of_a_request_and_of_other_requests_stay_on_their_words() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let one = desk.proposes("It was unbelievably cold. It was late. It was dark.").await;
     let two = desk.proposes(NEW).await;
     desk.takes("ana", &one, 1).await.unwrap();
@@ -48,10 +48,10 @@ async fn the_other_changes_of_a_request_and_of_other_requests_stay_on_their_word
 
 #[tokio::test]
 async fn the_first_decision_on_a_change_wins() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.takes("ana", &request, 1).await.unwrap();
-    let no = HunkVerdict::plain(hunk(&request, 1), Choice::Reject);
+    let no = HunkVerdict::plain(hunk(&request, 1), HunkChoice::Reject);
     assert_eq!(code(desk.decides("bo", &request, only(vec![no])).await), "already_resolved");
     desk.takes("bo", &request, 2).await.unwrap();
     desk.takes("cy", &request, 3).await.unwrap();
@@ -61,10 +61,10 @@ async fn the_first_decision_on_a_change_wins() {
 
 #[tokio::test]
 async fn decisions_at_the_same_moment_are_taken_one_after_the_other() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
-    let yes = desk.decides("ana", &request, Decision::plain(Verdict::Approve));
-    let no = desk.decides("bo", &request, Decision::plain(Verdict::Reject));
+    let yes = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve));
+    let no = desk.decides("bo", &request, Decision::plain(RequestVerdict::Reject));
     let (yes, no) = tokio::join!(yes, no);
     assert_eq!(yes.unwrap().status, RequestStatus::Approved);
     assert_eq!(code(no), "already_resolved");
@@ -72,24 +72,24 @@ async fn decisions_at_the_same_moment_are_taken_one_after_the_other() {
 
 #[tokio::test]
 async fn a_decision_on_a_request_that_ended_before_a_restart_says_who_was_first() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.rejects("ana", &request).await;
     desk.restarts().await;
-    let refused = desk.decides("bo", &request, Decision::plain(Verdict::Approve)).await;
+    let refused = desk.decides("bo", &request, Decision::plain(RequestVerdict::Approve)).await;
     let Err(RoomError::Decision(error)) = refused else { panic!("{refused:?}") };
     assert!(error.to_string().contains("ANA"), "{error}");
 }
 
 #[tokio::test]
 async fn typing_beside_a_change_moves_it_and_typing_in_it_makes_a_conflict() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes("It was warm. It was late. It was dark.").await;
     desk.writes("bo", 0, 0, "Yes! ").await;
     desk.forget();
     desk.writes("bo", 13, 14, "").await;
     assert_eq!(desk.heard("ana"), ["updates 1..2", "changed conflict"]);
-    let refused = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    let refused = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert_eq!(code(refused), "conflicted");
     desk.writes("bo", 13, 13, "o").await;
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
@@ -98,7 +98,7 @@ async fn typing_beside_a_change_moves_it_and_typing_in_it_makes_a_conflict() {
 
 #[tokio::test]
 async fn a_conflict_that_comes_and_goes_in_one_push_is_no_news() {
-    let desk = Desk::with("cold").await;
+    let desk = RoomFixture::with("cold").await;
     desk.writes("bo", 4, 4, "!").await;
     desk.proposes("warm!").await;
     desk.forget();
@@ -106,14 +106,14 @@ async fn a_conflict_that_comes_and_goes_in_one_push_is_no_news() {
     let back = super::desk::edit(&crate::document::Text::new("cld!"), 1, 1, "o");
     desk.pushes("bo", Version(1), &[away, back]).await.unwrap();
     let events = desk.events("ana");
-    let Event::RequestUpdated(update) = &events[1] else { panic!("{events:?}") };
+    let RoomEvent::RequestUpdated(update) = &events[1] else { panic!("{events:?}") };
     assert_eq!(update.changed[0].1, HunkStatus::Pending);
     assert_eq!(update.request.version, Version(3), "it is told as of the newest version");
 }
 
 #[tokio::test]
 async fn a_request_ends_when_people_delete_all_it_was_about() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes("It was warm. It was late. It was dark.").await;
     let waiting = desk.waits(&request);
     desk.forget();
@@ -126,10 +126,10 @@ async fn a_request_ends_when_people_delete_all_it_was_about() {
 
 #[tokio::test]
 async fn whoever_waits_is_told_how_it_ended_and_what_the_text_is_then() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     let waiting = desk.waits(&request);
-    let yes = HunkVerdict::plain(hunk(&request, 1), Choice::Accept);
+    let yes = HunkVerdict::plain(hunk(&request, 1), HunkChoice::Accept);
     desk.decides("ana", &request, only_these(vec![yes])).await.unwrap();
     let settled = waiting.await.unwrap().unwrap();
     assert_eq!(settled.resolution.status, RequestStatus::Partly);
@@ -139,7 +139,7 @@ async fn whoever_waits_is_told_how_it_ended_and_what_the_text_is_then() {
 
 #[tokio::test]
 async fn only_whoever_asked_or_an_owner_takes_a_request_back() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     let withdraw = |name| desk.room.withdraw(request.id().clone(), Some(who(name)));
     assert!(matches!(withdraw("cy").await, Err(RoomError::NotAllowed)));
@@ -154,7 +154,7 @@ async fn only_whoever_asked_or_an_owner_takes_a_request_back() {
 #[tokio::test]
 async fn an_accept_that_would_make_the_text_too_long_is_refused_and_changes_nothing() {
     let long = "x".repeat(8 * 1024 * 1024 - 5);
-    let desk = Desk::with(&format!("{long} old")).await;
+    let desk = RoomFixture::with(&format!("{long} old")).await;
     let now = desk.now().await;
     let draft = crate::document::diff::DraftPart {
         from: long.len() + 1,
@@ -162,12 +162,16 @@ async fn an_accept_that_would_make_the_text_too_long_is_refused_and_changes_noth
         base: "old".into(),
         insert: "brand new".into(),
     };
-    let mut new =
-        super::desk::new_request("req_1".into(), &now, "", crate::room::command::Gate::Bypass);
+    let mut new = super::desk::new_request(
+        "req_1".into(),
+        &now,
+        "",
+        crate::room::command::ApprovalMode::Bypass,
+    );
     new.hunks = vec![vec![draft].into()];
     let proposed = desk.room.propose(new).await.unwrap();
-    let crate::room::command::Proposed::Waiting(request) = proposed else { panic!() };
-    let refused = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    let crate::room::command::ProposalOutcome::Waiting(request) = proposed else { panic!() };
+    let refused = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
     assert_eq!(desk.now().await.version, Version(0));
     assert_eq!(desk.rejects("ana", &request).await, RequestStatus::Rejected);
@@ -175,7 +179,7 @@ async fn an_accept_that_would_make_the_text_too_long_is_refused_and_changes_noth
 
 #[tokio::test]
 async fn what_another_request_has_put_into_the_text_already_is_settled_and_everyone_is_told() {
-    let desk = Desk::with("Teh cat.").await;
+    let desk = RoomFixture::with("Teh cat.").await;
     let one = desk.proposes("The cat.").await;
     let two = desk.proposes("The cat.").await;
     desk.forget();
@@ -193,11 +197,11 @@ async fn what_another_request_has_put_into_the_text_already_is_settled_and_every
 
 #[tokio::test]
 async fn the_rest_of_a_request_stays_open_when_a_part_is_in_the_text_already_also_over_a_restart() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let one = desk.proposes("It was warm. It was late. It was dark.").await;
     let two = desk.proposes(NEW).await;
     desk.accepts("ana", &one).await;
-    let statuses = async |desk: &Desk| {
+    let statuses = async |desk: &RoomFixture| {
         let open = desk.room.requests().await.unwrap();
         open[0].hunks.iter().map(|hunk| hunk.status).collect::<Vec<_>>()
     };
@@ -213,7 +217,7 @@ async fn the_rest_of_a_request_stays_open_when_a_part_is_in_the_text_already_als
 
 #[tokio::test]
 async fn words_that_two_requests_would_add_are_added_once() {
-    let desk = Desk::with("A cat.").await;
+    let desk = RoomFixture::with("A cat.").await;
     let one = desk.proposes("A black cat.").await;
     desk.proposes("A black cat.").await;
     desk.accepts("ana", &one).await;
@@ -223,7 +227,7 @@ async fn words_that_two_requests_would_add_are_added_once() {
 
 #[tokio::test]
 async fn what_a_person_types_is_no_accept_and_stays_a_conflict() {
-    let desk = Desk::with("Teh cat.").await;
+    let desk = RoomFixture::with("Teh cat.").await;
     desk.proposes("The cat.").await;
     desk.writes("bo", 0, 3, "The").await;
     let open = desk.room.requests().await.unwrap();

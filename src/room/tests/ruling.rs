@@ -1,9 +1,10 @@
 //! Owners' rules in a room: what they deny is not accepted either.
 
-use super::desk::{Desk, code, hunk};
+use super::desk::{RoomFixture, code, hunk};
 use super::who;
 use crate::review::{
-    Choice, Decision, EVERY_TOOL, Effect, HunkVerdict, Remember, RequestStatus, Scope, Verdict,
+    Decision, EVERY_TOOL, HunkChoice, HunkVerdict, RememberWish, RequestStatus, RequestVerdict,
+    RuleEffect, RuleScope,
 };
 use crate::room::command::NewRule;
 
@@ -11,9 +12,13 @@ const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
 /// Ana rules about every tool.
-async fn rules(desk: &Desk, effect: Effect) {
-    let remember =
-        Remember { id: "rul_1".into(), scope: Scope::Document, path: None, max_units: None };
+async fn rules(desk: &RoomFixture, effect: RuleEffect) {
+    let remember = RememberWish {
+        id: "rul_1".into(),
+        scope: RuleScope::Document,
+        path: None,
+        max_units: None,
+    };
     let tool = EVERY_TOOL.to_owned();
     let new = NewRule { remember, effect, over: None, tool, session: "ses_1".into() };
     desk.room.add_rule(new, who("ana")).await.unwrap();
@@ -22,13 +27,14 @@ async fn rules(desk: &Desk, effect: Effect) {
 /// Found by history 6170 of the simulation.
 #[tokio::test]
 async fn what_is_denied_is_not_accepted_either_also_where_no_word_would_change() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
-    rules(&desk, Effect::Deny).await;
-    let first = HunkVerdict::plain(hunk(&request, 1), Choice::Accept);
+    rules(&desk, RuleEffect::Deny).await;
+    let first = HunkVerdict::plain(hunk(&request, 1), HunkChoice::Accept);
     for text in [None, Some("warm"), Some("cold")] {
         let verdict = HunkVerdict { text: text.map(Into::into), ..first.clone() };
-        let some = Decision { hunks: Some(vec![verdict]), ..Decision::plain(Verdict::Approve) };
+        let some =
+            Decision { hunks: Some(vec![verdict]), ..Decision::plain(RequestVerdict::Approve) };
         assert_eq!(code(desk.decides("ana", &request, some).await), "not_allowed", "{text:?}");
     }
     assert_eq!(desk.rejects("ana", &request).await, RequestStatus::Rejected);

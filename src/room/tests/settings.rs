@@ -2,49 +2,53 @@
 
 use std::sync::Arc;
 
-use super::desk::{Desk, code, edit, hunk, issue, issue_as};
+use super::desk::{RoomFixture, code, edit, hunk, issue, issue_as};
 use super::who;
 use crate::ids::Version;
 use crate::review::{
-    Choice, Decision, Finish, HunkStatus, HunkVerdict, Policy, Request, RequestStatus, ToolPolicy,
-    Verdict,
+    ApprovalRequest, Decision, DecisionPolicy, FinishRest, HunkChoice, HunkStatus, HunkVerdict,
+    RequestStatus, RequestVerdict, ToolPolicy,
 };
 use crate::room::RoomError;
-use crate::room::command::Configure;
+use crate::room::command::SettingsChange;
 use crate::room::settings::{DocumentSettings, OwnSettings};
 use crate::who::Role;
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
-async fn policy(desk: &Desk, policy: Policy) -> Result<DocumentSettings, RoomError> {
+async fn policy(desk: &RoomFixture, policy: DecisionPolicy) -> Result<DocumentSettings, RoomError> {
     let own = OwnSettings { policy: Some(policy), ..OwnSettings::default() };
-    desk.room.configure(Configure { own, frozen: None }, who("ana")).await
+    desk.room.configure(SettingsChange { own, frozen: None }, who("ana")).await
 }
 
-async fn freeze(desk: &Desk, version: u64, range: (usize, usize)) -> Result<(), RoomError> {
+async fn freeze(desk: &RoomFixture, version: u64, range: (usize, usize)) -> Result<(), RoomError> {
     let frozen = Some((Version(version), vec![range]));
-    let configure = Configure { own: OwnSettings::default(), frozen };
+    let configure = SettingsChange { own: OwnSettings::default(), frozen };
     desk.room.configure(configure, who("ana")).await.map(|_| ())
 }
 
 #[tokio::test]
 async fn two_have_to_agree_only_where_two_could() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     issue(&desk, "ana", None).await;
     issue(&desk, "vic", None).await;
     issue(&desk, "cy", Some(1)).await;
-    assert!(matches!(policy(&desk, Policy::Two).await, Err(RoomError::Invalid(_))));
+    assert!(matches!(policy(&desk, DecisionPolicy::Two).await, Err(RoomError::Invalid(_))));
     issue(&desk, "rex", None).await;
-    assert_eq!(policy(&desk, Policy::Two).await.unwrap().policy, Policy::Two);
+    assert_eq!(policy(&desk, DecisionPolicy::Two).await.unwrap().policy, DecisionPolicy::Two);
 }
 
 /// The document's policy, and another one for large changes.
-async fn policies(desk: &Desk, policy: Policy, large: Policy) -> Result<(), RoomError> {
+async fn policies(
+    desk: &RoomFixture,
+    policy: DecisionPolicy,
+    large: DecisionPolicy,
+) -> Result<(), RoomError> {
     let large = ToolPolicy { tool: None, over: Some(100), policy: large };
     let (policy, policies) = (Some(policy), Some(vec![large]));
     let own = OwnSettings { policy, policies, ..OwnSettings::default() };
-    desk.room.configure(Configure { own, frozen: None }, who("ana")).await.map(drop)
+    desk.room.configure(SettingsChange { own, frozen: None }, who("ana")).await.map(drop)
 }
 
 fn why(refused: Result<(), RoomError>) -> String {
@@ -53,45 +57,48 @@ fn why(refused: Result<(), RoomError>) -> String {
 
 #[tokio::test]
 async fn policies_that_need_more_people_together_than_there_are_are_refused() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     for name in ["ana", "bo"] {
         issue(&desk, name, None).await;
     }
-    let owners = policies(&desk, Policy::Two, Policy::Owner).await;
+    let owners = policies(&desk, DecisionPolicy::Two, DecisionPolicy::Owner).await;
     assert!(why(owners).starts_with("`two` and `owner` together need two owners who could decide"));
-    let others = policies(&desk, Policy::NotRequester, Policy::Two).await;
+    let others = policies(&desk, DecisionPolicy::NotRequester, DecisionPolicy::Two).await;
     assert!(why(others).starts_with("`not_requester` and `two` together need three people"));
     issue(&desk, "cy", None).await;
-    policies(&desk, Policy::NotRequester, Policy::Two).await.unwrap();
+    policies(&desk, DecisionPolicy::NotRequester, DecisionPolicy::Two).await.unwrap();
     // One of them alone says nothing of two people; with what is in force it does.
-    let owner = policy(&desk, Policy::Owner).await.map(drop);
+    let owner = policy(&desk, DecisionPolicy::Owner).await.map(drop);
     assert!(why(owner).starts_with("`two` and `owner` together need two owners"));
     issue_as(&desk, "dee", Role::Owner, None).await;
-    policy(&desk, Policy::Owner).await.unwrap();
+    policy(&desk, DecisionPolicy::Owner).await.unwrap();
 }
 
 /// A request that takes two of Ana, Bo and Cy.
-async fn two_of_three_decide() -> (Desk, Arc<Request>) {
-    let desk = Desk::with(OLD).await;
+async fn two_of_three_decide() -> (RoomFixture, Arc<ApprovalRequest>) {
+    let desk = RoomFixture::with(OLD).await;
     for name in ["ana", "bo", "cy"] {
         issue(&desk, name, None).await;
     }
-    policy(&desk, Policy::Two).await.unwrap();
+    policy(&desk, DecisionPolicy::Two).await.unwrap();
     let request = desk.proposes(NEW).await;
     (desk, request)
 }
 
 #[tokio::test]
 async fn fewer_people_can_be_asked_for_however_few_there_are_now() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     for (name, role) in [("ana", Role::Owner), ("dee", Role::Owner)] {
         issue_as(&desk, name, role, None).await;
     }
-    policies(&desk, Policy::Two, Policy::Owner).await.unwrap();
+    policies(&desk, DecisionPolicy::Two, DecisionPolicy::Owner).await.unwrap();
     issue_as(&desk, "dee", Role::Owner, Some(1)).await;
     let own = OwnSettings { policies: Some(Vec::new()), ..OwnSettings::default() };
-    let configure = Configure { own, frozen: None };
-    assert_eq!(desk.room.configure(configure, who("ana")).await.unwrap().policy, Policy::Two);
+    let configure = SettingsChange { own, frozen: None };
+    assert_eq!(
+        desk.room.configure(configure, who("ana")).await.unwrap().policy,
+        DecisionPolicy::Two
+    );
 }
 
 #[tokio::test]
@@ -99,9 +106,9 @@ async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_s
     let (desk, request) = two_of_three_decide().await;
     assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
     desk.forget();
-    let all = ToolPolicy { tool: None, over: None, policy: Policy::NotRequester };
+    let all = ToolPolicy { tool: None, over: None, policy: DecisionPolicy::NotRequester };
     let own = OwnSettings { policies: Some(vec![all]), ..OwnSettings::default() };
-    desk.room.configure(Configure { own, frozen: None }, who("ana")).await.unwrap();
+    desk.room.configure(SettingsChange { own, frozen: None }, who("ana")).await.unwrap();
     assert_eq!(desk.heard("ana"), ["settings", "changed", "changed"]);
     assert_eq!(desk.room.requests().await.unwrap()[0].votes().have, 0);
     assert_eq!(desk.accepts("cy", &request).await, RequestStatus::Pending);
@@ -110,10 +117,10 @@ async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_s
 
 #[tokio::test]
 async fn a_vote_that_is_not_enough_leaves_the_request_pending_and_is_told() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     issue(&desk, "ana", None).await;
     issue(&desk, "bo", None).await;
-    policy(&desk, Policy::Two).await.unwrap();
+    policy(&desk, DecisionPolicy::Two).await.unwrap();
     let request = desk.proposes(NEW).await;
     desk.forget();
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
@@ -126,28 +133,28 @@ async fn a_vote_that_is_not_enough_leaves_the_request_pending_and_is_told() {
 
 #[tokio::test]
 async fn the_policy_of_the_moment_of_the_decision_counts() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.forget();
-    policy(&desk, Policy::NotRequester).await.unwrap();
+    policy(&desk, DecisionPolicy::NotRequester).await.unwrap();
     assert_eq!(desk.heard("ana"), ["settings", "changed"]);
-    let refused = desk.decides("bo", &request, Decision::plain(Verdict::Approve)).await;
+    let refused = desk.decides("bo", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert_eq!(code(refused), "not_allowed");
-    policy(&desk, Policy::Owner).await.unwrap();
-    let refused = desk.decides("cy", &request, Decision::plain(Verdict::Approve)).await;
+    policy(&desk, DecisionPolicy::Owner).await.unwrap();
+    let refused = desk.decides("cy", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert_eq!(code(refused), "not_allowed");
-    assert_eq!(desk.kept(&request).await.proposal.policy, Policy::Owner.into());
+    assert_eq!(desk.kept(&request).await.proposal.policy, DecisionPolicy::Owner.into());
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
 }
 
 #[tokio::test]
 async fn frozen_ranges_are_of_a_version_and_move_with_their_words_also_over_a_restart() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let base = desk.now().await.text;
     desk.writes("bo", 0, 0, "Yes! ").await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
     desk.pushes("cy", Version(0), &[edit(&base, 0, 0, "Oh. ")]).await.unwrap();
-    let frozen = async |desk: &Desk| desk.now().await.settings.frozen;
+    let frozen = async |desk: &RoomFixture| desk.now().await.settings.frozen;
     assert_eq!(frozen(&desk).await, [(9, 21)]);
     desk.starts().await;
     assert_eq!(frozen(&desk).await, [(9, 21)]);
@@ -156,7 +163,7 @@ async fn frozen_ranges_are_of_a_version_and_move_with_their_words_also_over_a_re
 
 #[tokio::test]
 async fn frozen_ranges_that_are_no_places_in_the_text_are_refused() {
-    let desk = Desk::with("a😀b").await;
+    let desk = RoomFixture::with("a😀b").await;
     for range in [(0, 2), (0, 5), (3, 3), (4, 1)] {
         let refused = freeze(&desk, 0, range).await;
         assert!(matches!(refused, Err(RoomError::Invalid(_))), "{range:?} {refused:?}");
@@ -166,7 +173,7 @@ async fn frozen_ranges_that_are_no_places_in_the_text_are_refused() {
 
 #[tokio::test]
 async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
     assert_eq!(code(desk.takes("ana", &request, 1).await), "invalid_decision");
@@ -195,7 +202,7 @@ async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() 
 
 #[tokio::test]
 async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.forget();
     freeze(&desk, 0, (0, 12)).await.unwrap();
@@ -203,7 +210,8 @@ async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
     let open = desk.room.requests().await.unwrap().remove(0);
     let reason = "These words were frozen after this was proposed.";
     assert_eq!(open.hunks[0].reason.as_deref(), Some(reason));
-    let decided = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await.unwrap();
+    let decided =
+        desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(desk.text().await, "It was cold. It was early.");
     let statuses = decided.hunks.iter().map(|hunk| (hunk.status, hunk.reason.as_deref()));
     let expected = [(HunkStatus::Pending, Some(reason)), (HunkStatus::Accepted, None)];
@@ -211,9 +219,10 @@ async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
     assert!(decided.contradictions().is_empty());
     // Named, it is still refused; and so is everything once nothing else is left.
     assert_eq!(code(desk.takes("ana", &request, 1).await), "invalid_decision");
-    let again = desk.decides("ana", &request, Decision::plain(Verdict::Approve)).await;
+    let again = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert_eq!(code(again), "invalid_decision");
-    let configure = Configure { own: OwnSettings::default(), frozen: Some((Version(1), vec![])) };
+    let configure =
+        SettingsChange { own: OwnSettings::default(), frozen: Some((Version(1), vec![])) };
     desk.room.configure(configure, who("ana")).await.unwrap();
     assert_eq!(desk.room.requests().await.unwrap()[0].hunks[0].reason, None);
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
@@ -221,7 +230,7 @@ async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
 
 #[tokio::test]
 async fn what_was_frozen_says_why_again_after_a_conflict_and_a_restart() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     desk.proposes(NEW).await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
     // "It was coXld."
@@ -243,12 +252,13 @@ async fn what_was_frozen_says_why_again_after_a_conflict_and_a_restart() {
 
 #[tokio::test]
 async fn finishing_by_accepting_leaves_frozen_changes_open_too() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
-    let no = HunkVerdict::plain(hunk(&request, 2), Choice::Reject);
-    let finish = Some(Finish::Accept);
-    let decision = Decision { hunks: Some(vec![no]), finish, ..Decision::plain(Verdict::Approve) };
+    let no = HunkVerdict::plain(hunk(&request, 2), HunkChoice::Reject);
+    let finish = Some(FinishRest::Accept);
+    let decision =
+        Decision { hunks: Some(vec![no]), finish, ..Decision::plain(RequestVerdict::Approve) };
     let decided = desk.decides("ana", &request, decision).await.unwrap();
     let statuses: Vec<_> = decided.hunks.iter().map(|hunk| hunk.status).collect();
     assert_eq!(statuses, [HunkStatus::Pending, HunkStatus::Rejected]);
@@ -259,7 +269,7 @@ async fn votes_that_would_be_enough_under_a_milder_policy_are_cleared_and_people
     let (desk, request) = two_of_three_decide().await;
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
     desk.forget();
-    policy(&desk, Policy::Any).await.unwrap();
+    policy(&desk, DecisionPolicy::Any).await.unwrap();
     assert_eq!(desk.heard("ana"), ["settings", "changed"]);
     let votes = desk.room.requests().await.unwrap()[0].votes();
     assert_eq!((votes.have, votes.need), (0, 1));

@@ -1,11 +1,11 @@
 //! What the model is writing: seen by everybody, gone without a trace, or replaced by its request.
 
-use super::desk::{Desk, new_request, sketch};
+use super::desk::{RoomFixture, new_request, sketch};
 use super::{member, who};
 use crate::ids::{RequestId, Version};
-use crate::review::{Decision, HunkStatus, Verdict};
-use crate::room::command::{Gate, Sketches};
-use crate::room::event::Event;
+use crate::review::{Decision, HunkStatus, RequestVerdict};
+use crate::room::command::{ApprovalMode, StreamingPreviewScope};
+use crate::room::event::RoomEvent;
 
 const OLD: &str = "Teh cat.\n\nIt sat.\n\nThe end.\n";
 const NEW: &str = "The cat.\n\nIt slept.\n\nThe end.\n";
@@ -16,7 +16,7 @@ fn name() -> RequestId {
 
 #[tokio::test]
 async fn what_is_being_written_is_seen_paragraph_by_paragraph() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.forget();
     desk.room.sketch(sketch(&name(), &read, "The c")).await.unwrap();
@@ -30,11 +30,11 @@ async fn what_is_being_written_is_seen_paragraph_by_paragraph() {
 
 #[tokio::test]
 async fn the_request_takes_the_place_of_what_was_written() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.forget();
-    desk.room.propose(new_request(name(), &read, NEW, Gate::Ask)).await.unwrap();
+    desk.room.propose(new_request(name(), &read, NEW, ApprovalMode::Ask)).await.unwrap();
     assert_eq!(desk.heard("ana"), ["requested", "updates 0..0 -s1"]);
     desk.room.sketch(sketch(&name(), &read, "Too late\n\nto")).await.unwrap();
     assert_eq!(desk.heard("ana"), [""; 0]);
@@ -42,13 +42,13 @@ async fn the_request_takes_the_place_of_what_was_written() {
 
 #[tokio::test]
 async fn nothing_is_left_of_what_came_to_nothing() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     let kept = desk.store.counts().batches;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.forget();
-    desk.room.unsketch(Sketches::One(name())).await;
-    desk.room.unsketch(Sketches::OfRun("ses_1".into(), "run_1".into())).await;
+    desk.room.unsketch(StreamingPreviewScope::One(name())).await;
+    desk.room.unsketch(StreamingPreviewScope::OfRun("ses_1".into(), "run_1".into())).await;
     assert!(desk.room.requests().await.unwrap().is_empty());
     assert_eq!(desk.heard("ana"), ["updates 0..0 -s1", "unsketched"]);
     assert_eq!(desk.store.counts().batches, kept, "nothing of it is ever kept");
@@ -58,7 +58,7 @@ async fn nothing_is_left_of_what_came_to_nothing() {
 
 #[tokio::test]
 async fn whoever_comes_in_sees_it_where_it_stands_now() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.writes("cy", 0, 0, "Once. ").await;
@@ -71,7 +71,7 @@ async fn whoever_comes_in_sees_it_where_it_stands_now() {
 
 #[tokio::test]
 async fn people_type_while_it_is_being_written() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.writes("cy", 0, 3, "Our").await;
@@ -79,7 +79,7 @@ async fn people_type_while_it_is_being_written() {
     // The words of the first change are no longer those the model read, so only the second is shown.
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt slept.\n\nThe")).await.unwrap();
     let put = desk.events("ana").into_iter().find_map(|event| match event {
-        Event::Updates { put, .. } => Some(put),
+        RoomEvent::Updates { put, .. } => Some(put),
         _ => None,
     });
     let words: Vec<_> = put.unwrap().iter().map(|(_, hunk)| hunk.parts[0].base.clone()).collect();
@@ -88,17 +88,17 @@ async fn people_type_while_it_is_being_written() {
 
 #[tokio::test]
 async fn nobody_can_decide_what_is_still_being_written() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
-    let approve = Decision::plain(Verdict::Approve);
+    let approve = Decision::plain(RequestVerdict::Approve);
     assert!(desk.room.decide(name(), approve, who("ana")).await.is_err());
     assert_eq!((desk.text().await.as_str(), desk.now().await.version), (OLD, Version(0)));
 }
 
 #[tokio::test]
 async fn a_crash_leaves_nothing_of_it() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.starts().await;
@@ -107,7 +107,7 @@ async fn a_crash_leaves_nothing_of_it() {
 
 #[tokio::test]
 async fn a_document_shows_so_many_at_once_and_no_more() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let read = desk.now().await;
     for number in 0..70 {
         let id = RequestId::from(format!("req_{number}"));

@@ -1,17 +1,17 @@
 //! What was accepted is taken back; what was refused is proposed again.
 
-use super::desk::{Desk, code, edit, hunk, push};
+use super::desk::{RoomFixture, code, edit, hunk, push};
 use super::who;
-use crate::review::{DecisionError, HunkStatus, Request, RequestStatus};
+use crate::review::{ApprovalRequest, DecisionError, HunkStatus, RequestStatus};
 use crate::room::RoomError;
-use crate::room::command::{Command, Focus, Reopen, Reply, Undo};
+use crate::room::command::{ProposeAgain, ReplySender, RoomCommand, UndoChange, ViewerChange};
 
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
 #[tokio::test]
 async fn undo_takes_back_only_what_was_accepted_also_after_later_typing() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     desk.writes("bo", 0, 0, "Yes! ").await;
@@ -26,7 +26,7 @@ async fn undo_takes_back_only_what_was_accepted_also_after_later_typing() {
 
 #[tokio::test]
 async fn undo_works_long_after_and_after_a_restart() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     for _ in 0..70 {
@@ -41,34 +41,34 @@ async fn undo_works_long_after_and_after_a_restart() {
 
 #[tokio::test]
 async fn undo_of_touched_words_needs_force() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     desk.writes("bo", 8, 9, "").await;
     assert_eq!(code(desk.undoes("ana", &request).await), "conflicted");
     let hunks = Some(vec![hunk(&request, 2)]);
-    let undo = Undo { request: request.id().clone(), hunks, force: false, seen: None };
+    let undo = UndoChange { request: request.id().clone(), hunks, force: false, seen: None };
     desk.room.undo(undo, who("ana")).await.unwrap();
-    let undo = Undo { request: request.id().clone(), hunks: None, force: true, seen: None };
+    let undo = UndoChange { request: request.id().clone(), hunks: None, force: true, seen: None };
     desk.room.undo(undo, who("ana")).await.unwrap();
     assert_eq!(desk.text().await, OLD);
 }
 
 #[tokio::test]
 async fn undo_in_the_same_moment_as_typing_is_not_lost() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     let now = desk.now().await;
     let typed = push("bo", now.version, &[edit(&now.text, 0, 0, "Yes! ")]);
-    desk.room.send(Command::Push(typed, Reply::channel().0)).await;
+    desk.room.send(RoomCommand::Push(typed, ReplySender::channel().0)).await;
     desk.undoes("ana", &request).await.unwrap();
     assert_eq!(desk.text().await, "Yes! It was cold. It was late.");
 }
 
 #[tokio::test]
 async fn undo_of_one_change_of_a_request_that_is_open_leaves_its_countdown_alone() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.takes("ana", &request, 1).await.unwrap();
     let undone = desk.undoes("ana", &request).await.unwrap();
@@ -78,7 +78,7 @@ async fn undo_of_one_change_of_a_request_that_is_open_leaves_its_countdown_alone
 
 #[tokio::test]
 async fn only_who_may_decide_may_undo() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     assert_eq!(code(desk.undoes("vic", &request).await), "not_allowed");
@@ -87,7 +87,7 @@ async fn only_who_may_decide_may_undo() {
 
 #[tokio::test]
 async fn rejected_changes_stay_readable_and_can_be_proposed_again_on_todays_text() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.rejects("ana", &request).await;
     desk.writes("bo", 0, 0, "Yes! ").await;
@@ -103,7 +103,7 @@ async fn rejected_changes_stay_readable_and_can_be_proposed_again_on_todays_text
 
 #[tokio::test]
 async fn a_request_that_is_open_again_does_not_expire_and_is_there_after_a_restart() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.clock.advance_ms(300_000);
     desk.now().await;
@@ -115,15 +115,16 @@ async fn a_request_that_is_open_again_does_not_expire_and_is_there_after_a_resta
 
 #[tokio::test]
 async fn one_change_is_proposed_again_told_kept_and_decided_and_the_other_stays_refused() {
-    let mut desk = Desk::with(OLD).await;
+    let mut desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.rejects("ana", &request).await;
     desk.writes("bo", 0, 0, "Yes! ").await;
     desk.forget();
     let only = Some(vec![hunk(&request, 2)]);
-    let wish = Reopen { request: request.id().clone(), hunks: only };
+    let wish = ProposeAgain { request: request.id().clone(), hunks: only };
     let again = desk.room.reopen(wish.clone(), who("bo")).await.unwrap();
-    let statuses = |request: &Request| request.hunks.iter().map(|h| h.status).collect::<Vec<_>>();
+    let statuses =
+        |request: &ApprovalRequest| request.hunks.iter().map(|h| h.status).collect::<Vec<_>>();
     assert_eq!(statuses(&again), [HunkStatus::Rejected, HunkStatus::Pending]);
     assert_eq!(desk.heard("ana"), ["updates 1..1 +2", "requested", "changed pending"]);
     desk.restarts().await;
@@ -136,9 +137,9 @@ async fn one_change_is_proposed_again_told_kept_and_decided_and_the_other_stays_
 /// Found by history 271 of the simulation.
 #[tokio::test]
 async fn what_somebody_looked_at_when_it_ended_does_not_stand_still_when_it_is_open_again() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
-    desk.room.focus(request.id().clone(), "ana".into(), Focus::On).await.unwrap();
+    desk.room.focus(request.id().clone(), "ana".into(), ViewerChange::On).await.unwrap();
     desk.rejects("ana", &request).await;
     let again = desk.reopens("ana", &request).await.unwrap();
     assert_eq!(again.clock.paused_ms, None);
@@ -146,7 +147,7 @@ async fn what_somebody_looked_at_when_it_ended_does_not_stand_still_when_it_is_o
 
 #[tokio::test]
 async fn nothing_can_be_undone_in_a_deleted_document() {
-    let desk = Desk::with(OLD).await;
+    let desk = RoomFixture::with(OLD).await;
     let request = desk.proposes(NEW).await;
     desk.accepts("ana", &request).await;
     let other = desk.proposes(OLD).await;
@@ -159,13 +160,13 @@ async fn nothing_can_be_undone_in_a_deleted_document() {
 
 #[tokio::test]
 async fn a_forced_undo_leaves_words_alone_that_nobody_was_shown() {
-    let desk = Desk::with("Teh cat.").await;
+    let desk = RoomFixture::with("Teh cat.").await;
     let request = desk.proposes("The cat.").await;
     desk.accepts("ana", &request).await;
     desk.writes("bo", 0, 3, "My own sentence. A").await;
     let over = async |seen: &str| {
         let seen = Some([(hunk(&request, 1), seen.to_owned())].into());
-        let undo = Undo { request: request.id().clone(), hunks: None, force: true, seen };
+        let undo = UndoChange { request: request.id().clone(), hunks: None, force: true, seen };
         desk.room.undo(undo, who("ana")).await
     };
     let refused = over("The").await;

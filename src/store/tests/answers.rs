@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn answer(user: &str, key: &str, used_ms: u64, words: &str) -> Op {
+fn answer(user: &str, key: &str, used_ms: u64, words: &str) -> StoreOp {
     let (user, key) = (user.into(), key.to_owned());
-    Op::PutAnswer(AnswerRecord { user, key, used_ms, body: json!(words) })
+    StoreOp::PutAnswer(AnswerRecord { user, key, used_ms, body: json!(words) })
 }
 
 async fn kept(store: &Store, user: &str, since_ms: u64) -> Vec<String> {
@@ -30,7 +30,7 @@ async fn an_answer_is_its_persons_own() {
     assert!(store.answers(&"ana".into(), &[], 0).await.expect("readable").is_empty());
     assert!(kept(&store, "ana", 6).await.is_empty(), "too long ago");
     let (user, key) = ("ana".into(), "k1".to_owned());
-    store.commit(Op::DropAnswer { user, key }).await.expect("dropped");
+    store.commit(StoreOp::DropAnswer { user, key }).await.expect("dropped");
     assert_eq!(kept(&store, "ana", 0).await, ["k1100"]);
     assert_eq!(kept(&store, "ben", 0).await, ["k1"]);
 }
@@ -41,9 +41,10 @@ async fn what_is_not_used_is_forgotten_and_what_is_used_stays() {
     for (key, used_ms) in [("k1", 1), ("k2", 2), ("k3", 3)] {
         store.commit(answer("ana", key, used_ms, "x")).await.expect("kept");
     }
-    let used = Op::UseAnswers { user: "ana".into(), keys: vec!["k1".to_owned()], at_ms: 9 };
+    let used = StoreOp::UseAnswers { user: "ana".into(), keys: vec!["k1".to_owned()], at_ms: 9 };
     store.commit(used).await.expect("kept");
-    let forget = |most_bytes| Op::ForgetAnswers { user: "ana".into(), before_ms: 3, most_bytes };
+    let forget =
+        |most_bytes| StoreOp::ForgetAnswers { user: "ana".into(), before_ms: 3, most_bytes };
     store.commit(forget(1_000)).await.expect("kept");
     assert_eq!(kept(&store, "ana", 0).await, ["k1", "k3"]);
     // Each has three bytes.

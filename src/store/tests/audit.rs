@@ -4,7 +4,7 @@ use super::*;
 
 async fn three_lines() -> Store {
     let store = memory().await;
-    let batch = Batch::from(line("one")).with(line("two")).with(line("three"));
+    let batch = WriteBatch::from(line("one")).with(line("two")).with(line("three"));
     store.commit(batch).await.unwrap();
     store
 }
@@ -22,7 +22,7 @@ async fn tamper(store: &Store, statement: &'static str) -> String {
 #[tokio::test]
 async fn every_line_follows_from_the_one_before() {
     let store = three_lines().await;
-    let failing = Batch::from(line("never happened")).with(append("doc_none", 0, 1));
+    let failing = WriteBatch::from(line("never happened")).with(append("doc_none", 0, 1));
     store.commit(failing).await.unwrap_err();
     store.commit(line("four")).await.unwrap();
     let lines = store.audit(None, None, 10).await.unwrap();
@@ -36,11 +36,11 @@ async fn every_line_follows_from_the_one_before() {
 #[tokio::test]
 async fn lines_of_batches_that_are_written_together_follow_each_other_without_those_that_failed() {
     let store = memory().await;
-    let failing = Batch::from(line("never happened")).with(append("doc_none", 0, 1));
+    let failing = WriteBatch::from(line("never happened")).with(append("doc_none", 0, 1));
     let (first, refused, last, after) = tokio::join!(
         store.commit(line("one")),
         store.commit(failing),
-        store.commit(Batch::from(line("two")).with(line("three"))),
+        store.commit(WriteBatch::from(line("two")).with(line("three"))),
         store.commit(line("four")),
     );
     assert!(first.is_ok() && last.is_ok() && after.is_ok(), "{first:?} {last:?} {after:?}");
@@ -84,7 +84,7 @@ async fn a_removed_line_is_found() {
 #[tokio::test]
 async fn the_logs_refuse_changes() {
     let store = three_lines().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 1))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 1))).await.unwrap();
     for statement in [
         "UPDATE audit SET actor = 'usr_eve'",
         "DELETE FROM audit",

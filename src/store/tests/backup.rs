@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 
 async fn serving(data: &Path) -> Store {
-    Store::open(data, Access::Serve).await.unwrap()
+    Store::open(data, StoreAccess::Serve).await.unwrap()
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -31,7 +31,7 @@ async fn a_backup_under_load_is_of_one_moment() {
         let mut version = 0;
         while !stopped.is_cancelled() {
             // One batch: in no copy is there one without the other.
-            let batch = Batch::from(append("doc_a", version, 1)).with(line("edited"));
+            let batch = WriteBatch::from(append("doc_a", version, 1)).with(line("edited"));
             writing.commit(batch).await.unwrap();
             version += 1;
         }
@@ -173,7 +173,7 @@ async fn a_damaged_page_is_told_as_what_it_is_and_so_is_a_change_that_cannot_be_
     let mut damaged = fs::read(&database).unwrap();
     damaged[(page - 1) * bytes..page * bytes].fill(0xa5);
     fs::write(&database, damaged).unwrap();
-    let store = Store::open(home.path(), Access::Inspect).await.unwrap();
+    let store = Store::open(home.path(), StoreAccess::Inspect).await.unwrap();
     let refused = store.documents(None, None, 10).await.unwrap_err();
     assert!(refused.in_plain_words().contains("could not be read"), "{refused}");
 }

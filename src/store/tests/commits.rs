@@ -21,7 +21,7 @@ async fn batches_that_wait_together_share_one_transaction() {
 async fn one_bad_batch_does_not_fail_the_others() {
     let store = memory().await;
     store.commit(create("doc_a")).await.unwrap();
-    let bad = Batch::from(setting("half")).with(append("doc_a", 7, 1));
+    let bad = WriteBatch::from(setting("half")).with(append("doc_a", 7, 1));
     let (first, bad, last) = tokio::join!(
         store.commit(append("doc_a", 0, 2)),
         store.commit(bad),
@@ -100,14 +100,14 @@ async fn an_update_longer_than_one_statement_arrives_whole() {
 #[tokio::test]
 async fn an_empty_batch_costs_nothing() {
     let store = memory().await;
-    store.commit(Batch::new()).await.unwrap();
+    store.commit(WriteBatch::new()).await.unwrap();
     assert_eq!(store.counts(), CommitCounts::default());
 }
 
 #[tokio::test]
 async fn closing_writes_what_is_queued_and_refuses_the_rest() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     let (queued, ()) = tokio::join!(store.commit(setting("queued")), store.close());
     assert!(queued.is_ok(), "{queued:?}");
     assert!(matches!(store.commit(setting("late")).await, Err(StoreError::Closed)));

@@ -11,11 +11,11 @@ const DOCUMENTS: [&str; 3] = ["doc_a", "doc_b", "doc_c"];
 #[tokio::test]
 async fn a_store_that_was_dropped_without_closing_has_everything() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     store.commit(create("doc_a")).await.unwrap();
     store.commit(append("doc_a", 0, 5)).await.unwrap();
     drop(store);
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     assert_eq!(version(&store, "doc_a").await, 5);
 }
 
@@ -29,7 +29,7 @@ async fn a_killed_process_loses_nothing_that_was_acknowledged() {
     let directory = tempfile::tempdir().unwrap();
     for _ in 0..4 {
         let acknowledged = commit_in_a_child(directory.path(), random.usize(50..400));
-        let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+        let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
         for (document, acknowledged) in DOCUMENTS.into_iter().zip(acknowledged) {
             let version = version(&store, document).await;
             assert!(version >= acknowledged, "{document} is at {version}, not {acknowledged}");
@@ -76,7 +76,7 @@ fn read(line: &str) -> Option<(usize, u64)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "runs until it is killed"]
 async fn commits_until_it_is_killed() {
-    let store = Store::open(Path::new("."), Access::Serve).await.unwrap();
+    let store = Store::open(Path::new("."), StoreAccess::Serve).await.unwrap();
     let mut rooms = tokio::task::JoinSet::new();
     for (number, document) in DOCUMENTS.into_iter().enumerate() {
         let store = store.clone();
@@ -85,9 +85,9 @@ async fn commits_until_it_is_killed() {
                 store.commit(create(document)).await.unwrap();
             }
             for from in version(&store, document).await.. {
-                let Op::Audit(mut entry) = line("document.changed") else { unreachable!() };
+                let StoreOp::Audit(mut entry) = line("document.changed") else { unreachable!() };
                 entry.document = Some(document.into());
-                let batch = Batch::from(append(document, from, 1)).with(Op::Audit(entry));
+                let batch = WriteBatch::from(append(document, from, 1)).with(StoreOp::Audit(entry));
                 store.commit(batch).await.unwrap();
                 println!("durable {number} {}", from + 1);
             }
@@ -113,7 +113,7 @@ async fn every_commit_waits_for_the_disk() {
 #[tokio::test]
 async fn readers_cannot_write() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     let tried = sqlx::query("DELETE FROM settings").execute(store.readers()).await;
     assert!(tried.unwrap_err().to_string().contains("readonly"));
 }
@@ -121,22 +121,22 @@ async fn readers_cannot_write() {
 #[tokio::test]
 async fn a_second_server_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let first = Store::open(directory.path(), Access::Serve).await.unwrap();
-    let second = Store::open(directory.path(), Access::Serve).await.unwrap_err();
+    let first = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
+    let second = Store::open(directory.path(), StoreAccess::Serve).await.unwrap_err();
     let told = second.to_string();
     assert!(told.contains("in use by another copydesk server"), "{told}");
     assert!(told.contains(&format!("process {}", std::process::id())), "{told}");
     first.close().await;
-    Store::open(directory.path(), Access::Serve).await.unwrap();
+    Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_visitor_writes_beside_a_running_server() {
     let directory = tempfile::tempdir().unwrap();
-    let server = Store::open(directory.path(), Access::Serve).await.unwrap();
-    let visitor = Store::open(directory.path(), Access::Visit).await.unwrap();
+    let server = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
+    let visitor = Store::open(directory.path(), StoreAccess::Visit).await.unwrap();
     server.commit(line("server.started")).await.unwrap();
-    visitor.commit(Batch::from(line("token.issued")).with(setting("visited"))).await.unwrap();
+    visitor.commit(WriteBatch::from(line("token.issued")).with(setting("visited"))).await.unwrap();
     server.commit(line("document.created")).await.unwrap();
     assert_eq!(server.setting("visited").await.unwrap().as_deref(), Some("1"));
     assert_eq!(server.verify_audit().await.unwrap().seq, 3);
@@ -145,8 +145,8 @@ async fn a_visitor_writes_beside_a_running_server() {
 #[tokio::test]
 async fn a_visitor_does_not_keep_a_server_out() {
     let directory = tempfile::tempdir().unwrap();
-    let visitor = Store::open(directory.path(), Access::Visit).await.unwrap();
-    let server = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let visitor = Store::open(directory.path(), StoreAccess::Visit).await.unwrap();
+    let server = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     visitor.commit(setting("visited")).await.unwrap();
     assert_eq!(server.setting("visited").await.unwrap().as_deref(), Some("1"));
 }
@@ -156,7 +156,7 @@ async fn a_visitor_changes_no_tables_under_a_running_server() {
     let directory = tempfile::tempdir().unwrap();
     // A server of another version: it has the lock, and no table that this program knows.
     let _server = files::try_lock(directory.path()).unwrap().unwrap();
-    let refused = Store::open(directory.path(), Access::Visit).await.unwrap_err();
+    let refused = Store::open(directory.path(), StoreAccess::Visit).await.unwrap_err();
     assert!(matches!(refused, StoreError::Shape { found: 0, .. }), "{refused:?}");
 }
 
@@ -166,7 +166,7 @@ async fn data_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("new/data");
-    let store = Store::open(&data, Access::Serve).await.unwrap();
+    let store = Store::open(&data, StoreAccess::Serve).await.unwrap();
     store.commit(setting("key")).await.unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&data), 0o700);

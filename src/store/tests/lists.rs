@@ -15,9 +15,9 @@ async fn with_documents(count: u64) -> Store {
     let documents = (0..count).map(|number| {
         let id = format!("doc_{number:03}");
         let record = DocumentRecord { updated_ms: number / 2, ..record(&id) };
-        Op::CreateDocument { record, text: String::new() }
+        StoreOp::CreateDocument { record, text: String::new() }
     });
-    let mut batch = Batch::new();
+    let mut batch = WriteBatch::new();
     batch.extend(documents);
     store.commit(batch).await.unwrap();
     store
@@ -88,11 +88,11 @@ async fn only_the_tokens_that_are_asked_for_are_read() {
         revoked_ms: None,
         used_ms: None,
     };
-    let mut batch = Batch::new();
-    batch.extend((0..6).map(|number| Op::PutToken(token(number, None))));
-    batch.extend([Op::PutToken(token(6, Some(50)))]);
+    let mut batch = WriteBatch::new();
+    batch.extend((0..6).map(|number| StoreOp::PutToken(token(number, None))));
+    batch.extend([StoreOp::PutToken(token(6, Some(50)))]);
     store.commit(batch).await.unwrap();
-    store.commit(Op::RevokeToken { token: "tok_2".into(), at_ms: 7 }).await.unwrap();
+    store.commit(StoreOp::RevokeToken { token: "tok_2".into(), at_ms: 7 }).await.unwrap();
     let ids = |tokens: Vec<TokenRecord>| {
         let mut ids: Vec<_> = tokens.into_iter().map(|token| token.id.to_string()).collect();
         ids.sort();

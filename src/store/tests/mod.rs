@@ -33,12 +33,12 @@ fn record(id: &str) -> DocumentRecord {
     }
 }
 
-fn create(id: &str) -> Op {
-    Op::CreateDocument { record: record(id), text: "Dear reader,\n".to_owned() }
+fn create(id: &str) -> StoreOp {
+    StoreOp::CreateDocument { record: record(id), text: "Dear reader,\n".to_owned() }
 }
 
 /// `count` updates that can be told apart by the version they make.
-fn append(id: &str, from: u64, count: u64) -> Op {
+fn append(id: &str, from: u64, count: u64) -> StoreOp {
     let update = |version: u64| UpdateRecord {
         client: "c_1".into(),
         changes: format!("[{version},[0,\"é\"]]").into(),
@@ -46,15 +46,15 @@ fn append(id: &str, from: u64, count: u64) -> Op {
         at_ms: 1_000 + version,
         origin: None,
     };
-    Op::AppendUpdates {
+    StoreOp::AppendUpdates {
         document: id.into(),
         from: Version(from),
         updates: (from + 1..=from + count).map(update).collect(),
     }
 }
 
-fn snapshot(id: &str, version: u64, text: &str, replayed_bytes: u64) -> Op {
-    Op::PutSnapshot {
+fn snapshot(id: &str, version: u64, text: &str, replayed_bytes: u64) -> StoreOp {
+    StoreOp::PutSnapshot {
         document: id.into(),
         version: Version(version),
         text: text.to_owned(),
@@ -63,8 +63,8 @@ fn snapshot(id: &str, version: u64, text: &str, replayed_bytes: u64) -> Op {
     }
 }
 
-fn line(action: &str) -> Op {
-    Op::Audit(AuditEntry {
+fn line(action: &str) -> StoreOp {
+    StoreOp::Audit(AuditEntry {
         at_ms: 5,
         actor: "usr_anna".to_owned(),
         action: action.to_owned(),
@@ -74,8 +74,8 @@ fn line(action: &str) -> Op {
     })
 }
 
-fn setting(key: &str) -> Op {
-    Op::PutSetting { key: key.to_owned(), value: "1".to_owned() }
+fn setting(key: &str) -> StoreOp {
+    StoreOp::PutSetting { key: key.to_owned(), value: "1".to_owned() }
 }
 
 async fn version(store: &Store, id: &str) -> u64 {

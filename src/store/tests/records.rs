@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn a_document_is_its_snapshot_and_what_came_after() {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 3))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 3))).await.unwrap();
     store.commit(snapshot("doc_a", 2, "two", 0)).await.unwrap();
     let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
     assert_eq!((loaded.snapshot, loaded.text.as_str()), (Version(2), "two"));
@@ -20,7 +20,7 @@ async fn a_document_is_its_snapshot_and_what_came_after() {
 #[tokio::test]
 async fn the_first_snapshot_and_the_newest_few_are_kept() {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
     for version in 1..=9 {
         let text = version.to_string();
         store.commit(snapshot("doc_a", version, &text, 0)).await.unwrap();
@@ -37,10 +37,12 @@ async fn the_first_snapshot_and_the_newest_few_are_kept() {
 #[tokio::test]
 async fn updates_are_read_between_two_versions() {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 4))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 4))).await.unwrap();
     let id = DocumentId::from("doc_a");
     let updates = store.updates(&id, Version(1), Version(3)).await.unwrap();
-    let Op::AppendUpdates { updates: written, .. } = append("doc_a", 1, 2) else { unreachable!() };
+    let StoreOp::AppendUpdates { updates: written, .. } = append("doc_a", 1, 2) else {
+        unreachable!()
+    };
     assert_eq!(updates, written);
     let beyond = store.updates(&id, Version(3), Version(5)).await.unwrap_err();
     assert!(matches!(beyond, StoreError::Corrupt { .. }), "{beyond:?}");
@@ -49,7 +51,7 @@ async fn updates_are_read_between_two_versions() {
 #[tokio::test]
 async fn history_is_newest_first_and_paged() {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 5))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 5))).await.unwrap();
     let id = DocumentId::from("doc_a");
     let versions = |page: Vec<HistoryRecord>| page.iter().map(|h| h.version.0).collect::<Vec<_>>();
     assert_eq!(versions(store.history(&id, None, 2).await.unwrap()), [5, 4]);
@@ -61,13 +63,13 @@ async fn private_and_deleted_documents_are_not_listed() {
     let store = memory().await;
     let mut private = record("doc_private");
     private.unlisted_owner = Some("ses_1".into());
-    let private_op = Op::CreateDocument { record: private.clone(), text: String::new() };
+    let private_op = StoreOp::CreateDocument { record: private.clone(), text: String::new() };
     store
-        .commit(Batch::from(create("doc_a")).with(create("doc_b")).with(private_op))
+        .commit(WriteBatch::from(create("doc_a")).with(create("doc_b")).with(private_op))
         .await
         .unwrap();
     let gone = DocumentRecord { deleted: true, version: Version(77), ..record("doc_b") };
-    store.commit(Op::PutDocument(gone.clone())).await.unwrap();
+    store.commit(StoreOp::PutDocument(gone.clone())).await.unwrap();
     assert_eq!(store.documents(None, None, 9).await.unwrap(), [record("doc_a")]);
     assert_eq!(store.load(&"doc_b".into()).await.unwrap(), None);
     let kept = store.document(&"doc_b".into()).await.unwrap().unwrap();
@@ -82,19 +84,19 @@ async fn a_document_is_created_once() {
     store.commit(create("doc_a")).await.unwrap();
     let again = store.commit(create("doc_a")).await;
     assert!(matches!(again, Err(StoreError::Exists { kind: "document", .. })), "{again:?}");
-    let unknown = store.commit(Op::PutDocument(record("doc_b"))).await;
+    let unknown = store.commit(StoreOp::PutDocument(record("doc_b"))).await;
     assert!(matches!(unknown, Err(StoreError::Missing { kind: "document", .. })), "{unknown:?}");
 }
 
 #[tokio::test]
 async fn an_editor_belongs_to_the_first_person_who_uses_it() {
     let store = memory().await;
-    let claim = |user: &str| Op::ClaimClient {
+    let claim = |user: &str| StoreOp::ClaimClient {
         document: "doc_a".into(),
         client: "c_1".into(),
         user: user.into(),
     };
-    store.commit(Batch::from(create("doc_a")).with(claim("usr_anna"))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(claim("usr_anna"))).await.unwrap();
     store.commit(claim("usr_anna")).await.unwrap();
     let stolen = store.commit(claim("usr_eve")).await;
     assert!(matches!(stolen, Err(StoreError::ClientTaken { .. })), "{stolen:?}");
@@ -122,24 +124,27 @@ fn request(id: &str, document: Option<&str>) -> RequestRecord {
 async fn requests_are_found_by_document_by_desk_and_by_page() {
     let store = memory().await;
     let mut decided = request("req_2", Some("doc_a"));
-    let batch = Batch::from(Op::PutRequest(request("req_1", Some("doc_a"))))
-        .with(Op::PutRequest(decided.clone()))
-        .with(Op::PutRequest(request("req_3", None)));
+    let batch = WriteBatch::from(StoreOp::PutRequest(request("req_1", Some("doc_a"))))
+        .with(StoreOp::PutRequest(decided.clone()))
+        .with(StoreOp::PutRequest(request("req_3", None)));
     store.commit(batch).await.unwrap();
     decided.open = false;
     decided.status = "approved".to_owned();
-    store.commit(Op::PutRequest(decided.clone())).await.unwrap();
+    store.commit(StoreOp::PutRequest(decided.clone())).await.unwrap();
     let a = DocumentId::from("doc_a");
     let one = request("req_1", Some("doc_a"));
-    assert_eq!(store.open_requests(Scope::Document(&a)).await.unwrap(), std::slice::from_ref(&one));
-    assert_eq!(store.open_requests(Scope::Desk).await.unwrap(), [request("req_3", None)]);
-    assert_eq!(store.open_requests(Scope::Everything).await.unwrap().len(), 2);
-    let page = store.requests(Scope::Document(&a), None, 1).await.unwrap();
+    assert_eq!(
+        store.open_requests(QueryScope::Document(&a)).await.unwrap(),
+        std::slice::from_ref(&one)
+    );
+    assert_eq!(store.open_requests(QueryScope::Desk).await.unwrap(), [request("req_3", None)]);
+    assert_eq!(store.open_requests(QueryScope::Everything).await.unwrap().len(), 2);
+    let page = store.requests(QueryScope::Document(&a), None, 1).await.unwrap();
     assert_eq!(page, [decided]);
-    let next = store.requests(Scope::Document(&a), Some(&page[0].id), 5).await.unwrap();
+    let next = store.requests(QueryScope::Document(&a), Some(&page[0].id), 5).await.unwrap();
     assert_eq!(next, [one]);
-    assert_eq!(store.requests(Scope::Desk, None, 5).await.unwrap().len(), 1);
-    assert_eq!(store.requests(Scope::Everything, None, 5).await.unwrap().len(), 3);
+    assert_eq!(store.requests(QueryScope::Desk, None, 5).await.unwrap().len(), 1);
+    assert_eq!(store.requests(QueryScope::Everything, None, 5).await.unwrap().len(), 3);
     assert_eq!(store.request(&"req_9".into()).await.unwrap(), None);
 }
 
@@ -154,11 +159,11 @@ async fn decisions_are_kept_in_order_and_for_good() {
         at_ms: 9,
         body: json!({"verdict": "accept"}),
     };
-    let early = store.commit(Op::AppendDecision(decision(None))).await;
+    let early = store.commit(StoreOp::AppendDecision(decision(None))).await;
     assert!(early.is_err(), "a decision without a request");
-    let batch = Batch::from(Op::PutRequest(request("req_1", None)))
-        .with(Op::AppendDecision(decision(Some("hnk_2"))))
-        .with(Op::AppendDecision(decision(None)));
+    let batch = WriteBatch::from(StoreOp::PutRequest(request("req_1", None)))
+        .with(StoreOp::AppendDecision(decision(Some("hnk_2"))))
+        .with(StoreOp::AppendDecision(decision(None)));
     store.commit(batch).await.unwrap();
     let kept = store.decisions(&"req_1".into()).await.unwrap();
     assert_eq!(kept, [decision(Some("hnk_2")), decision(None)]);
@@ -174,7 +179,7 @@ async fn each_document_of_a_session_has_its_own_transcript() {
         body: json!([{"type": "text", "text": text}]),
         at_ms: 3,
     };
-    let append = |document: Option<&str>, texts: &[&str]| Op::AppendMessages {
+    let append = |document: Option<&str>, texts: &[&str]| StoreOp::AppendMessages {
         session: "ses_1".into(),
         document: document.map(Into::into),
         messages: texts.iter().map(|text| said(text)).collect(),
@@ -184,21 +189,26 @@ async fn each_document_of_a_session_has_its_own_transcript() {
     store.commit(append(Some("doc_a"), &["three"])).await.unwrap();
     let (session, document) = (crate::ids::SessionId::from("ses_1"), DocumentId::from("doc_a"));
     assert_eq!(
-        kept(&store, Some(&document), Since::NewBeginning).await,
+        kept(&store, Some(&document), TranscriptSince::NewBeginning).await,
         [said("one"), said("two"), said("three")]
     );
     let clear = MessageRecord { role: "clear".to_owned(), ..said("anew") };
     let (messages, of) = (vec![clear.clone()], session.clone());
-    let clear_op = Op::AppendMessages { session: of, document: Some(document.clone()), messages };
-    store.commit(Batch::from(clear_op).with(append(Some("doc_a"), &["new"]))).await.unwrap();
-    assert_eq!(kept(&store, Some(&document), Since::NewBeginning).await, [said("new")]);
-    let all = kept(&store, Some(&document), Since::Ever).await;
+    let clear_op =
+        StoreOp::AppendMessages { session: of, document: Some(document.clone()), messages };
+    store.commit(WriteBatch::from(clear_op).with(append(Some("doc_a"), &["new"]))).await.unwrap();
+    assert_eq!(kept(&store, Some(&document), TranscriptSince::NewBeginning).await, [said("new")]);
+    let all = kept(&store, Some(&document), TranscriptSince::Ever).await;
     assert_eq!(all, [said("one"), said("two"), said("three"), clear, said("new")]);
-    assert_eq!(kept(&store, None, Since::NewBeginning).await, [said("elsewhere")]);
+    assert_eq!(kept(&store, None, TranscriptSince::NewBeginning).await, [said("elsewhere")]);
 }
 
 /// What `ses_1` said about a document, or without one.
-async fn kept(store: &Store, document: Option<&DocumentId>, since: Since) -> Vec<MessageRecord> {
+async fn kept(
+    store: &Store,
+    document: Option<&DocumentId>,
+    since: TranscriptSince,
+) -> Vec<MessageRecord> {
     let session = "ses_1".into();
     let sizes = store.sizes(&session, document, since, None, MEASURED).await.unwrap();
     let places: Vec<_> = sizes.iter().map(|size| size.seq).collect();
@@ -210,7 +220,7 @@ async fn kept(store: &Store, document: Option<&DocumentId>, since: Since) -> Vec
 async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that() {
     let store = memory().await;
     let document = DocumentId::from("doc_a");
-    let said = |session: &str, at_ms: u64, bytes: usize| Op::AppendMessages {
+    let said = |session: &str, at_ms: u64, bytes: usize| StoreOp::AppendMessages {
         session: session.into(),
         document: Some(document.clone()),
         messages: vec![MessageRecord {
@@ -224,7 +234,7 @@ async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_be
     {
         store.commit(said(session, at_ms, bytes)).await.unwrap();
     }
-    let page = async |before: Option<&SaidAt>| {
+    let page = async |before: Option<&TranscriptCursor>| {
         let found = store.conversations_before(&document, before, 50).await.unwrap();
         let times: Vec<_> = found.iter().map(|(place, _)| place.at_ms).collect();
         (times, found.into_iter().next().map(|(place, _)| place))
@@ -236,18 +246,23 @@ async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_be
     let (times, first) = page(first.as_ref()).await;
     assert_eq!(times, [1]);
     assert_eq!(page(first.as_ref()).await, (Vec::new(), None));
-    let sizes =
-        store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None, MEASURED).await.unwrap();
+    let sizes = store
+        .sizes(&"ses_1".into(), Some(&document), TranscriptSince::Ever, None, MEASURED)
+        .await
+        .unwrap();
     assert_eq!(
         sizes.iter().map(|size| (size.seq, size.bytes)).collect::<Vec<_>>(),
         [(2, 10), (1, 100)]
     );
     let before = store
-        .sizes(&"ses_1".into(), Some(&document), Since::Ever, Some(2), MEASURED)
+        .sizes(&"ses_1".into(), Some(&document), TranscriptSince::Ever, Some(2), MEASURED)
         .await
         .unwrap();
     assert_eq!(before, sizes[1..]);
-    let newest = store.sizes(&"ses_1".into(), Some(&document), Since::Ever, None, 1).await.unwrap();
+    let newest = store
+        .sizes(&"ses_1".into(), Some(&document), TranscriptSince::Ever, None, 1)
+        .await
+        .unwrap();
     assert_eq!(newest, sizes[..1]);
 }
 
@@ -272,14 +287,16 @@ async fn sessions_and_unfinished_runs_survive() {
         created_ms: 2,
         finished_ms: None,
     };
-    let batch = Batch::from(Op::PutSession(session.clone())).with(Op::PutRun(run.clone()));
+    let batch =
+        WriteBatch::from(StoreOp::PutSession(session.clone())).with(StoreOp::PutRun(run.clone()));
     store.commit(batch).await.unwrap();
     assert_eq!(store.unfinished_runs().await.unwrap(), [run.clone()]);
     session.seen_ms = 8;
     session.permission_mode = Some("toolApproval".to_owned());
     run.state = "done".to_owned();
     run.finished_ms = Some(9);
-    let batch = Batch::from(Op::PutSession(session.clone())).with(Op::PutRun(run.clone()));
+    let batch =
+        WriteBatch::from(StoreOp::PutSession(session.clone())).with(StoreOp::PutRun(run.clone()));
     store.commit(batch).await.unwrap();
     assert_eq!(store.session(&"ses_1".into()).await.unwrap(), Some(session));
     assert_eq!(store.run(&"run_1".into()).await.unwrap(), Some(run));

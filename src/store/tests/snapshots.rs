@@ -51,12 +51,13 @@ async fn a_text_that_was_worked_out_for_an_older_version_stays() {
     for version in 1..=9 {
         store.commit(snapshot("doc_a", version * 100, "text", 10)).await.unwrap();
     }
-    let Op::PutSnapshot { document, version, text, replayed_bytes, .. } =
+    let StoreOp::PutSnapshot { document, version, text, replayed_bytes, .. } =
         snapshot("doc_a", 250, "older", 10)
     else {
         unreachable!()
     };
-    let permanent = Op::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
+    let permanent =
+        StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
     store.commit(permanent).await.unwrap();
     store.commit(snapshot("doc_a", 1_000, "text", 10)).await.unwrap();
     let kept = store.snapshots(&"doc_a".into()).await.unwrap();
@@ -66,12 +67,12 @@ async fn a_text_that_was_worked_out_for_an_older_version_stays() {
 #[tokio::test]
 async fn a_log_is_read_in_pieces_bounded_by_bytes_and_by_number() {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
+    store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
     let id = DocumentId::from("doc_a");
     let piece = |from: u64, updates: u64, bytes: u64| {
         let (store, id) = (store.clone(), id.clone());
         async move {
-            let most = Piece { updates, bytes };
+            let most = LogPiece { updates, bytes };
             store.piece(&id, Version(from), Version(9), most).await.unwrap().len()
         }
     };
@@ -82,9 +83,9 @@ async fn a_log_is_read_in_pieces_bounded_by_bytes_and_by_number() {
     assert_eq!(piece(0, 100, 47).await, 3);
     assert_eq!(piece(7, 100, 1).await, 1, "at least one");
     assert_eq!(piece(9, 100, 1_000).await, 0);
-    let gap = store.piece(&id, Version(8), Version(11), Piece { updates: 9, bytes: 999 }).await;
+    let gap = store.piece(&id, Version(8), Version(11), LogPiece { updates: 9, bytes: 999 }).await;
     assert!(matches!(gap, Err(StoreError::Corrupt { .. })), "{gap:?}");
-    let reach = |updates, bytes| store.reachable(&id, Version(9), Piece { updates, bytes });
+    let reach = |updates, bytes| store.reachable(&id, Version(9), LogPiece { updates, bytes });
     assert_eq!(reach(100, 1_000).await.unwrap(), Version(0));
     assert_eq!(reach(4, 1_000).await.unwrap(), Version(5));
     assert_eq!(reach(100, 25).await.unwrap(), Version(7));

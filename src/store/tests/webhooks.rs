@@ -13,8 +13,8 @@ fn hook() -> WebhookRecord {
     }
 }
 
-fn request(id: &str, open: bool) -> Op {
-    Op::PutRequest(RequestRecord {
+fn request(id: &str, open: bool) -> StoreOp {
+    StoreOp::PutRequest(RequestRecord {
         id: id.into(),
         document: Some("doc_a".into()),
         session: "ses_1".into(),
@@ -29,7 +29,10 @@ fn request(id: &str, open: bool) -> Op {
 
 async fn with_hook() -> Store {
     let store = memory().await;
-    store.commit(Batch::from(create("doc_a")).with(Op::PutWebhook(hook()))).await.unwrap();
+    store
+        .commit(WriteBatch::from(create("doc_a")).with(StoreOp::PutWebhook(hook())))
+        .await
+        .unwrap();
     store
 }
 
@@ -39,7 +42,7 @@ async fn counts(store: &Store) -> (u64, u64) {
     (state.waiting, state.dropped)
 }
 
-async fn oldest(store: &Store) -> Delivery {
+async fn oldest(store: &Store) -> WebhookDelivery {
     store.deliveries().await.unwrap().remove(0)
 }
 
@@ -48,13 +51,17 @@ async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted()
     let store = with_hook().await;
     for number in 0..501 {
         let name = format!("req_{number}");
-        store.commit(Batch::from(request(&name, true)).with(request(&name, false))).await.unwrap();
+        store
+            .commit(WriteBatch::from(request(&name, true)).with(request(&name, false)))
+            .await
+            .unwrap();
     }
     assert_eq!(counts(&store).await, (1_000, 2));
     let first = oldest(&store).await;
     assert_eq!((first.event.as_str(), &first.body["name"]), ("waiting", &json!("req_0")));
     let hook = first.hook.id.clone();
-    let settle = Op::Settle { seq: first.seq, hook, at_ms: 2_000, outcome: Outcome::Delivered };
+    let settle =
+        StoreOp::Settle { seq: first.seq, hook, at_ms: 2_000, outcome: DeliveryOutcome::Delivered };
     store.commit(settle).await.unwrap();
     // There is room again.
     store.commit(request("req_more", true)).await.unwrap();
@@ -64,19 +71,25 @@ async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted()
 #[tokio::test]
 async fn whoever_registers_is_told_from_then_on_and_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     let mut news = store.outbox_changes();
-    store.commit(Batch::from(create("doc_a")).with(request("req_before", true))).await.unwrap();
+    store
+        .commit(WriteBatch::from(create("doc_a")).with(request("req_before", true)))
+        .await
+        .unwrap();
     assert!(!news.has_changed().unwrap(), "nobody is to be told");
     // In one batch, and in the next one.
-    store.commit(Batch::from(Op::PutWebhook(hook())).with(request("req_1", true))).await.unwrap();
+    store
+        .commit(WriteBatch::from(StoreOp::PutWebhook(hook())).with(request("req_1", true)))
+        .await
+        .unwrap();
     assert!(news.has_changed().unwrap());
     news.mark_unchanged();
     store.commit(request("req_2", true)).await.unwrap();
     assert!(news.has_changed().unwrap());
     assert_eq!(counts(&store).await, (2, 0));
     store.close().await;
-    let store = Store::open(directory.path(), Access::Serve).await.unwrap();
+    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
     let news = store.outbox_changes();
     store.commit(request("req_3", true)).await.unwrap();
     assert!(news.has_changed().unwrap());
@@ -86,11 +99,11 @@ async fn whoever_registers_is_told_from_then_on_and_after_a_restart() {
 #[tokio::test]
 async fn with_what_is_given_up_goes_everything_that_has_waited_too_long() {
     let store = with_hook().await;
-    let give_up = |delivery: Delivery, before_ms| Op::Settle {
+    let give_up = |delivery: WebhookDelivery, before_ms| StoreOp::Settle {
         seq: delivery.seq,
         hook: delivery.hook.id,
         at_ms: 2_000,
-        outcome: Outcome::GivenUp { before_ms, error: "silence".to_owned() },
+        outcome: DeliveryOutcome::GivenUp { before_ms, error: "silence".to_owned() },
     };
     for name in ["req_1", "req_2", "req_3"] {
         store.commit(request(name, true)).await.unwrap();
@@ -100,7 +113,7 @@ async fn with_what_is_given_up_goes_everything_that_has_waited_too_long() {
     assert_eq!(counts(&store).await, (2, 1));
     assert_eq!(oldest(&store).await.body["name"], "req_2");
     let other = WebhookRecord { id: "whk_2".into(), ..hook() };
-    store.commit(Op::PutWebhook(other)).await.unwrap();
+    store.commit(StoreOp::PutWebhook(other)).await.unwrap();
     store.commit(request("req_4", true)).await.unwrap();
     let later = u64::MAX >> 20;
     store.commit(give_up(oldest(&store).await, later)).await.unwrap();

@@ -5,25 +5,28 @@ use tokio_util::sync::CancellationToken;
 use crate::failpoint;
 use crate::ids::RequestId;
 use crate::review::{HunkStatus, RequestStatus};
-use crate::room::command::{NewRequest, Proposed, Settled};
+use crate::room::command::{NewApprovalRequest, ProposalOutcome, ResolvedRequest};
 use crate::room::{RoomError, RoomHandle};
-use crate::tools::told::Difference;
-use crate::tools::{Asking, Call, ChangedRange, Context, Proposal, ToolError, Verdict, elsewhere};
+use crate::tools::told::TextDifference;
+use crate::tools::{
+    ApprovalWait, DocumentProposal, ProposalResult, RewrittenRange, ToolCall, ToolContext,
+    ToolError, elsewhere,
+};
 
 /// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
 pub async fn ask(
-    context: &Context,
-    call: &Call,
+    context: &ToolContext,
+    call: &ToolCall,
     scope: Option<(usize, usize)>,
-    proposal: Proposal,
+    proposal: DocumentProposal,
     cancel: &CancellationToken,
-) -> Result<Verdict, ToolError> {
+) -> Result<ProposalResult, ToolError> {
     let base = context.document()?;
-    let Proposal { hunks, text, preview, told: _ } = proposal;
+    let DocumentProposal { hunks, text, preview, told: _ } = proposal;
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
-    let request = NewRequest {
+    let request = NewApprovalRequest {
         id: context.request.clone(),
         tool: call.name.clone(),
         input: call.input.clone(),
@@ -47,31 +50,33 @@ pub async fn ask(
     };
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose_after(context.take_preface(), request).await? {
-        Proposed::Waiting(_) => {
-            context.say(Asking::Waits);
+        ProposalOutcome::Waiting(_) => {
+            context.say(ApprovalWait::Waits);
             if let Some(asking) = context.asked_in() {
                 context.room.tell_also(asking, &context.request).await;
             }
             elsewhere::tell_asking(context, call).await;
             let settled = wait(&context.room, &context.request, cancel).await?;
-            context.say(Asking::Resolved);
+            context.say(ApprovalWait::Resolved);
             settled
         }
-        Proposed::Resolved(settled) => *settled,
-        Proposed::Conflicted(words) => return Err(ToolError::Conflicted(words)),
-        Proposed::Frozen(words) | Proposed::Denied(words) => return Err(ToolError::Denied(words)),
-        Proposed::Unchanged => return Err(ToolError::Unchanged),
+        ProposalOutcome::Resolved(settled) => *settled,
+        ProposalOutcome::Conflicted(words) => return Err(ToolError::Conflicted(words)),
+        ProposalOutcome::Frozen(words) | ProposalOutcome::Denied(words) => {
+            return Err(ToolError::Denied(words));
+        }
+        ProposalOutcome::Unchanged => return Err(ToolError::Unchanged),
     };
-    Ok(Verdict { proposed: Some(text), ..verdict(context, call, scope, settled) })
+    Ok(ProposalResult { proposed: Some(text), ..verdict(context, call, scope, settled) })
 }
 
 /// Waits again for a request that was made before a restart; `None`: it never was.
 pub async fn resume(
-    context: &Context,
-    call: &Call,
+    context: &ToolContext,
+    call: &ToolCall,
     scope: Option<(usize, usize)>,
     cancel: &CancellationToken,
-) -> Option<Result<Verdict, ToolError>> {
+) -> Option<Result<ProposalResult, ToolError>> {
     match wait(&context.room, &context.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         Err(error) => Some(Err(error.into())),
@@ -84,7 +89,7 @@ pub async fn wait(
     room: &RoomHandle,
     request: &RequestId,
     cancel: &CancellationToken,
-) -> Result<Settled, RoomError> {
+) -> Result<ResolvedRequest, RoomError> {
     let request = || request.clone();
     tokio::select! {
         biased;
@@ -98,11 +103,11 @@ pub async fn wait(
 }
 
 fn verdict(
-    context: &Context,
-    call: &Call,
+    context: &ToolContext,
+    call: &ToolCall,
     scope: Option<(usize, usize)>,
-    settled: Settled,
-) -> Verdict {
+    settled: ResolvedRequest,
+) -> ProposalResult {
     failpoint::pass("tools.settled");
     let applied = applied(settled.resolution.status);
     let range = scope.map(|scope| standing(context, scope, &settled));
@@ -111,20 +116,24 @@ fn verdict(
         hunk.status == HunkStatus::Accepted
             && hunk.decided.as_ref().is_some_and(|decided| decided.text.is_none())
     });
-    let Settled { resolution, reading: now, .. } = settled;
-    Verdict { resolution, applied, as_proposed, now, range, explanation, proposed: None }
+    let ResolvedRequest { resolution, reading: now, .. } = settled;
+    ProposalResult { resolution, applied, as_proposed, now, range, explanation, proposed: None }
 }
 
 /// What stands in the original range now. The room knows, unless it was restarted since.
-fn standing(context: &Context, (start, end): (usize, usize), settled: &Settled) -> ChangedRange {
+fn standing(
+    context: &ToolContext,
+    (start, end): (usize, usize),
+    settled: &ResolvedRequest,
+) -> RewrittenRange {
     let now = &settled.reading.text;
     let guess = || {
         let base = context.base.as_ref()?;
-        let difference = Difference::between(&base.text.to_string(), &now.to_string());
+        let difference = TextDifference::between(&base.text.to_string(), &now.to_string());
         Some(difference.map_or((start, end), |it| it.map((start, end))))
     };
     let text = settled.scope.or_else(guess).and_then(|(from, to)| now.slice(from..to).ok());
-    ChangedRange { start, end, text: text.unwrap_or_default() }
+    RewrittenRange { start, end, text: text.unwrap_or_default() }
 }
 
 /// Whether anything of the request is in the text.
@@ -141,7 +150,7 @@ fn applied(status: RequestStatus) -> bool {
 }
 
 /// What the model says a call does.
-pub fn explanation(call: &Call) -> Option<&str> {
+pub fn explanation(call: &ToolCall) -> Option<&str> {
     // Commands describe themselves.
     let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
     said.as_str().filter(|text| !text.is_empty())

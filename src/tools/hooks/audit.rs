@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::Finished;
+use crate::tools::FinishedCall;
 
-use super::Activity;
+use super::CompletedCall;
 
 /// Characters of a result that the audit log repeats.
 const RESULT_LIMIT: usize = 500;
 
 /// A line for the audit log; kept in one transaction with the result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ActivityLine {
     /// What happened, as `noun.verb`.
     pub action: &'static str,
     /// Everything else.
@@ -19,12 +19,12 @@ pub struct Line {
 }
 
 /// Logs the call.
-pub fn log(activity: &Activity<'_>, finished: &mut Finished) {
-    let Activity { call, session, run, .. } = *activity;
+pub fn log(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
+    let CompletedCall { call, session, run, .. } = *activity;
     let outcome = &finished.outcome;
     tracing::info!(%session, %run, tool = call.name, failed = outcome.is_error, "tool used");
     let result: String = outcome.text.chars().take(RESULT_LIMIT).collect();
-    finished.audit = Some(Line {
+    finished.audit = Some(ActivityLine {
         action: if outcome.is_error { "tool.failed" } else { "tool.used" },
         detail: json!({
             "tool": call.name,

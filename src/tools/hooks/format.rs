@@ -3,17 +3,17 @@
 use serde_json::json;
 
 use crate::ids::SessionId;
-use crate::tools::{Finished, Outcome};
+use crate::tools::{FinishedCall, ToolOutcome};
 
-use super::Activity;
+use super::CompletedCall;
 
 /// `timestamp` (RFC 3339), `sessionId`, and that nothing was updated where no tool said otherwise.
-pub fn stamp(activity: &Activity<'_>, finished: &mut Finished) {
+pub fn stamp(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
     stamp_outcome(&mut finished.outcome, activity.session, activity.at_ms);
 }
 
 /// The same for the outcome of a call that was not run and so met no hook; one that has its stamp keeps it.
-pub fn stamp_outcome(outcome: &mut Outcome, session: &SessionId, at_ms: u64) {
+pub fn stamp_outcome(outcome: &mut ToolOutcome, session: &SessionId, at_ms: u64) {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let about = &mut outcome.about;
     about.entry("timestamp").or_insert_with(|| json!(at.map(|at| at.to_string())));

@@ -5,13 +5,13 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Assoc, ChangeError, ChangeSet};
+use crate::document::{ChangeError, ChangeSet, InsertSide};
 use crate::ids::RequestId;
-use crate::review::{Arrival, DraftPart};
+use crate::review::{ArrivedHunks, DraftPart};
 use crate::room::settings::{frozen_by, frozen_words};
-use crate::tools::Allowed;
+use crate::tools::EditableRange;
 
-use super::{Denial, Outlook};
+use super::{CallOutlook, HookDenial};
 
 /// Changes outside of the selection that are named at most.
 const MOST_NAMED: usize = 3;
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 3;
 const QUOTE_CHARS: usize = 60;
 
 /// Frozen words stay as they are: those that are frozen now, as the model read them and as they read now.
-pub fn frozen(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let now = &outlook.caught_up.now;
     if now.settings.frozen.is_empty() {
         return Ok(());
@@ -38,28 +38,28 @@ pub fn frozen(outlook: &Outlook<'_>) -> Result<(), Denial> {
     let hunks = outlook.proposal.hunks.clone();
     let nameless = RequestId::from("");
     let arrival =
-        Arrival::map(&nameless, hunks, &outlook.base.text, &missed).map_err(unreadable)?;
+        ArrivedHunks::map(&nameless, hunks, &outlook.base.text, &missed).map_err(unreadable)?;
     let parts = arrival.hunks.iter().flat_map(|hunk| &hunk.parts);
     parts.for_each(|part| mark(&now.settings.frozen, (part.from, part.to)));
     let words = now.settings.frozen.iter().map(|&(from, to)| now.text.slice(from..to));
     let named = ranges.into_iter().zip(words).zip(touched).filter(|(_, touched)| *touched);
     let named: Vec<_> =
         named.map(|((range, words), _)| (range, words.unwrap_or_default())).collect();
-    if named.is_empty() { Ok(()) } else { Err(Denial(frozen_words(named))) }
+    if named.is_empty() { Ok(()) } else { Err(HookDenial(frozen_words(named))) }
 }
 
-fn missed(outlook: &Outlook<'_>) -> Result<Vec<ChangeSet>, Denial> {
+fn missed(outlook: &CallOutlook<'_>) -> Result<Vec<ChangeSet>, HookDenial> {
     let updates = outlook.caught_up.missed.iter();
     updates.map(|update| update.change_set()).collect::<Result<_, _>>().map_err(unreadable)
 }
 
-fn unreadable(_: ChangeError) -> Denial {
-    Denial("The change could not be compared with what is frozen; nothing was proposed".into())
+fn unreadable(_: ChangeError) -> HookDenial {
+    HookDenial("The change could not be compared with what is frozen; nothing was proposed".into())
 }
 
 /// Where the ranges that are frozen now were in the text the model read.
 fn as_read(
-    outlook: &Outlook<'_>,
+    outlook: &CallOutlook<'_>,
     missed: &[ChangeSet],
 ) -> Result<Vec<(usize, usize)>, ChangeError> {
     let mut text = outlook.base.text.clone();
@@ -71,23 +71,23 @@ fn as_read(
     let mut ranges = outlook.caught_up.now.settings.frozen.clone();
     for change in back.iter().rev() {
         for (from, to) in &mut ranges {
-            *from = change.map_pos(*from, Assoc::After);
-            *to = change.map_pos(*to, Assoc::Before).max(*from);
+            *from = change.map_pos(*from, InsertSide::After);
+            *to = change.map_pos(*to, InsertSide::Before).max(*from);
         }
     }
     Ok(ranges)
 }
 
 /// If the person selected words, only these may differ, whatever tool is used.
-pub fn selection(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn selection(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (from, to) = match outlook.allowed {
-        Allowed::Everything => return Ok(()),
-        Allowed::Nothing => {
+        EditableRange::Everything => return Ok(()),
+        EditableRange::Nothing => {
             let why = "Nothing was proposed: the words that were selected can no longer be found, and nothing else \
                        may be changed. Ask the person to select them again.";
-            return Err(Denial(why.into()));
+            return Err(HookDenial(why.into()));
         }
-        Allowed::Only(from, to) => (from, to),
+        EditableRange::Only(from, to) => (from, to),
     };
     let outside = |part: &&DraftPart| part.from < from || part.to > to;
     let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts).filter(outside);
@@ -112,7 +112,7 @@ pub fn selection(outlook: &Outlook<'_>) -> Result<(), Denial> {
         told,
         "\nPropose again with everything outside of units {from} to {to} exactly as it is."
     );
-    Err(Denial(told))
+    Err(HookDenial(told))
 }
 
 fn quoted(words: &str) -> String {
@@ -127,26 +127,26 @@ mod tests {
 
     use super::*;
     use crate::document::diff::{DiffLimits, diff};
-    use crate::document::{Edit, Text, Update};
+    use crate::document::{Text, TextEdit, Update};
     use crate::review::Preview;
-    use crate::room::command::CaughtUp;
-    use crate::tools::Proposal;
+    use crate::room::command::SnapshotWithUpdates;
+    use crate::tools::DocumentProposal;
     use crate::tools::told::reading;
-    use crate::tools::{Takes, Unread};
+    use crate::tools::{ReplacedText, UnreadRanges};
 
     /// What the model read, what it proposes, what people did meanwhile, and what is frozen now or selected.
-    struct Story {
+    struct FreezeStory {
         base: &'static str,
         proposed: &'static str,
         edits: Vec<(usize, usize, &'static str)>,
         frozen: Vec<(usize, usize)>,
-        allowed: Allowed,
+        allowed: EditableRange,
     }
 
-    impl Story {
+    impl FreezeStory {
         fn of(base: &'static str, proposed: &'static str) -> Self {
             let (edits, frozen) = (Vec::new(), Vec::new());
-            Self { base, proposed, edits, frozen, allowed: Allowed::Everything }
+            Self { base, proposed, edits, frozen, allowed: EditableRange::Everything }
         }
 
         fn frozen(mut self, from: usize, to: usize) -> Self {
@@ -160,7 +160,7 @@ mod tests {
         }
 
         fn only(self, from: usize, to: usize) -> Self {
-            Self { allowed: Allowed::Only(from, to), ..self }
+            Self { allowed: EditableRange::Only(from, to), ..self }
         }
 
         /// The reason of the denial; `None`: it may pass.
@@ -169,7 +169,7 @@ mod tests {
             let mut now = base.clone();
             let mut missed = Vec::new();
             for &(from, to, insert) in &self.edits {
-                let edit = Edit { from, to, insert: insert.into() };
+                let edit = TextEdit { from, to, insert: insert.into() };
                 let change = ChangeSet::of(now.text.len(), &[edit]).unwrap();
                 change.apply(&mut now.text).unwrap();
                 now.version = now.version.next();
@@ -178,18 +178,18 @@ mod tests {
             }
             now.settings.frozen.clone_from(&self.frozen);
             let limits = DiffLimits::default();
-            let proposal = Proposal {
+            let proposal = DocumentProposal {
                 hunks: diff(self.base, self.proposed, &limits),
                 text: Text::new(self.proposed),
                 preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
                 told: None,
             };
-            let caught_up = CaughtUp { now, missed, causes: Vec::new() };
-            let outlook = Outlook {
+            let caught_up = SnapshotWithUpdates { now, missed, causes: Vec::new() };
+            let outlook = CallOutlook {
                 proposal: &proposal,
                 base: &base,
-                unread: &Unread::default(),
-                takes: Takes::TheRest,
+                unread: &UnreadRanges::default(),
+                takes: ReplacedText::TheRest,
                 reads_with: "read_document",
                 caught_up: &caught_up,
                 allowed: self.allowed,
@@ -201,13 +201,13 @@ mod tests {
 
     #[test]
     fn a_change_beside_frozen_words_passes() {
-        let story = Story::of("One. Two. Three.", "One. Zwei. Three.");
+        let story = FreezeStory::of("One. Two. Three.", "One. Zwei. Three.");
         assert_eq!(story.frozen(0, 4).frozen(10, 16).denied(), None);
     }
 
     #[test]
     fn a_change_of_frozen_words_is_denied_and_names_them() {
-        let denied = Story::of("One. Two. Three.", "Uno. Zwei. Three.").frozen(0, 4).denied();
+        let denied = FreezeStory::of("One. Two. Three.", "Uno. Zwei. Three.").frozen(0, 4).denied();
         let denied = denied.unwrap();
         assert!(denied.contains("these words are frozen"), "{denied}");
         assert!(denied.ends_with("- units 0 to 4: \"One.\""), "{denied}");
@@ -215,20 +215,20 @@ mod tests {
 
     #[test]
     fn frozen_words_are_named_where_the_model_read_them() {
-        let story = Story::of("One. Two. Three.", "One. Two. Drei.").typed(0, 0, "Zero. ");
+        let story = FreezeStory::of("One. Two. Three.", "One. Two. Drei.").typed(0, 0, "Zero. ");
         let denied = story.frozen(16, 22).denied().unwrap();
         assert!(denied.ends_with("- units 10 to 16: \"Three.\""), "{denied}");
     }
 
     #[test]
     fn words_between_which_somebody_put_frozen_ones_cannot_be_replaced() {
-        let story = Story::of("One two three.", "Something else.").typed(8, 8, "and a half ");
+        let story = FreezeStory::of("One two three.", "Something else.").typed(8, 8, "and a half ");
         assert!(story.frozen(8, 18).denied().is_some());
     }
 
     #[test]
     fn what_moved_out_of_the_way_of_frozen_words_passes() {
-        let story = Story::of("One. Two.", "One. Zwei.").typed(5, 5, "Frozen. ");
+        let story = FreezeStory::of("One. Two.", "One. Zwei.").typed(5, 5, "Frozen. ");
         assert_eq!(story.frozen(5, 12).denied(), None);
     }
 
@@ -236,13 +236,13 @@ mod tests {
     fn a_change_within_the_selection_passes_also_at_its_edges() {
         let changes = ["One 2 three.", "One three.", "One a two b three.", "One two, two three."];
         for proposed in changes {
-            assert_eq!(Story::of("One two three.", proposed).only(4, 8).denied(), None);
+            assert_eq!(FreezeStory::of("One two three.", proposed).only(4, 8).denied(), None);
         }
     }
 
     #[test]
     fn a_change_outside_of_the_selection_is_denied_as_a_whole() {
-        let story = Story::of("One two three.", "Uno dos three.").only(4, 7);
+        let story = FreezeStory::of("One two three.", "Uno dos three.").only(4, 7);
         let denied = story.denied().unwrap();
         assert!(denied.contains("units 4 to 7 (\"two\")"), "{denied}");
         assert!(denied.contains("- units 0 to 7: \"One two\" to \"Uno dos\""), "{denied}");
@@ -250,7 +250,8 @@ mod tests {
 
     #[test]
     fn selected_words_that_are_gone_leave_nothing_to_change() {
-        let story = Story { allowed: Allowed::Nothing, ..Story::of("One.", "Uno.") };
+        let story =
+            FreezeStory { allowed: EditableRange::Nothing, ..FreezeStory::of("One.", "Uno.") };
         assert!(story.denied().unwrap().contains("can no longer be found"));
     }
 
@@ -258,9 +259,9 @@ mod tests {
     fn a_rewrite_of_the_whole_is_confined_where_words_repeat() {
         use crate::tools::changes::confined;
         let (base, text) = (Text::new("very very good"), Text::new("very good"));
-        let range = confined(&base, &text, Allowed::Only(5, 10)).unwrap();
+        let range = confined(&base, &text, EditableRange::Only(5, 10)).unwrap();
         assert_eq!((range.start, range.old.as_str(), range.new.as_str()), (5, "very ", ""));
-        assert!(confined(&base, &Text::new("very bad"), Allowed::Only(5, 9)).is_none());
-        assert!(confined(&base, &text, Allowed::Everything).is_none());
+        assert!(confined(&base, &Text::new("very bad"), EditableRange::Only(5, 9)).is_none());
+        assert!(confined(&base, &text, EditableRange::Everything).is_none());
     }
 }

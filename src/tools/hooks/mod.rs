@@ -15,30 +15,32 @@ use serde_json::Value;
 
 use crate::document::Text;
 use crate::ids::{RunId, SessionId};
-use crate::room::command::{CaughtUp, Reading};
+use crate::room::command::{DocumentSnapshot, SnapshotWithUpdates};
 
-use super::{Allowed, Call, Finished, Proposal, Takes, ToolError, Unread};
+use super::{
+    DocumentProposal, EditableRange, FinishedCall, ReplacedText, ToolCall, ToolError, UnreadRanges,
+};
 
 /// Before the call is prepared.
-pub type Before = fn(&Subject<'_>) -> Result<(), Denial>;
+pub type BeforeHook = fn(&CallInput<'_>) -> Result<(), HookDenial>;
 /// Before anybody is asked to approve what the call would do.
-pub type Proposed = fn(&Outlook<'_>) -> Result<(), Denial>;
+pub type ProposedHook = fn(&CallOutlook<'_>) -> Result<(), HookDenial>;
 /// After the call, whatever came of it.
-pub type After = fn(&Activity<'_>, &mut Finished);
+pub type AfterHook = fn(&CompletedCall<'_>, &mut FinishedCall);
 
 /// The hooks, each list in its order.
 #[derive(Clone, Copy, Debug)]
-pub struct Hooks {
+pub struct HookLists {
     /// On the input.
-    pub before: &'static [Before],
+    pub before: &'static [BeforeHook],
     /// On what would be proposed.
-    pub proposed: &'static [Proposed],
+    pub proposed: &'static [ProposedHook],
     /// On the outcome.
-    pub after: &'static [After],
+    pub after: &'static [AfterHook],
 }
 
 /// What every server runs.
-pub const HOOKS: Hooks = Hooks {
+pub const HOOKS: HookLists = HookLists {
     before: &[validate::range, validate::content_size],
     proposed: &[
         validate::result_size,
@@ -54,7 +56,7 @@ pub const HOOKS: Hooks = Hooks {
 
 /// A call that is about to be prepared.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct CallInput<'a> {
     /// The tool's JSON schema.
     pub schema: &'a Value,
     /// The input, as the model gave it: it may have any shape.
@@ -63,7 +65,7 @@ pub struct Subject<'a> {
     pub text: Option<&'a Text>,
 }
 
-impl Subject<'_> {
+impl CallInput<'_> {
     /// Whether the tool takes an input of this name.
     pub fn takes(&self, field: &str) -> bool {
         self.schema["properties"].get(field).is_some()
@@ -72,42 +74,43 @@ impl Subject<'_> {
 
 /// What a call would do, before anybody is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Outlook<'a> {
+pub struct CallOutlook<'a> {
     /// The change, in positions of `base`, and the text that would result.
-    pub proposal: &'a Proposal,
+    pub proposal: &'a DocumentProposal,
     /// The document the model was shown.
-    pub base: &'a Reading,
+    pub base: &'a DocumentSnapshot,
     /// What of that it has not read all the same.
-    pub unread: &'a Unread,
+    pub unread: &'a UnreadRanges,
     /// How the tool says which words go.
-    pub takes: Takes,
+    pub takes: ReplacedText,
     /// The tool that reads it.
     pub reads_with: &'static str,
     /// The document as it is, and what happened to it since.
-    pub caught_up: &'a CaughtUp,
+    pub caught_up: &'a SnapshotWithUpdates,
     /// What of `base` may be changed.
-    pub allowed: Allowed,
+    pub allowed: EditableRange,
     /// The session that asks.
     pub session: &'a SessionId,
 }
 
 /// Asks one hook; one that panics denies.
-pub fn ask(hook: impl FnOnce() -> Result<(), Denial>) -> Result<(), ToolError> {
+pub fn ask(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
     // A hook only reads, so nothing can be left half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));
-    let unchecked = || Err(Denial("This call could not be checked; it was not executed".into()));
+    let unchecked =
+        || Err(HookDenial("This call could not be checked; it was not executed".into()));
     answer.unwrap_or_else(|_| unchecked()).map_err(|denial| ToolError::Denied(denial.0))
 }
 
 /// Why a hook denied a call; the model and the people are told these words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Denial(pub String);
+pub struct HookDenial(pub String);
 
 /// A call that is over.
 #[derive(Clone, Copy, Debug)]
-pub struct Activity<'a> {
+pub struct CompletedCall<'a> {
     /// The call.
-    pub call: &'a Call,
+    pub call: &'a ToolCall,
     /// The session that asked.
     pub session: &'a SessionId,
     /// The run that asked.

@@ -1,38 +1,44 @@
 //! No rewrite takes away words that the model has not read: they are people's, and it would not know of them. And none says
 //! beside its own words once more how the whole is to read.
 
-use crate::document::{Assoc, ChangeError, ChangeSet};
-use crate::tools::Takes;
+use crate::document::{ChangeError, ChangeSet, InsertSide};
+use crate::tools::ReplacedText;
 
-use super::{Denial, Outlook};
+use super::{CallOutlook, HookDenial};
 
 /// Words that are unread stay, unless the call names them.
-pub fn taken(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = || outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     match outlook.takes {
-        Takes::TheRest | Takes::Place
+        ReplacedText::TheRest | ReplacedText::Place
             if parts().any(|part| outlook.unread.touches(part.from, part.to)) =>
         {
-            Err(Denial(format!(
+            Err(HookDenial(format!(
                 "This would take away words that you have not read, at units {} of version {}; nothing was proposed. Read \
                  them with {} first",
                 outlook.unread, outlook.base.version, outlook.reads_with
             )))
         }
-        Takes::TheRest | Takes::Place | Takes::Named | Takes::Nothing => Ok(()),
+        ReplacedText::TheRest
+        | ReplacedText::Place
+        | ReplacedText::Named
+        | ReplacedText::Nothing => Ok(()),
     }
 }
 
 /// A text for an empty document is not put beside another one that came there meanwhile, such as by the call before.
-pub fn filled(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     match outlook.takes {
-        Takes::TheRest | Takes::Place if base.is_empty() && !now.is_empty() => {
+        ReplacedText::TheRest | ReplacedText::Place if base.is_empty() && !now.is_empty() => {
             let told = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
                         it is to read as a whole";
-            Err(Denial(told.into()))
+            Err(HookDenial(told.into()))
         }
-        Takes::TheRest | Takes::Place | Takes::Named | Takes::Nothing => Ok(()),
+        ReplacedText::TheRest
+        | ReplacedText::Place
+        | ReplacedText::Named
+        | ReplacedText::Nothing => Ok(()),
     }
 }
 
@@ -42,8 +48,8 @@ pub fn filled(outlook: &Outlook<'_>) -> Result<(), Denial> {
 /// Each says how the document is to read, so what the first has put at a place the second wants otherwise, or says once more:
 /// both together nobody has proposed. Words of people, and of other sessions, at that place are no reason: to touch an edge is
 /// no conflict, and what they wrote is to stay.
-pub fn told_twice(outlook: &Outlook<'_>) -> Result<(), Denial> {
-    if outlook.takes != Takes::TheRest {
+pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
+    if outlook.takes != ReplacedText::TheRest {
         return Ok(());
     }
     let is_own = |origin: &str| {
@@ -64,11 +70,11 @@ pub fn told_twice(outlook: &Outlook<'_>) -> Result<(), Denial> {
             put.extend(there.map(|it| (it.from_b, it.to_b)));
         }
         for place in &mut places {
-            *place = change.map_pos(*place, Assoc::After);
+            *place = change.map_pos(*place, InsertSide::After);
         }
     }
     let Some((from, to)) = put.first() else { return Ok(()) };
-    Err(Denial(format!(
+    Err(HookDenial(format!(
         "You wrote this before you knew that words of an earlier proposal of yours came into the document, now at units \
          {from} to {to}; both would stand there, so nothing was proposed. Propose what the document is to read as a whole, \
          as it reads now"
@@ -77,12 +83,13 @@ pub fn told_twice(outlook: &Outlook<'_>) -> Result<(), Denial> {
 
 /// Where words are after a change; `None`: they are gone.
 fn moved((from, to): (usize, usize), change: &ChangeSet) -> Option<(usize, usize)> {
-    let (from, to) = (change.map_pos(from, Assoc::After), change.map_pos(to, Assoc::Before));
+    let (from, to) =
+        (change.map_pos(from, InsertSide::After), change.map_pos(to, InsertSide::Before));
     (from < to).then_some((from, to))
 }
 
-fn unreadable(_: ChangeError) -> Denial {
-    Denial(
+fn unreadable(_: ChangeError) -> HookDenial {
+    HookDenial(
         "The change could not be compared with what was changed meanwhile; nothing was proposed"
             .into(),
     )

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::{Denial, Outlook, Subject};
+use super::{CallInput, CallOutlook, HookDenial};
 
 /// Unicode scalars that a tool may write, and that a document may have after a tool's change.
 pub const CONTENT_LIMIT: usize = 100_000;
@@ -12,7 +12,7 @@ pub const CONTENT_LIMIT: usize = 100_000;
 /// A `selection_range` lies in the document, in order, and cuts no character in two.
 ///
 /// It looks at the raw input, because a range that is missing or negative is denied in these words too.
-pub fn range(subject: &Subject<'_>) -> Result<(), Denial> {
+pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     if !subject.takes("selection_range") {
         return Ok(());
     }
@@ -24,12 +24,12 @@ pub fn range(subject: &Subject<'_>) -> Result<(), Denial> {
         {
             Ok(())
         }
-        _ => Err(Denial("Invalid selection range".into())),
+        _ => Err(HookDenial("Invalid selection range".into())),
     }
 }
 
 /// `new_content` is not too long.
-pub fn content_size(subject: &Subject<'_>) -> Result<(), Denial> {
+pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     match subject.input.get("new_content").and_then(Value::as_str) {
         Some(content) if content.chars().count() > CONTENT_LIMIT => Err(too_large()),
         _ => Ok(()),
@@ -37,25 +37,25 @@ pub fn content_size(subject: &Subject<'_>) -> Result<(), Denial> {
 }
 
 /// The document would not become too long.
-pub fn result_size(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn result_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     fits(&outlook.proposal.text)
 }
 
 /// No words come in with NUL, which no text file has: the document could not be exported, and its file not be written.
-pub fn no_nul(outlook: &Outlook<'_>) -> Result<(), Denial> {
+pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if parts.any(|part| part.insert.contains('\0')) {
-        return Err(Denial("The text contains NUL, which no text has".into()));
+        return Err(HookDenial("The text contains NUL, which no text has".into()));
     }
     Ok(())
 }
 
-fn fits(text: &Text) -> Result<(), Denial> {
+fn fits(text: &Text) -> Result<(), HookDenial> {
     if text.scalars() > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
 }
 
-fn too_large() -> Denial {
-    Denial("Content too large".into())
+fn too_large() -> HookDenial {
+    HookDenial("Content too large".into())
 }
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
     fn denied(input: &Value) -> Option<String> {
         let schema = json!({"properties": {"selection_range": {}, "new_text": {}}});
         let text = Text::new("a😀bc");
-        range(&Subject { schema: &schema, input, text: Some(&text) }).err().map(|denial| denial.0)
+        range(&CallInput { schema: &schema, input, text: Some(&text) }).err().map(|denial| denial.0)
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn tools_without_a_range_need_none() {
         let schema = json!({"properties": {"new_content": {}}});
-        let subject = Subject { schema: &schema, input: &json!({}), text: None };
+        let subject = CallInput { schema: &schema, input: &json!({}), text: None };
         assert_eq!(range(&subject), Ok(()));
     }
 
@@ -114,10 +114,10 @@ mod tests {
         let content = "😀".repeat(CONTENT_LIMIT);
         let subject = |content: &str| {
             let input = json!({"new_content": content});
-            content_size(&Subject { schema: &json!({}), input: &input, text: None })
+            content_size(&CallInput { schema: &json!({}), input: &input, text: None })
         };
         assert_eq!(subject(&content), Ok(()));
-        assert_eq!(subject(&(content.clone() + "x")), Err(Denial("Content too large".into())));
+        assert_eq!(subject(&(content.clone() + "x")), Err(HookDenial("Content too large".into())));
         assert_eq!(fits(&Text::new(&content)), Ok(()));
         assert!(fits(&Text::new(&(content + "x"))).is_err());
     }

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use crate::agent::{Conversation, PermissionMode, Selected};
+use crate::agent::{ConversationMode, PermissionMode, SelectedRange};
 use crate::ids::{HunkId, Version};
-use crate::review::{Choice, Decision, Finish, HunkVerdict, Policy, RequestStatus, Verdict};
-use crate::room::command::Configure;
-use crate::room::settings::{Approvals, OwnSettings, ServerSettings};
+use crate::review::{
+    Decision, DecisionPolicy, FinishRest, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
+};
+use crate::room::command::SettingsChange;
+use crate::room::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 
 use super::super::client::{
     AskSelection, ChangeSettings, HunkResponse, SetSettings, ToolApprovalResponse,
@@ -42,11 +44,12 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     let names_hunks = hunks.is_some();
     let said = message.as_deref();
     let verdict = verdict(decision.as_deref(), approved, names_hunks, updated_input, said)?;
-    let feedback = feedback.or(message.filter(|_| !matches!(verdict, Verdict::Respond { .. })));
+    let feedback =
+        feedback.or(message.filter(|_| !matches!(verdict, RequestVerdict::Respond { .. })));
     let finish = match finish.as_deref() {
         None => None,
-        Some("accept") => Some(Finish::Accept),
-        Some("reject") => Some(Finish::Reject),
+        Some("accept") => Some(FinishRest::Accept),
+        Some("reject") => Some(FinishRest::Reject),
         Some(_) => return Err("`finish` is accept or reject".to_owned()),
     };
     Ok(Decision {
@@ -97,21 +100,21 @@ fn verdict(
     names_hunks: bool,
     updated_input: Option<Value>,
     message: Option<&str>,
-) -> Result<Verdict, String> {
+) -> Result<RequestVerdict, String> {
     Ok(match (decision, approved) {
-        (Some("approve"), _) | (None, Some(true)) => Verdict::Approve,
-        (Some("reject"), _) | (None, Some(false)) => Verdict::Reject,
+        (Some("approve"), _) | (None, Some(true)) => RequestVerdict::Approve,
+        (Some("reject"), _) | (None, Some(false)) => RequestVerdict::Reject,
         (Some("edit"), _) => {
-            Verdict::Edit { input: updated_input.ok_or("`edit` needs `updated_input`")? }
+            RequestVerdict::Edit { input: updated_input.ok_or("`edit` needs `updated_input`")? }
         }
-        (Some("respond"), _) => {
-            Verdict::Respond { message: message.ok_or("`respond` needs `message`")?.to_owned() }
-        }
+        (Some("respond"), _) => RequestVerdict::Respond {
+            message: message.ok_or("`respond` needs `message`")?.to_owned(),
+        },
         (Some(_), _) => {
             return Err("`decision` is approve, reject, edit or respond".to_owned());
         }
         // Decisions on single changes speak for themselves.
-        (None, None) if names_hunks => Verdict::Approve,
+        (None, None) if names_hunks => RequestVerdict::Approve,
         (None, None) => return Err("`approved` or `decision` is needed".to_owned()),
     })
 }
@@ -119,8 +122,8 @@ fn verdict(
 fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
     let HunkResponse { id, decision, text, force, seen } = response;
     let choice = match decision.as_str() {
-        "accept" => Choice::Accept,
-        "reject" => Choice::Reject,
+        "accept" => HunkChoice::Accept,
+        "reject" => HunkChoice::Reject,
         _ => return Err("a change's `decision` is accept or reject".to_owned()),
     };
     if text.as_deref().is_some_and(|text| text.contains('\0')) {
@@ -145,16 +148,16 @@ pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
 }
 
 /// New settings of a document.
-pub fn configure(wish: ChangeSettings) -> Result<Configure, String> {
+pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
     let ChangeSettings { document_id: _, policy, policies, approvals, timeout_seconds, frozen } =
         wish;
     let unknown = || "a policy is any, not_requester, two or owner".to_owned();
-    let policy = policy.map(|name| Policy::parse(&name).ok_or_else(unknown));
+    let policy = policy.map(|name| DecisionPolicy::parse(&name).ok_or_else(unknown));
     let policies = policies.map(|policies| {
         let policies = policies.into_iter().map(tool_policy);
         policies.collect::<Option<Vec<_>>>().ok_or_else(unknown)
     });
-    Ok(Configure {
+    Ok(SettingsChange {
         own: OwnSettings {
             policy: policy.transpose()?,
             policies: policies.transpose()?,
@@ -186,7 +189,7 @@ pub fn server_settings(
     }
     // To ask and not to ask exclude each other: whoever switches approvals on ends what skips them.
     if approvals.is_some()
-        && settings.approvals == Approvals::On
+        && settings.approvals == ApprovalSwitch::On
         && settings.permission_mode == PermissionMode::BypassPermissions
     {
         if permission_mode.is_some() {
@@ -199,26 +202,26 @@ pub fn server_settings(
     Ok(settings)
 }
 
-fn on_or_off(name: &str) -> Result<Approvals, String> {
+fn on_or_off(name: &str) -> Result<ApprovalSwitch, String> {
     match name {
-        "on" => Ok(Approvals::On),
-        "off" => Ok(Approvals::Off),
+        "on" => Ok(ApprovalSwitch::On),
+        "off" => Ok(ApprovalSwitch::Off),
         _ => Err("`approvals` is `on` or `off`".to_owned()),
     }
 }
 
 /// What is selected.
-pub fn selected(selection: AskSelection) -> Result<Selected, String> {
+pub fn selected(selection: AskSelection) -> Result<SelectedRange, String> {
     let AskSelection { text, start, end } = selection;
     match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) if start <= end => Ok(Selected { start, end, text }),
+        (Ok(start), Ok(end)) if start <= end => Ok(SelectedRange { start, end, text }),
         _ => Err("Invalid selection range".to_owned()),
     }
 }
 
 /// `continue`.
-pub fn conversation(goes_on: bool) -> Conversation {
-    if goes_on { Conversation::Continue } else { Conversation::Fresh }
+pub fn conversation(goes_on: bool) -> ConversationMode {
+    if goes_on { ConversationMode::Continue } else { ConversationMode::Fresh }
 }
 
 /// The permission mode of this name, if one is named.

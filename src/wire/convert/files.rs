@@ -1,8 +1,8 @@
 //! How a document stands with the file that it is.
 
 use crate::ids::DocumentId;
-use crate::review::Returned;
-use crate::room::file::{FileMerged, FileNews, FileStatus};
+use crate::review::ReturnedHunk;
+use crate::room::file::{FileState, FileStatus, MergedChanges};
 use crate::wire::files;
 
 /// A file that can be opened, and the document that it is already.
@@ -11,8 +11,8 @@ pub fn file_line(path: String, document: Option<DocumentId>) -> files::FileLine 
 }
 
 /// How it stands, for whoever comes in.
-pub(super) fn state(news: &FileNews) -> files::FileState {
-    let FileNews { path, status, version, merged: _ } = news;
+pub(super) fn state(news: &FileState) -> files::FileState {
+    let FileState { path, status, version, merged: _ } = news;
     let (status, reason) = match status {
         FileStatus::Saved => ("saved", None),
         FileStatus::Missing => ("missing", None),
@@ -22,15 +22,14 @@ pub(super) fn state(news: &FileNews) -> files::FileState {
 }
 
 /// What is new.
-pub(super) fn news(document: &DocumentId, news: &FileNews) -> files::DocumentFile {
-    let merged = news
-        .merged
-        .as_ref()
-        .map(|FileMerged { kept }| files::FileMerged { kept: kept.iter().map(conflict).collect() });
+pub(super) fn news(document: &DocumentId, news: &FileState) -> files::DocumentFile {
+    let merged = news.merged.as_ref().map(|MergedChanges { kept }| files::FileMerged {
+        kept: kept.iter().map(conflict).collect(),
+    });
     files::DocumentFile { document_id: document.to_string(), file: state(news), merged }
 }
 
-fn conflict(returned: &Returned) -> files::FileConflict {
-    let Returned { base, proposed, now } = returned;
+fn conflict(returned: &ReturnedHunk) -> files::FileConflict {
+    let ReturnedHunk { base, proposed, now } = returned;
     files::FileConflict { base: base.clone(), disk: proposed.clone(), kept: now.clone() }
 }

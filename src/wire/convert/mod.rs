@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 
 use crate::document::Update;
 use crate::ids::{DocumentId, MemberId};
-use crate::room::command::{self, Content, Reading};
-use crate::room::event::{Announcement, Caret, Change, Event, Peer};
+use crate::room::command::{self, DocumentSnapshot, OpenedContent};
+use crate::room::event::{CaretPosition, DocumentChange, PeerInfo, RoomEvent, ServerEvent};
 use crate::room::settings::{self, ServerSettings};
 use crate::store::DocumentRecord;
 use crate::who::Principal;
@@ -38,7 +38,7 @@ pub use said::{entry, response, said};
 
 /// An event as it is sent.
 #[derive(Debug)]
-pub struct Message {
+pub struct OutgoingEvent {
     /// Its name.
     pub name: &'static str,
     /// Its payload, encoded once for everybody.
@@ -46,9 +46,9 @@ pub struct Message {
 }
 
 /// News for everybody, encoded.
-pub fn announcement(news: &Announcement) -> Option<Message> {
+pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     match news {
-        Announcement::Created { id, title, version } => {
+        ServerEvent::Created { id, title, version } => {
             let document = server::CreatedDocument {
                 id: id.to_string(),
                 title: title.clone(),
@@ -56,17 +56,17 @@ pub fn announcement(news: &Announcement) -> Option<Message> {
             };
             message("document:created", &server::DocumentCreated { document })
         }
-        Announcement::Settings(of) => {
+        ServerEvent::Settings(of) => {
             message("settings:changed", &server::SettingsChanged { settings: settings(of) })
         }
     }
 }
 
 /// An event of a room, encoded.
-pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
+pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> {
     let document_id = document.to_string();
     match event {
-        Event::Updates { from, updates, drop, put } => {
+        RoomEvent::Updates { from, updates, drop, put } => {
             let hunks = (!drop.is_empty() || !put.is_empty()).then(|| server::HunkChanges {
                 drop: drop.iter().map(ToString::to_string).collect(),
                 put: put.iter().map(|(asked, hunk)| request::hunk(asked, hunk)).collect(),
@@ -75,34 +75,38 @@ pub fn event(document: &DocumentId, event: &Event) -> Option<Message> {
             let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
             message("document:updates", &payload)
         }
-        Event::Changed(change) => message("document:changed", &changed(document_id, change)),
-        Event::Peers(peers) => {
+        RoomEvent::Changed(change) => message("document:changed", &changed(document_id, change)),
+        RoomEvent::Peers(peers) => {
             let peers = peers.iter().map(peer).collect();
             message("presence:peers", &server::PresencePeers { document_id, peers })
         }
-        Event::Caret(member, at) => {
+        RoomEvent::Caret(member, at) => {
             let id = member.to_string();
             let caret = caret(*at);
             message("presence:update", &server::PresenceUpdate { document_id, id, caret })
         }
-        Event::Requested(asked) => message("tool_approval_request", &request(asked)),
-        Event::RequestUpdated(update) => message("tool_approval_update", &request::update(update)),
-        Event::Resolved(request) => message("tool_approval_resolved", &request::resolved(request)),
-        Event::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
-        Event::Sketched(sketch) => {
+        RoomEvent::Requested(asked) => message("tool_approval_request", &request(asked)),
+        RoomEvent::RequestUpdated(update) => {
+            message("tool_approval_update", &request::update(update))
+        }
+        RoomEvent::Resolved(request) => {
+            message("tool_approval_resolved", &request::resolved(request))
+        }
+        RoomEvent::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
+        RoomEvent::Sketched(sketch) => {
             message("tool_approval_update", &request::sketched(document, sketch))
         }
-        Event::Unsketched(sketch) => {
+        RoomEvent::Unsketched(sketch) => {
             message("tool_approval_update", &request::unsketched(document, sketch))
         }
-        Event::File(news) => message("document:file", &files::news(document, news)),
-        Event::Said(said) => said::said(said),
+        RoomEvent::File(news) => message("document:file", &files::news(document, news)),
+        RoomEvent::Said(said) => said::said(said),
     }
 }
 
-fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<Message> {
+fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEvent> {
     match serde_json::value::to_raw_value(payload) {
-        Ok(payload) => Some(Message { name, payload }),
+        Ok(payload) => Some(OutgoingEvent { name, payload }),
         Err(error) => {
             tracing::error!(%error, event.name = name, "an event could not be encoded");
             None
@@ -113,18 +117,20 @@ fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<Message> {
 /// What somebody who comes in is told.
 pub fn opened(
     document: &DocumentId,
-    opened: command::Opened,
+    opened: command::OpenedDocument,
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::Opened { content, client, requests, sketches, peers } = opened;
-    let (Content::Whole(now) | Content::Since { reading: now, .. }) = &content;
+    let command::OpenedDocument { content, client, requests, sketches, peers } = opened;
+    let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
     let mut title_and_settings = None;
     let (whole, from, version, updates) = match content {
-        Content::Whole(reading) => (Some(whole_document(document, *reading)), None, None, None),
-        Content::Since { from, updates, reading } => {
-            let Reading { title, version, text: _, settings, file: _ } = *reading;
+        OpenedContent::Whole(reading) => {
+            (Some(whole_document(document, *reading)), None, None, None)
+        }
+        OpenedContent::Since { from, updates, reading } => {
+            let DocumentSnapshot { title, version, text: _, settings, file: _ } = *reading;
             title_and_settings = Some((title, document_settings(&settings)));
             let updates = updates.iter().filter_map(update).collect();
             (None, Some(from.0), Some(version.0), Some(updates))
@@ -149,14 +155,14 @@ pub fn opened(
 }
 
 /// A document with its text, and how it stands with its file.
-pub fn full_document(document: &DocumentId, reading: Reading) -> rest::FullDocument {
+pub fn full_document(document: &DocumentId, reading: DocumentSnapshot) -> rest::FullDocument {
     let file = reading.file.as_ref().map(files::state);
     rest::FullDocument { document: whole_document(document, reading), file }
 }
 
-fn whole_document(document: &DocumentId, reading: Reading) -> server::WholeDocument {
+fn whole_document(document: &DocumentId, reading: DocumentSnapshot) -> server::WholeDocument {
     // What there is to say of its file stands beside it.
-    let Reading { title, version, text, settings, file: _ } = reading;
+    let DocumentSnapshot { title, version, text, settings, file: _ } = reading;
     server::WholeDocument {
         id: document.to_string(),
         title,
@@ -176,7 +182,7 @@ fn update(update: &Arc<Update>) -> Option<server::Update> {
     })
 }
 
-fn changed(document_id: String, change: &Change) -> server::DocumentChanged {
+fn changed(document_id: String, change: &DocumentChange) -> server::DocumentChanged {
     let nothing = server::DocumentChanged {
         document_id,
         title: None,
@@ -185,18 +191,20 @@ fn changed(document_id: String, change: &Change) -> server::DocumentChanged {
         deleted: None,
     };
     match change {
-        Change::Title(title) => server::DocumentChanged { title: Some(title.clone()), ..nothing },
-        Change::Settings(settings, version) => server::DocumentChanged {
+        DocumentChange::Title(title) => {
+            server::DocumentChanged { title: Some(title.clone()), ..nothing }
+        }
+        DocumentChange::Settings(settings, version) => server::DocumentChanged {
             settings: Some(document_settings(settings)),
             version: Some(version.0),
             ..nothing
         },
-        Change::Deleted => server::DocumentChanged { deleted: Some(true), ..nothing },
+        DocumentChange::Deleted => server::DocumentChanged { deleted: Some(true), ..nothing },
     }
 }
 
-fn peer(peer: &Peer) -> server::Peer {
-    let Peer { member, principal, color, clients, caret: at } = peer;
+fn peer(peer: &PeerInfo) -> server::Peer {
+    let PeerInfo { member, principal, color, clients, caret: at } = peer;
     server::Peer {
         id: member.to_string(),
         user: principal.user.to_string(),
@@ -208,8 +216,8 @@ fn peer(peer: &Peer) -> server::Peer {
     }
 }
 
-fn caret(caret: Caret) -> server::PeerCaret {
-    let Caret { version, anchor, head } = caret;
+fn caret(caret: CaretPosition) -> server::PeerCaret {
+    let CaretPosition { version, anchor, head } = caret;
     server::PeerCaret { version: version.0, anchor, head }
 }
 

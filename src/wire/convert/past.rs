@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use crate::document::diff::DraftPart;
-use crate::document::provenance::{Act, Placements};
+use crate::document::provenance::{ServerAct, UpdatePlacements};
 use crate::ids::{RequestId, UserId};
-use crate::review::{AiCredit, Author, Credit, Person};
+use crate::review::{AiCredit, AuthorSpan, Person, SpanAuthor};
 use crate::store::{AuditEntry, AuditRecord, HistoryRecord};
 
 use super::super::past;
@@ -15,14 +15,14 @@ use super::{rules, server, time};
 /// One line of a history; `names` are those of the people who hold tokens, `placements` what is kept beside the update.
 pub fn history_line(
     line: HistoryRecord,
-    placements: Option<&Placements>,
+    placements: Option<&UpdatePlacements>,
     names: &HashMap<UserId, String, impl BuildHasher>,
 ) -> past::HistoryLine {
     let HistoryRecord { version, author, at_ms, origin } = line;
     let (act, restored) = match placements.map(|it| it.act) {
-        Some(Act::Restored(version)) => ("restored", Some(version.0)),
-        Some(Act::TakenBack) => ("taken_back", None),
-        Some(Act::Accepted) => ("accepted", None),
+        Some(ServerAct::Restored(version)) => ("restored", Some(version.0)),
+        Some(ServerAct::TakenBack) => ("taken_back", None),
+        Some(ServerAct::Accepted) => ("accepted", None),
         None if origin.is_some() => ("accepted", None),
         None => ("typed", None),
     };
@@ -37,16 +37,16 @@ pub fn history_line(
 }
 
 /// Who wrote what.
-pub fn provenance(credits: Vec<Credit>) -> Vec<past::ProvenanceSpan> {
+pub fn provenance(credits: Vec<AuthorSpan>) -> Vec<past::ProvenanceSpan> {
     credits.into_iter().map(span).collect()
 }
 
-fn span(credit: Credit) -> past::ProvenanceSpan {
-    let Credit { from, to, author, at_ms } = credit;
+fn span(credit: AuthorSpan) -> past::ProvenanceSpan {
+    let AuthorSpan { from, to, author, at_ms } = credit;
     let (kind, author, ai) = match author {
-        Author::Beginning(by) => ("beginning", person(by), None),
-        Author::Person(by) => ("person", person(by), None),
-        Author::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
+        SpanAuthor::Beginning(by) => ("beginning", person(by), None),
+        SpanAuthor::Person(by) => ("person", person(by), None),
+        SpanAuthor::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
             ("ai", person(requester), Some((request, hunk, approver, rule, edited)))
         }
     };

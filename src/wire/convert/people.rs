@@ -1,6 +1,6 @@
 //! Tokens and their end, as they are told.
 
-use crate::auth::{self, AuthError, Ended, Issued};
+use crate::auth::{self, AccessEnd, AuthError, NewToken};
 use crate::ids::TokenId;
 use crate::store::TokenRecord;
 use crate::wire::server;
@@ -18,8 +18,8 @@ pub fn reached_at(origin: Option<&str>, host: Option<&str>) -> String {
 }
 
 /// A new token, with its secret. The link's fragment is never sent to a server, so the secret is in no log.
-pub fn issued(issued: &Issued, reached_at: &str) -> server::IssuedToken {
-    let Issued { token, secret, principal, expires_ms } = issued;
+pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
+    let NewToken { token, secret, principal, expires_ms } = issued;
     let place = principal.document.as_ref().map_or_else(|| "/".to_owned(), |id| format!("/d/{id}"));
     server::IssuedToken {
         token: secret.expose().to_owned(),
@@ -38,8 +38,8 @@ pub fn token_list(records: Vec<TokenRecord>, current: &TokenId, now_ms: u64) -> 
 fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::TokenLine {
     let status = match auth::ended(&record, now_ms) {
         None => "active",
-        Some(Ended::Expired { .. }) => "expired",
-        Some(Ended::Revoked { .. }) => "revoked",
+        Some(AccessEnd::Expired { .. }) => "expired",
+        Some(AccessEnd::Revoked { .. }) => "revoked",
     };
     let TokenRecord {
         id,
@@ -69,10 +69,10 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
 }
 
 /// Why somebody has to go.
-pub fn session_ended(ended: Ended) -> server::SessionEnded {
+pub fn session_ended(ended: AccessEnd) -> server::SessionEnded {
     let (code, at_ms) = match ended {
-        Ended::Revoked { at_ms } => ("token_revoked", at_ms),
-        Ended::Expired { at_ms } => ("token_expired", at_ms),
+        AccessEnd::Revoked { at_ms } => ("token_revoked", at_ms),
+        AccessEnd::Expired { at_ms } => ("token_expired", at_ms),
     };
     let message = AuthError::from(ended).to_string();
     server::SessionEnded { code: code.to_owned(), message, at: time(at_ms) }

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::review::{
-    self, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind, Proposal, Request,
-    RequestStatus, TouchedSince,
+    self, ApprovalRequest, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind,
+    ProposedCall, RequestStatus, TouchedSince,
 };
-use crate::room::command::Sketch;
-use crate::room::event::{News, RequestUpdate};
+use crate::room::command::StreamingPreview;
+use crate::room::event::{RequestNews, RequestUpdate};
 
 use super::super::client::SeenWords;
 use super::super::server;
@@ -19,8 +19,8 @@ use super::{principal, time};
 
 /// A request, complete.
 #[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
-pub fn request(request: &Request) -> server::ToolApprovalRequest {
-    let Proposal {
+pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
+    let ProposedCall {
         id,
         tool,
         input,
@@ -94,7 +94,7 @@ pub fn request(request: &Request) -> server::ToolApprovalRequest {
     }
 }
 
-fn allowed_decisions(request: &Request) -> Vec<String> {
+fn allowed_decisions(request: &ApprovalRequest) -> Vec<String> {
     let names: &[&str] = if request.hunks.is_empty() {
         &["approve", "reject", "edit", "respond"]
     } else {
@@ -103,31 +103,31 @@ fn allowed_decisions(request: &Request) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn warning(warning: &review::Warning) -> server::Warning {
-    let review::Warning { code, text } = warning;
+fn warning(warning: &review::PreviewWarning) -> server::Warning {
+    let review::PreviewWarning { code, text } = warning;
     server::Warning { code: code.clone(), text: text.clone() }
 }
 
-fn policies(consent: review::Consent) -> Vec<String> {
+fn policies(consent: review::ApprovalRequirement) -> Vec<String> {
     consent.policies().into_iter().map(|policy| policy.as_str().to_owned()).collect()
 }
 
-fn approvals(request: &Request) -> server::Approvals {
-    let review::Votes { have, need } = request.votes();
+fn approvals(request: &ApprovalRequest) -> server::Approvals {
+    let review::VoteCount { have, need } = request.votes();
     server::Approvals { have, need }
 }
 
 /// The rule that resolved it in somebody's place.
-fn rule(request: &Request) -> Option<String> {
+fn rule(request: &ApprovalRequest) -> Option<String> {
     request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
 }
 
-fn unasked(request: &Request) -> Option<String> {
+fn unasked(request: &ApprovalRequest) -> Option<String> {
     request.closed.as_ref()?.unasked.map(|why| why.as_str().to_owned())
 }
 
 /// What became of it besides its decision.
-fn aftermath(request: &Request) -> server::Aftermath {
+fn aftermath(request: &ApprovalRequest) -> server::Aftermath {
     server::Aftermath {
         can_undo: request.can_be_undone(),
         can_reopen: request.can_be_proposed_again(),
@@ -138,7 +138,7 @@ fn aftermath(request: &Request) -> server::Aftermath {
 }
 
 /// The same, if there is anything to say.
-fn remarkable(request: &Request) -> Option<server::Aftermath> {
+fn remarkable(request: &ApprovalRequest) -> Option<server::Aftermath> {
     let aftermath = aftermath(request);
     let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } = &aftermath;
     let is_remarkable =
@@ -146,12 +146,12 @@ fn remarkable(request: &Request) -> Option<server::Aftermath> {
     is_remarkable.then_some(aftermath)
 }
 
-fn undone(reversal: &review::Reversal) -> server::Undone {
-    let review::Reversal { by, at_ms, forced, found: _, done_ms: _ } = reversal;
+fn undone(reversal: &review::FileUndo) -> server::Undone {
+    let review::FileUndo { by, at_ms, forced, found: _, done_ms: _ } = reversal;
     server::Undone { by: person(by), at: time(*at_ms), forced: *forced }
 }
 
-fn feedback(request: &Request) -> Option<String> {
+fn feedback(request: &ApprovalRequest) -> Option<String> {
     let said: Vec<_> =
         request.remarks.iter().filter_map(|remark| remark.feedback.as_deref()).collect();
     (!said.is_empty()).then(|| said.join("\n"))
@@ -182,8 +182,8 @@ pub(super) fn hunk(request: &RequestId, hunk: &review::Hunk) -> server::Hunk {
     }
 }
 
-fn part(part: &review::Part) -> server::Part {
-    let review::Part { from, to, base, insert, conflict, stood: _ } = part;
+fn part(part: &review::HunkPart) -> server::Part {
+    let review::HunkPart { from, to, base, insert, conflict, stood: _ } = part;
     let conflict = conflict.then_some(true);
     server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
 }
@@ -199,12 +199,15 @@ pub(super) fn person(of: &Person) -> server::Person {
     server::Person { id: user.to_string(), name: name.clone() }
 }
 
-fn hunk_states(request: &Request) -> Vec<server::HunkState> {
+fn hunk_states(request: &ApprovalRequest) -> Vec<server::HunkState> {
     request.hunks.iter().map(|hunk| hunk_state(hunk, hunk.status)).collect()
 }
 
 /// The states that some hunks of a request have come to.
-fn changed_states(request: &Request, changed: &[(HunkId, HunkStatus)]) -> Vec<server::HunkState> {
+fn changed_states(
+    request: &ApprovalRequest,
+    changed: &[(HunkId, HunkStatus)],
+) -> Vec<server::HunkState> {
     let statuses: HashMap<_, _> = changed.iter().map(|(id, status)| (id, *status)).collect();
     let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
     let hunks = request.hunks_named(&ids).into_iter();
@@ -244,21 +247,24 @@ pub(super) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         session_id: None,
         run_id: None,
         author: None,
-        fresh: (*news == News::Preview).then(|| Box::new(self::request(request))),
+        fresh: (*news == RequestNews::Preview).then(|| Box::new(self::request(request))),
         report: match news {
-            News::Result | News::Aftermath => Some(request.report().text),
-            News::Nothing | News::Preview => None,
+            RequestNews::Result | RequestNews::Aftermath => Some(request.report().text),
+            RequestNews::Nothing | RequestNews::Preview => None,
         },
         aftermath: match news {
-            News::Result | News::Aftermath => Some(aftermath(request)),
-            News::Nothing | News::Preview => None,
+            RequestNews::Result | RequestNews::Aftermath => Some(aftermath(request)),
+            RequestNews::Nothing | RequestNews::Preview => None,
         },
     }
 }
 
 /// The model has written more of a change.
-pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolApprovalUpdate {
-    let Sketch {
+pub(super) fn sketched(
+    document: &DocumentId,
+    sketch: &StreamingPreview,
+) -> server::ToolApprovalUpdate {
+    let StreamingPreview {
         id,
         tool,
         tool_use,
@@ -297,7 +303,10 @@ pub(super) fn sketched(document: &DocumentId, sketch: &Sketch) -> server::ToolAp
 }
 
 /// Nothing comes of a change the model was writing.
-pub(super) fn unsketched(document: &DocumentId, sketch: &Sketch) -> server::ToolApprovalUpdate {
+pub(super) fn unsketched(
+    document: &DocumentId,
+    sketch: &StreamingPreview,
+) -> server::ToolApprovalUpdate {
     let status = RequestStatus::Cancelled.as_str().to_owned();
     let (text, paragraphs) = (None, None);
     server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, sketch) }
@@ -306,14 +315,14 @@ pub(super) fn unsketched(document: &DocumentId, sketch: &Sketch) -> server::Tool
 /// What the model is writing, for somebody who comes in.
 pub(super) fn streaming(
     document: &DocumentId,
-    (sketch, hunks): &(Arc<Sketch>, Vec<review::Hunk>),
+    (sketch, hunks): &(Arc<StreamingPreview>, Vec<review::Hunk>),
 ) -> server::Streaming {
     let update = sketched(document, sketch);
     server::Streaming { update, hunks: hunks.iter().map(|it| hunk(&sketch.id, it)).collect() }
 }
 
 /// A request has ended.
-pub fn resolved(request: &Request) -> server::ToolApprovalResolved {
+pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
     server::ToolApprovalResolved {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -329,7 +338,7 @@ pub fn resolved(request: &Request) -> server::ToolApprovalResolved {
 }
 
 /// The answer to a decision.
-pub fn decision(request: &Request) -> server::Decided {
+pub fn decision(request: &ApprovalRequest) -> server::Decided {
     server::Decided {
         status: request.status.as_str().to_owned(),
         hunks: hunk_states(request),

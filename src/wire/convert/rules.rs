@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, RuleId, SessionId};
-use crate::review::{self, EVERY_TOOL, Effect, PathPattern, Policy, Scope};
+use crate::review::{self, DecisionPolicy, EVERY_TOOL, PathPattern, RuleEffect, RuleScope};
 use crate::room::command;
 
 use super::super::{past, rules};
@@ -13,14 +13,14 @@ use super::request::person;
 use super::time;
 
 /// The rules in force.
-pub fn rules(rules: &[Arc<review::Rule>]) -> Vec<rules::Rule> {
+pub fn rules(rules: &[Arc<review::ApprovalRule>]) -> Vec<rules::Rule> {
     rules.iter().map(|one| rule(one)).collect()
 }
 
 /// One rule.
-pub fn rule(rule: &review::Rule) -> rules::Rule {
+pub fn rule(rule: &review::ApprovalRule) -> rules::Rule {
     // Rules that have ended are not told.
-    let review::Rule {
+    let review::ApprovalRule {
         remember,
         effect,
         over,
@@ -46,8 +46,8 @@ pub fn rule(rule: &review::Rule) -> rules::Rule {
     }
 }
 
-fn told(wish: &review::Remember) -> rules::Remember {
-    let review::Remember { id: _, scope, path, max_units } = wish;
+fn told(wish: &review::RememberWish) -> rules::Remember {
+    let review::RememberWish { id: _, scope, path, max_units } = wish;
     rules::Remember {
         scope: scope.as_str().to_owned(),
         path: path.as_ref().map(|path| path.as_str().to_owned()),
@@ -56,43 +56,50 @@ fn told(wish: &review::Remember) -> rules::Remember {
 }
 
 /// A rule, where words that it let in are credited.
-pub(super) fn credit(rule: &review::Rule) -> past::RuleCredit {
+pub(super) fn credit(rule: &review::ApprovalRule) -> past::RuleCredit {
     let (id, tool) = (rule.id().to_string(), rule.tool.clone());
     past::RuleCredit { id, by: person(&rule.by), tool, remember: told(&rule.remember) }
 }
 
 /// The rules of a document are others now.
-pub(super) fn changed(document: &DocumentId, of: &[Arc<review::Rule>]) -> rules::RulesChanged {
+pub(super) fn changed(
+    document: &DocumentId,
+    of: &[Arc<review::ApprovalRule>],
+) -> rules::RulesChanged {
     rules::RulesChanged { document_id: document.to_string(), rules: rules(of) }
 }
 
 /// How a rule ended, for whoever comes late.
-pub fn ended(how: &review::Ended) -> Value {
-    let review::Ended { by, at_ms } = how;
+pub fn ended(how: &review::RuleEnd) -> Value {
+    let review::RuleEnd { by, at_ms } = how;
     let by = by.as_ref().map(person);
     json!({ "by": by, "at": time(*at_ms) })
 }
 
 /// A wish to remember; the error is for people.
-pub fn remember(wish: rules::Remember) -> Result<review::Remember, String> {
+pub fn remember(wish: rules::Remember) -> Result<review::RememberWish, String> {
     let rules::Remember { scope, path, max_units } = wish;
     let scope = match scope.as_str() {
-        "session" => Scope::Session,
-        "document" => Scope::Document,
+        "session" => RuleScope::Session,
+        "document" => RuleScope::Document,
         _ => return Err("a rule's `scope` is session or document".to_owned()),
     };
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
-    Ok(review::Remember { id: RuleId::generate(), scope, path, max_units })
+    Ok(review::RememberWish { id: RuleId::generate(), scope, path, max_units })
 }
 
 /// A rule that an owner makes; the error is for people.
 pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
     let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
-    let effect = Effect::parse(&effect).ok_or("a rule's `effect` is deny, ask or allow")?;
+    let effect = RuleEffect::parse(&effect).ok_or("a rule's `effect` is deny, ask or allow")?;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
-    let remember =
-        review::Remember { id: RuleId::generate(), scope: Scope::Document, path, max_units };
+    let remember = review::RememberWish {
+        id: RuleId::generate(),
+        scope: RuleScope::Document,
+        path,
+        max_units,
+    };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
     Ok(command::NewRule { remember, effect, over, tool, session })
 }
@@ -100,7 +107,7 @@ pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewR
 /// A policy for some tool or size; `None`: there is no policy of that name.
 pub fn tool_policy(of: rules::ToolPolicy) -> Option<review::ToolPolicy> {
     let rules::ToolPolicy { tool, over, policy } = of;
-    Some(review::ToolPolicy { tool, over, policy: Policy::parse(&policy)? })
+    Some(review::ToolPolicy { tool, over, policy: DecisionPolicy::parse(&policy)? })
 }
 
 /// A policy for some tool or size, as it is told.

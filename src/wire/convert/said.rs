@@ -1,15 +1,15 @@
 //! What runs say, live and in transcripts, as it is said on the wire.
 
-use crate::agent::transcript::{Entry, Shown};
+use crate::agent::transcript::{AgentObject, TranscriptEntry};
 use crate::ids::DocumentId;
-use crate::room::event::{Response, ResponseUpdate, Said, Saying};
+use crate::room::event::{ResponseUpdate, RunEvent, RunEventKind, RunResponse};
 
 use super::super::server;
-use super::{Message, message, time};
+use super::{OutgoingEvent, message, time};
 
 /// Something a run says.
-pub fn said(said: &Said) -> Option<Message> {
-    let Said { session, run, document, at_ms, saying } = said;
+pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
+    let RunEvent { session, run, document, at_ms, saying } = said;
     let (session_id, request_id) = (session.to_string(), run.to_string());
     let document_id = document.as_ref().map(ToString::to_string);
     let stream = |name, text: Option<String>| {
@@ -18,10 +18,10 @@ pub fn said(said: &Said) -> Option<Message> {
         message(name, &server::ClaudeStream { session_id, request_id, document_id, text })
     };
     match saying {
-        Saying::StreamStart => stream("claudeStreamStart", None),
-        Saying::StreamChunk(text) => stream("claudeStreamChunk", Some(text.clone())),
-        Saying::StreamEnd => stream("claudeStreamEnd", None),
-        Saying::Agent(kind, subtype, content) => message(
+        RunEventKind::StreamStart => stream("claudeStreamStart", None),
+        RunEventKind::StreamChunk(text) => stream("claudeStreamChunk", Some(text.clone())),
+        RunEventKind::StreamEnd => stream("claudeStreamEnd", None),
+        RunEventKind::Agent(kind, subtype, content) => message(
             "agent_event",
             &server::AgentEvent {
                 kind: (*kind).to_owned(),
@@ -33,21 +33,21 @@ pub fn said(said: &Said) -> Option<Message> {
                 at: time(*at_ms),
             },
         ),
-        Saying::Response(answer) => {
+        RunEventKind::Response(answer) => {
             message("claudeResponse", &response(session_id, request_id, time(*at_ms), answer))
         }
-        Saying::Over => None,
+        RunEventKind::Over => None,
     }
 }
 
 /// An entry of a transcript, as the events that were told of it.
 pub fn entry(
-    entry: &Entry,
+    entry: &TranscriptEntry,
     document: Option<&DocumentId>,
 ) -> impl Iterator<Item = server::AgentEvent> {
     let (session_id, request_id) = (entry.session.to_string(), entry.run.to_string());
     let (document_id, at) = (document.map(ToString::to_string), time(entry.at_ms));
-    entry.shown().into_iter().map(move |Shown(kind, subtype, content)| server::AgentEvent {
+    entry.shown().into_iter().map(move |AgentObject(kind, subtype, content)| server::AgentEvent {
         kind: kind.to_owned(),
         subtype: subtype.to_owned(),
         content,
@@ -63,9 +63,9 @@ pub fn response(
     session_id: String,
     request_id: String,
     timestamp: String,
-    response: &Response,
+    response: &RunResponse,
 ) -> server::ClaudeResponse {
-    let Response { message, update, updates, error } = response;
+    let RunResponse { message, update, updates, error } = response;
     let (update_type, document_update, selection_range, document_version) = match update {
         ResponseUpdate::None => ("none", None, None, None),
         ResponseUpdate::Full { text, version } => {

@@ -11,14 +11,14 @@ const END_BYTES: usize = 4 * OUTPUT_CHARS;
 
 /// The beginning and the end of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct OutputBuffer {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     /// Bytes that went by between the two.
     between: u64,
 }
 
-impl Kept {
+impl OutputBuffer {
     /// Reads to the end.
     pub(super) async fn read(&mut self, from: Option<impl AsyncRead + Unpin>) {
         let Some(mut from) = from else { return };
@@ -73,9 +73,9 @@ fn place(text: &str, nth: usize) -> usize {
 }
 
 /// What was written, then what was complained of: each gets half of the room, and what the other leaves of its half.
-pub(super) fn told(out: &Kept, err: &Kept) -> String {
+pub(super) fn told(out: &OutputBuffer, err: &OutputBuffer) -> String {
     let half = OUTPUT_CHARS / 2;
-    let spare = |other: &Kept| half + half.saturating_sub(other.chars());
+    let spare = |other: &OutputBuffer| half + half.saturating_sub(other.chars());
     let (out, err) = (out.cut(spare(err)), err.cut(spare(out)));
     let between = if out.is_empty() || err.is_empty() || out.ends_with('\n') { "" } else { "\n" };
     format!("{out}{between}{err}")
@@ -85,8 +85,8 @@ pub(super) fn told(out: &Kept, err: &Kept) -> String {
 mod tests {
     use super::*;
 
-    fn kept(pieces: &[&[u8]]) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(pieces: &[&[u8]]) -> OutputBuffer {
+        let mut kept = OutputBuffer::default();
         for piece in pieces {
             kept.add(piece);
         }
@@ -97,10 +97,10 @@ mod tests {
     fn what_is_short_is_told_as_it_is() {
         let (out, err) = (kept(&[b"one\n", b"two"]), kept(&[b"oh\n"]));
         assert_eq!(told(&out, &err), "one\ntwo\noh\n");
-        assert_eq!(told(&out, &Kept::default()), "one\ntwo");
-        assert_eq!(told(&Kept::default(), &err), "oh\n");
+        assert_eq!(told(&out, &OutputBuffer::default()), "one\ntwo");
+        assert_eq!(told(&OutputBuffer::default(), &err), "oh\n");
         let full = "é".repeat(OUTPUT_CHARS);
-        assert_eq!(told(&kept(&[full.as_bytes()]), &Kept::default()), full);
+        assert_eq!(told(&kept(&[full.as_bytes()]), &OutputBuffer::default()), full);
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         for lines in [20_000_usize, 200_000, 2_000_000] {
             let text = (0..lines).fold(String::new(), |text, line| text + &format!("{line:07}\n"));
             let out = kept(&text.as_bytes().chunks(1_000).collect::<Vec<_>>());
-            let told = told(&out, &Kept::default());
+            let told = told(&out, &OutputBuffer::default());
             assert!(told.starts_with("0000000\n0000001\n"), "{}", &told[..40]);
             assert!(told.ends_with(&format!("{:07}\n", lines - 1)));
             let left = text.len() - OUTPUT_CHARS;

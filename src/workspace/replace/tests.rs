@@ -10,10 +10,10 @@ use super::*;
 use crate::workspace::stamp;
 
 /// What another program does when a place is reached, once.
-type Other = Box<dyn FnMut()>;
+type OtherProgram = Box<dyn FnMut()>;
 
 thread_local! {
-    static OTHERS: RefCell<Vec<(&'static str, Other)>> = const { RefCell::new(Vec::new()) };
+    static OTHERS: RefCell<Vec<(&'static str, OtherProgram)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Does what another program was to do here.
@@ -35,12 +35,12 @@ fn at_place(place: &'static str, other: impl FnMut() + 'static) {
 const OLD: &str = "old\n";
 const NEW: &str = "new\n";
 
-struct Ground {
+struct ReplaceFixture {
     home: TempDir,
     workspace: Workspace,
 }
 
-impl Ground {
+impl ReplaceFixture {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("notes")).unwrap();
@@ -53,11 +53,11 @@ impl Ground {
         self.home.path().join("notes/a.txt")
     }
 
-    fn writes(&self) -> Result<Written, WorkspaceError> {
+    fn writes(&self) -> Result<ReplacedFile, WorkspaceError> {
         self.workspace.write("notes/a.txt", NEW, &stamp(OLD))
     }
 
-    fn removes(&self) -> Result<Written, WorkspaceError> {
+    fn removes(&self) -> Result<ReplacedFile, WorkspaceError> {
         self.workspace.remove("notes/a.txt", &stamp(OLD))
     }
 
@@ -97,14 +97,14 @@ fn overwrites(path: &Path, text: &'static str) -> impl FnMut() + 'static {
     move || fs::write(&path, text).unwrap()
 }
 
-fn is_changed(outcome: &Result<Written, WorkspaceError>) -> bool {
+fn is_changed(outcome: &Result<ReplacedFile, WorkspaceError>) -> bool {
     matches!(outcome, Err(WorkspaceError::Changed { .. }))
 }
 
 #[test]
 fn a_version_that_comes_after_the_comparison_stays() {
     for rename in [true, false] {
-        let ground = Ground::new();
+        let ground = ReplaceFixture::new();
         if rename {
             at_place("workspace.staged", renames_over(&ground.path(), "theirs\n"));
         } else {
@@ -119,7 +119,7 @@ fn a_version_that_comes_after_the_comparison_stays() {
 #[test]
 fn a_version_that_comes_after_the_comparison_is_not_removed() {
     for place in ["workspace.staged", "workspace.exchanged"] {
-        let ground = Ground::new();
+        let ground = ReplaceFixture::new();
         let path = ground.path();
         let outcome = if place == "workspace.staged" {
             at_place(place, renames_over(&path, "theirs\n"));
@@ -136,7 +136,7 @@ fn a_version_that_comes_after_the_comparison_is_not_removed() {
 
 #[test]
 fn a_file_that_is_gone_by_then_is_not_made_again() {
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let path = ground.path();
     at_place("workspace.staged", move || fs::remove_file(&path).unwrap());
     let outcome = ground.writes();
@@ -146,7 +146,7 @@ fn a_file_that_is_gone_by_then_is_not_made_again() {
 
 #[test]
 fn a_folder_or_link_in_its_place_stays() {
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let path = ground.path();
     at_place("workspace.staged", move || {
         fs::remove_file(&path).unwrap();
@@ -158,7 +158,7 @@ fn a_folder_or_link_in_its_place_stays() {
     assert_eq!(fs::read_to_string(ground.path().join("inside")).unwrap(), "theirs");
     assert!(ground.others().is_empty());
 
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let path = ground.path();
     at_place("workspace.staged", move || {
         fs::remove_file(&path).unwrap();
@@ -173,7 +173,7 @@ fn a_folder_or_link_in_its_place_stays() {
 #[test]
 fn where_two_versions_come_one_after_the_other_both_are_there() {
     for place in ["workspace.exchanged", "workspace.put_back"] {
-        let ground = Ground::new();
+        let ground = ReplaceFixture::new();
         at_place("workspace.staged", renames_over(&ground.path(), "first\n"));
         at_place(place, renames_over(&ground.path(), "second\n"));
         let outcome = ground.writes();
@@ -191,7 +191,7 @@ fn where_two_versions_come_one_after_the_other_both_are_there() {
 
 #[test]
 fn what_is_written_through_a_file_that_stays_open_is_put_back() {
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let path = ground.path();
     at_place("workspace.staged", move || {
         let mut writer = fs::File::options().append(true).open(&path).unwrap();
@@ -205,7 +205,7 @@ fn what_is_written_through_a_file_that_stays_open_is_put_back() {
 
 #[test]
 fn a_line_that_a_program_writes_and_closes_meanwhile_is_brought_over() {
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let path = ground.path();
     at_place("workspace.staged", move || {
         let mut writer = fs::File::options().append(true).open(&path).unwrap();
@@ -214,14 +214,14 @@ fn a_line_that_a_program_writes_and_closes_meanwhile_is_brought_over() {
             writer.write_all(b"late\n").unwrap();
         });
     });
-    assert_eq!(ground.writes().unwrap(), Written::default());
+    assert_eq!(ground.writes().unwrap(), ReplacedFile::default());
     assert_eq!((ground.reads(), ground.others().len()), (format!("{NEW}late\n"), 0));
 }
 
 #[test]
 fn a_late_rewrite_of_the_old_file_is_put_back_or_kept() {
     // Through a second name, which no look at open files sees.
-    let rewrite = |ground: &Ground| {
+    let rewrite = |ground: &ReplaceFixture| {
         let folder = ground.home.path().join("notes");
         move || {
             let old = fs::read_dir(&folder).unwrap().flatten().map(|it| it.path());
@@ -230,13 +230,13 @@ fn a_late_rewrite_of_the_old_file_is_put_back_or_kept() {
             fs::write(old.into_iter().find(ours).unwrap(), "theirs\n").unwrap();
         }
     };
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     at_place("workspace.settling", rewrite(&ground));
     let outcome = ground.writes();
     assert!(is_changed(&outcome), "{outcome:?}");
     assert_eq!((ground.reads().as_str(), ground.others().len()), ("theirs\n", 0));
 
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let (theirs, mut newest) = (rewrite(&ground), overwrites(&ground.path(), "newest\n"));
     at_place("workspace.settling", move || {
         theirs();
@@ -249,7 +249,7 @@ fn a_late_rewrite_of_the_old_file_is_put_back_or_kept() {
 
 #[test]
 fn a_file_that_a_program_holds_open_for_writing_is_not_replaced() {
-    let ground = Ground::new();
+    let ground = ReplaceFixture::new();
     let writer = fs::File::options().append(true).open(ground.path()).unwrap();
     let outcome = ground.writes();
     assert!(matches!(outcome, Err(WorkspaceError::Busy { .. })), "{outcome:?}");
@@ -263,11 +263,13 @@ fn a_file_that_a_program_holds_open_for_writing_is_not_replaced() {
 
 #[test]
 fn without_an_exchange_the_file_is_compared_once_more() {
-    let ground = Ground::new();
-    let spot =
-        ground.workspace.spot("notes/a.txt", crate::workspace::path::Missing::Refuse).unwrap();
+    let ground = ReplaceFixture::new();
+    let spot = ground
+        .workspace
+        .spot("notes/a.txt", crate::workspace::path::MissingFolder::Refuse)
+        .unwrap();
     let (old, metadata) = ground.workspace.read_at(&spot, "notes/a.txt").unwrap();
-    let change = Change {
+    let change = FileReplacement {
         workspace: &ground.workspace,
         spot: &spot,
         path: "notes/a.txt",

@@ -1,6 +1,6 @@
 //! What to look out for when git is called: options of its own stand before what it is to do.
 
-use super::words::{Words, has, has_long, has_short};
+use super::words::{CommandWords, has, has_long, has_short};
 
 /// Options before the verb whose value may be the next word.
 const TAKES: [&str; 10] = [
@@ -39,7 +39,7 @@ const RUNS: [&str; 19] = [
 ];
 
 /// Codes and words, for every kind of thing that such a call may do.
-pub(super) fn cautions(words: &Words) -> Vec<(&'static str, String)> {
+pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(word) = words.arguments.get(at).filter(|it| it.starts_with('-')) {

@@ -1,6 +1,6 @@
 //! Which of a command's words name what is not in the workspace.
 
-use super::words::Words;
+use super::words::CommandWords;
 
 /// Commands that only repeat their words.
 const REPEAT: [&str; 2] = ["echo", "printf"];
@@ -14,7 +14,7 @@ const HARMLESS: [&str; 6] =
     ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"];
 
 /// The first word that is such a path.
-pub(super) fn outside(words: &Words) -> Option<String> {
+pub(super) fn outside(words: &CommandWords) -> Option<String> {
     let name = words.name.as_deref().unwrap_or_default();
     if REPEAT.contains(&name) {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn outside(words: &Words) -> Option<String> {
 }
 
 /// The files that `sed` edits: its words without options and programs.
-pub(super) fn edited(words: &Words) -> impl Iterator<Item = &String> {
+pub(super) fn edited(words: &CommandWords) -> impl Iterator<Item = &String> {
     let options = || words.arguments.iter().filter(|word| word.starts_with('-'));
     // Without such an option the first word is the program.
     let mut passes = options().all(|word| program_of(word).is_none());

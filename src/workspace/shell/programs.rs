@@ -1,6 +1,6 @@
 //! What programs are known for, by their names and options.
 
-use super::words::Words;
+use super::words::CommandWords;
 
 /// Commands whose name says what to look out for.
 const TELLING: [(&[&str], &str, &str); 7] = [
@@ -62,7 +62,7 @@ pub(super) fn family(name: &str) -> &str {
 }
 
 /// Codes and words, for every kind of thing that such a command may do.
-pub(super) fn cautions(name: &str, words: &Words) -> Vec<(&'static str, &'static str)> {
+pub(super) fn cautions(name: &str, words: &CommandWords) -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<_> = TELLING
         .iter()
         .filter(|(names, ..)| names.contains(&name))
@@ -90,7 +90,7 @@ pub(super) fn cautions(name: &str, words: &Words) -> Vec<(&'static str, &'static
 }
 
 /// Whether it deletes, or does anything else, with files that it finds by itself.
-fn deletes(name: &str, words: &Words) -> bool {
+fn deletes(name: &str, words: &CommandWords) -> bool {
     match name {
         "find" => words.has(&["-delete", "-exec", "-execdir", "-ok", "-okdir"]),
         "fd" | "fdfind" => words.has_short(&['x', 'X']) || words.has_long(&["exec", "exec-batch"]),
@@ -102,7 +102,7 @@ fn deletes(name: &str, words: &Words) -> bool {
 }
 
 /// Whether it writes into files that are there, or puts others in their place.
-pub(super) fn overwrites(name: &str, words: &Words) -> bool {
+pub(super) fn overwrites(name: &str, words: &CommandWords) -> bool {
     let in_place = || words.has_short(&['i']);
     match name {
         "mv" | "cp" => !words.has_short(&['n']) && !words.has_long(&["no-clobber"]),
@@ -122,13 +122,13 @@ pub(super) fn overwrites(name: &str, words: &Words) -> bool {
 const ONLY_TELL: [&str; 6] = ["--version", "-version", "-V", "-v", "--help", "-h"];
 
 /// Whether it takes what it reads for a program.
-pub(super) fn runs_input(name: &str, words: &Words) -> bool {
+pub(super) fn runs_input(name: &str, words: &CommandWords) -> bool {
     let is_known = SHELLS.contains(&name) || INTERPRETERS.contains(&family(name));
     is_known && !words.has(&ONLY_TELL)
 }
 
 /// Whether what it does is in what it is given: a script, a file, a program after `-c` or `-e`.
-fn evaluates(name: &str, words: &Words) -> bool {
+fn evaluates(name: &str, words: &CommandWords) -> bool {
     if words.is_local || EVALUATES.contains(&name) {
         return true;
     }

@@ -10,7 +10,7 @@ const OF_THE_SYSTEM: [&str; 6] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /// A command that runs the command it is given.
-struct Wrapper {
+struct WrapperCommand {
     name: &'static str,
     /// Its options of one letter whose value may be the next word.
     short: &'static str,
@@ -26,12 +26,12 @@ const fn wrapper(
     name: &'static str,
     short: &'static str,
     long: &'static [&'static str],
-) -> Wrapper {
-    Wrapper { name, short, long, operands: 0, assigns: false }
+) -> WrapperCommand {
+    WrapperCommand { name, short, long, operands: 0, assigns: false }
 }
 
-const WRAPPERS: [Wrapper; 29] = [
-    Wrapper {
+const WRAPPERS: [WrapperCommand; 29] = [
+    WrapperCommand {
         assigns: true,
         ..wrapper(
             "sudo",
@@ -56,7 +56,7 @@ const WRAPPERS: [Wrapper; 29] = [
     wrapper("doas", "uCa", &[]),
     wrapper("pkexec", "", &["user"]),
     wrapper("runuser", "ugG", &["user", "group", "supp-group"]),
-    Wrapper {
+    WrapperCommand {
         assigns: true,
         ..wrapper("env", "uCSa", &["unset", "chdir", "split-string", "argv0"])
     },
@@ -65,7 +65,7 @@ const WRAPPERS: [Wrapper; 29] = [
     wrapper("time", "fo", &["format", "output"]),
     wrapper("nice", "n", &["adjustment"]),
     wrapper("ionice", "cnpPu", &["class", "classdata"]),
-    Wrapper { operands: 1, ..wrapper("timeout", "sk", &["signal", "kill-after"]) },
+    WrapperCommand { operands: 1, ..wrapper("timeout", "sk", &["signal", "kill-after"]) },
     wrapper("stdbuf", "ioe", &["input", "output", "error"]),
     wrapper(
         "xargs",
@@ -78,10 +78,13 @@ const WRAPPERS: [Wrapper; 29] = [
     wrapper("busybox", "", &[]),
     wrapper("coproc", "", &[]),
     wrapper("fakeroot", "lisb", &["lib", "faked"]),
-    Wrapper { operands: 1, ..wrapper("chroot", "", &["groups", "userspec"]) },
-    Wrapper { operands: 1, ..wrapper("flock", "wEc", &["timeout", "wait", "conflict-exit-code"]) },
-    Wrapper { operands: 1, ..wrapper("chrt", "TPD", &[]) },
-    Wrapper { operands: 1, ..wrapper("taskset", "", &[]) },
+    WrapperCommand { operands: 1, ..wrapper("chroot", "", &["groups", "userspec"]) },
+    WrapperCommand {
+        operands: 1,
+        ..wrapper("flock", "wEc", &["timeout", "wait", "conflict-exit-code"])
+    },
+    WrapperCommand { operands: 1, ..wrapper("chrt", "TPD", &[]) },
+    WrapperCommand { operands: 1, ..wrapper("taskset", "", &[]) },
     wrapper("unshare", "SGRw", &["setuid", "setgid", "root", "wd"]),
     wrapper("nsenter", "tSG", &["target", "setuid", "setgid"]),
     wrapper("setpriv", "", &["reuid", "regid", "groups", "pdeathsig"]),
@@ -95,7 +98,7 @@ const WRAPPERS: [Wrapper; 29] = [
 ];
 
 /// A command's name and arguments as they are written, without quotes.
-pub(super) struct Words {
+pub(super) struct CommandWords {
     pub(super) name: Option<String>,
     pub(super) arguments: Vec<String>,
     /// The name holds something that is only known while it runs.
@@ -104,7 +107,7 @@ pub(super) struct Words {
     pub(super) is_local: bool,
 }
 
-impl Words {
+impl CommandWords {
     pub(super) fn of(command: Node<'_>, source: &str) -> Self {
         let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
         let raw = command.child_by_field_name("name").map(text).unwrap_or_default();
@@ -165,7 +168,7 @@ impl Words {
     }
 }
 
-impl Wrapper {
+impl WrapperCommand {
     /// The words after its own.
     fn rest<'a>(&self, words: &'a [String]) -> &'a [String] {
         let mut at = 0;
@@ -232,7 +235,7 @@ mod tests {
     fn innermost(words: &str) -> (String, Vec<String>) {
         let mut words = words.split(' ').map(str::to_owned);
         let name = words.next().unwrap_or_default();
-        let last = Words::named(&name, words.collect()).layers().pop().unwrap();
+        let last = CommandWords::named(&name, words.collect()).layers().pop().unwrap();
         (last.name.unwrap_or_default(), last.arguments)
     }
 

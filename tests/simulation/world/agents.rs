@@ -1,8 +1,8 @@
 //! Agents propose on what they have read, and hear how it ended, also after a restart.
 
 use copydesk::ids::{RequestId, Version};
-use copydesk::review::{Hunk, Preview, Request};
-use copydesk::room::command::{Gate, NewRequest};
+use copydesk::review::{ApprovalRequest, Hunk, Preview};
+use copydesk::room::command::{ApprovalMode, NewApprovalRequest};
 
 use super::{Call, CallState, World};
 use crate::chance::{self, PEOPLE};
@@ -22,8 +22,8 @@ impl World {
         if hunks.is_empty() {
             return Ok(());
         }
-        let gate = if self.random.u8(..24) == 0 { Gate::Bypass } else { Gate::Ask };
-        let new = NewRequest {
+        let gate = if self.random.u8(..24) == 0 { ApprovalMode::Bypass } else { ApprovalMode::Ask };
+        let new = NewApprovalRequest {
             id: RequestId::from(format!("req_{}", self.calls.len())),
             tool: TOOLS[self.random.usize(..TOOLS.len())].into(),
             input: serde_json::Value::Null,
@@ -65,9 +65,9 @@ impl World {
     }
 
     /// A request was made; rules may have decided it.
-    fn was_made(&mut self, request: &Request, gate: Gate) -> Held {
+    fn was_made(&mut self, request: &ApprovalRequest, gate: ApprovalMode) -> Held {
         self.statutes.judge(request, gate)?;
-        if gate == Gate::Bypass {
+        if gate == ApprovalMode::Bypass {
             return Ok(());
         }
         let rule = |hunk: &Hunk| hunk.decided.as_ref().is_some_and(|it| it.rule.is_some());

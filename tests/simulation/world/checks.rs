@@ -1,8 +1,8 @@
 //! What must hold after every turn, and at the end.
 
-use copydesk::review::{Hunk, HunkStatus, Request};
+use copydesk::review::{ApprovalRequest, Hunk, HunkStatus};
 
-use copydesk::room::command::Gate;
+use copydesk::room::command::ApprovalMode;
 
 use super::World;
 use crate::rules::Rule::{
@@ -86,7 +86,7 @@ impl World {
         let text = self.ledger.text(self.ledger.version()).to_string();
         must(TextsAreEqual, text == self.desk.room.text().to_string(), || text.clone())?;
         for record in self.desk.disk.requests.values() {
-            let request: Request = serde_json::from_str(&record.body).unwrap();
+            let request: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
             for hunk in &request.hunks {
                 self.book.stays(hunk)?;
                 let rule = hunk.decided.as_ref().and_then(|it| it.rule.clone());
@@ -101,9 +101,9 @@ impl World {
     }
 
     /// Every decision is on record. A vote that is given again in the same moment is, though it changes nothing.
-    fn check_record(&self, request: &Request) -> Held {
+    fn check_record(&self, request: &ApprovalRequest) -> Held {
         let at_once = self.calls.iter().find(|call| call.new.id == *request.id());
-        if at_once.is_none_or(|call| call.new.gate == Gate::Bypass) {
+        if at_once.is_none_or(|call| call.new.gate == ApprovalMode::Bypass) {
             return Ok(());
         }
         let (taken, kept) =

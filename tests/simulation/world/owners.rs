@@ -1,8 +1,8 @@
 //! Owners rule on what agents propose; others try.
 
 use copydesk::ids::RuleId;
-use copydesk::review::{EVERY_TOOL, Effect, Remember, Scope};
-use copydesk::room::command::{Command, NewRule, Reply};
+use copydesk::review::{EVERY_TOOL, RememberWish, RuleEffect, RuleScope};
+use copydesk::room::command::{NewRule, ReplySender, RoomCommand};
 use copydesk::who::{Principal, Role};
 
 use super::World;
@@ -30,22 +30,23 @@ impl World {
     }
 
     fn makes_rule(&mut self, by: Principal) -> Held {
-        let effect = [Effect::Deny, Effect::Ask, Effect::Allow][self.random.usize(..3)];
+        let effect = [RuleEffect::Deny, RuleEffect::Ask, RuleEffect::Allow][self.random.usize(..3)];
         let tool = match self.random.usize(..3) {
-            2 if effect != Effect::Allow => EVERY_TOOL,
+            2 if effect != RuleEffect::Allow => EVERY_TOOL,
             at => TOOLS[at % 2],
         };
         let limit = [None, Some(8), Some(20), Some(40), Some(80)][self.random.usize(..5)];
         let statute = Statute { effect, tool, limit };
         self.ruled += 1;
         let id = RuleId::from(format!("rul_{}", self.ruled));
-        let (max_units, over) = if effect == Effect::Allow { (limit, None) } else { (None, limit) };
-        let scope = Scope::Document;
-        let remember = Remember { id: id.clone(), scope, path: None, max_units };
+        let (max_units, over) =
+            if effect == RuleEffect::Allow { (limit, None) } else { (None, limit) };
+        let scope = RuleScope::Document;
+        let remember = RememberWish { id: id.clone(), scope, path: None, max_units };
         let new = NewRule { remember, effect, over, tool: tool.into(), session: "ses_1".into() };
         let is_owner = by.role == Role::Owner;
-        let (reply, _) = Reply::channel();
-        self.desk.take(Command::AddRule(Box::new(new), by, reply));
+        let (reply, _) = ReplySender::channel();
+        self.desk.take(RoomCommand::AddRule(Box::new(new), by, reply));
         let is_made = self.desk.room.rules().contains_key(&id);
         let is_known = self.statutes.in_force().values().any(|it| *it == statute);
         must(RulesAreOwnersAlone, is_made == (is_owner && !is_known), || {
@@ -60,8 +61,8 @@ impl World {
 
     fn revokes(&mut self, id: &RuleId, by: Principal) -> Held {
         let is_owner = by.role == Role::Owner;
-        let (reply, _) = Reply::channel();
-        self.desk.take(Command::Revoke(id.clone(), by, reply));
+        let (reply, _) = ReplySender::channel();
+        self.desk.take(RoomCommand::Revoke(id.clone(), by, reply));
         let is_over = !self.desk.room.rules().contains_key(id);
         must(RulesAreOwnersAlone, is_over == is_owner, || format!("{id} is over: {is_over}"))?;
         if is_over {

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use copydesk::document::{ChangeSet, Limits};
+use copydesk::document::{ChangeLimits, ChangeSet};
 use copydesk::ids::{HunkId, RequestId, Version};
 use copydesk::review::{
-    Choice, Decision, Finish, Hunk, HunkStatus, HunkVerdict, Request, ToolPolicy, Verdict,
+    ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
+    RequestVerdict, ToolPolicy,
 };
-use copydesk::room::command::{Command, Configure, Focus, Reopen, Reply, Undo};
+use copydesk::room::command::{
+    ProposeAgain, ReplySender, RoomCommand, SettingsChange, UndoChange, ViewerChange,
+};
 use copydesk::room::settings::OwnSettings;
 use copydesk::who::{Principal, Role};
 
@@ -43,7 +46,8 @@ impl World {
         self.busy = true;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());
         let made = self.desk.room.since(version).unwrap();
-        let change = made.first().map(|it| ChangeSet::parse(&it.changes, &Limits::NONE).unwrap());
+        let change =
+            made.first().map(|it| ChangeSet::parse(&it.changes, &ChangeLimits::NONE).unwrap());
         let case = Case {
             before: &before,
             after: &after,
@@ -66,7 +70,7 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn count_decision(&mut self, before: &Request, after: &Request) {
+    pub(super) fn count_decision(&mut self, before: &ApprovalRequest, after: &ApprovalRequest) {
         let newly = |status| {
             let changed =
                 before.hunks.iter().zip(&after.hunks).filter(|(was, is)| was.status != is.status);
@@ -92,7 +96,8 @@ impl World {
     }
 
     pub(super) fn decision(&mut self, at: usize, id: &RequestId) -> Decision {
-        let verdict = if self.random.u8(..4) == 0 { Verdict::Reject } else { Verdict::Approve };
+        let verdict =
+            if self.random.u8(..4) == 0 { RequestVerdict::Reject } else { RequestVerdict::Approve };
         let mut decision = Decision::plain(verdict);
         let announced = self.desk.room.open()[id].announced.clone();
         decision.preview_hash = match self.random.u8(..16) {
@@ -112,15 +117,15 @@ impl World {
         let named = hunks[first..].iter().take(self.random.usize(1..=2));
         let named: Vec<_> = named.map(|hunk| self.verdict(at, hunk)).collect();
         decision.hunks = Some(named);
-        decision.finish =
-            [None, None, None, Some(Finish::Accept), Some(Finish::Reject)][self.random.usize(..5)];
+        decision.finish = [None, None, None, Some(FinishRest::Accept), Some(FinishRest::Reject)]
+            [self.random.usize(..5)];
         decision
     }
 
     pub(super) fn verdict(&mut self, at: usize, id: &HunkId) -> HunkVerdict {
-        let choice = if self.random.u8(..4) == 0 { Choice::Reject } else { Choice::Accept };
+        let choice = if self.random.u8(..4) == 0 { HunkChoice::Reject } else { HunkChoice::Accept };
         let mut verdict = HunkVerdict::plain(id.clone(), choice);
-        if choice == Choice::Reject {
+        if choice == HunkChoice::Reject {
             return verdict;
         }
         let edits = self.random.u8(..4) == 0;
@@ -153,7 +158,7 @@ impl World {
         let by = self.editors[at].who.clone();
         // An owner may under every policy, but for what they asked for themselves.
         let may = by.role == Role::Owner && before.proposal.requester.user != by.user;
-        let undo = Undo { request: id.clone(), hunks: hunks.clone(), force, seen: None };
+        let undo = UndoChange { request: id.clone(), hunks: hunks.clone(), force, seen: None };
         self.desk.undo(undo, by);
         self.busy = true;
         let after = Arc::clone(self.desk.room.request(&id).unwrap());
@@ -175,7 +180,7 @@ impl World {
         }
         let made = self.desk.room.since(version).unwrap();
         let Some(update) = made.first().filter(|_| !force) else { return Ok(()) };
-        let change = ChangeSet::parse(&update.changes, &Limits::NONE).unwrap();
+        let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
         let put_in: usize =
             meant.iter().flat_map(|hunk| &hunk.inverse).map(|part| part.base.len()).sum();
         let gone = edits(&change).into_iter().map(|(from, to, _)| text.slice(from..to).unwrap());
@@ -204,12 +209,12 @@ impl World {
         // All of it, or one change; now and then one that cannot be proposed again.
         let one = self.random.usize(..before.hunks.len() * 2);
         let only = before.hunks.get(one).map(|hunk| hunk.id.clone());
-        let (reply, _) = Reply::channel();
+        let (reply, _) = ReplySender::channel();
         let version = self.desk.room.version();
         let by = self.editors[at].who.clone();
         let hunks = only.clone().map(|only| vec![only]);
-        let reopen = Reopen { request: id.clone(), hunks };
-        self.desk.take(Command::Reopen(reopen, by, reply));
+        let reopen = ProposeAgain { request: id.clone(), hunks };
+        self.desk.take(RoomCommand::Reopen(reopen, by, reply));
         self.busy = true;
         must(TextsAreEqual, self.desk.room.version() == version, || {
             "proposing again changed a word".to_owned()
@@ -246,16 +251,16 @@ impl World {
 
     pub(super) fn withdraws(&mut self) {
         let Some(id) = self.some_open() else { return };
-        let (reply, _) = Reply::channel();
-        self.desk.take(Command::Withdraw(id, Some(chance::person("ana")), reply));
+        let (reply, _) = ReplySender::channel();
+        self.desk.take(RoomCommand::Withdraw(id, Some(chance::person("ana")), reply));
         self.busy = true;
         self.count("withdrawn");
     }
 
     pub(super) fn extends(&mut self) {
         let Some(id) = self.some_open() else { return };
-        let (reply, _) = Reply::channel();
-        self.desk.take(Command::Extend(id, chance::person("bob"), reply));
+        let (reply, _) = ReplySender::channel();
+        self.desk.take(RoomCommand::Extend(id, chance::person("bob"), reply));
         self.busy = true;
         self.count("given more time");
     }
@@ -273,9 +278,9 @@ impl World {
         } else {
             looks.insert(member.clone(), self.desk.now_ms);
         }
-        let (reply, _) = Reply::channel();
-        let focus = if off { Focus::Off } else { Focus::On };
-        self.desk.take(Command::Focus(id, member, focus, reply));
+        let (reply, _) = ReplySender::channel();
+        let focus = if off { ViewerChange::Off } else { ViewerChange::On };
+        self.desk.take(RoomCommand::Focus(id, member, focus, reply));
         self.busy = true;
         self.count("looked");
     }
@@ -290,7 +295,7 @@ impl World {
         };
         let policies = Some([other].into_iter().take(self.random.usize(..2)).collect());
         let own = OwnSettings { policy, policies, ..OwnSettings::default() };
-        self.configure(Configure { own, frozen: None });
+        self.configure(SettingsChange { own, frozen: None });
         self.count("configured");
     }
 
@@ -301,13 +306,13 @@ impl World {
         let range = (from < to && self.random.u8(..3) > 0).then_some((from, to));
         let version = Version(self.ledger.version() as u64);
         let frozen = Some((version, range.into_iter().collect()));
-        self.configure(Configure { own: OwnSettings::default(), frozen });
+        self.configure(SettingsChange { own: OwnSettings::default(), frozen });
         self.count("froze");
     }
 
-    pub(super) fn configure(&mut self, configure: Configure) {
-        let (reply, _) = Reply::channel();
-        self.desk.take(Command::Configure(Box::new(configure), chance::person("ana"), reply));
+    pub(super) fn configure(&mut self, configure: SettingsChange) {
+        let (reply, _) = ReplySender::channel();
+        self.desk.take(RoomCommand::Configure(Box::new(configure), chance::person("ana"), reply));
         self.busy = true;
     }
 }

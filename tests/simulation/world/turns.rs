@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use copydesk::document::Update;
 use copydesk::ids::{MemberId, Version};
-use copydesk::review::{HunkStatus, Request};
+use copydesk::review::{ApprovalRequest, HunkStatus};
 use copydesk::room::RoomError;
-use copydesk::room::command::Proposed;
-use copydesk::room::event::Event;
-use copydesk::room::rehearsal::Told;
+use copydesk::room::command::ProposalOutcome;
+use copydesk::room::event::RoomEvent;
+use copydesk::room::rehearsal::SimulatedOutput;
 
 use super::{Call, CallState, LOOK_MS, World};
 use crate::desk::{Answer, Out};
@@ -108,16 +108,16 @@ impl World {
 
     pub(super) fn deliver(&mut self, out: Out) -> Held {
         match out {
-            Out::Told(Told::All(event)) => self.tell_all(event)?,
-            Out::Told(Told::Others(one, event)) => {
+            Out::Told(SimulatedOutput::All(event)) => self.tell_all(event)?,
+            Out::Told(SimulatedOutput::Others(one, event)) => {
                 self.pass_on(&Arc::new(event), |member| *member != one);
             }
-            Out::Told(Told::One(one, event)) => {
+            Out::Told(SimulatedOutput::One(one, event)) => {
                 self.pass_on(&Arc::new(event), |member| *member == one);
             }
-            Out::Told(Told::Joined(member)) => drop(self.audience.insert(member)),
-            Out::Told(Told::Left(member)) => drop(self.audience.remove(&member)),
-            Out::Told(Told::Ended(settled)) => {
+            Out::Told(SimulatedOutput::Joined(member)) => drop(self.audience.insert(member)),
+            Out::Told(SimulatedOutput::Left(member)) => drop(self.audience.remove(&member)),
+            Out::Told(SimulatedOutput::Ended(settled)) => {
                 let id = &settled.resolution.request;
                 let waits =
                     |call: &&mut Call| call.new.id == *id && call.state == CallState::Waiting;
@@ -163,13 +163,17 @@ impl World {
         })
     }
 
-    pub(super) fn proposed(&mut self, call: usize, result: &Result<Proposed, RoomError>) -> Held {
+    pub(super) fn proposed(
+        &mut self,
+        call: usize,
+        result: &Result<ProposalOutcome, RoomError>,
+    ) -> Held {
         let what = match result {
-            Ok(Proposed::Waiting(_)) => return Ok(()),
-            Ok(Proposed::Resolved(_)) => "applied at once",
-            Ok(Proposed::Conflicted(_)) => "returned to the agent",
-            Ok(Proposed::Frozen(_)) => "frozen",
-            Ok(Proposed::Denied(told)) => {
+            Ok(ProposalOutcome::Waiting(_)) => return Ok(()),
+            Ok(ProposalOutcome::Resolved(_)) => "applied at once",
+            Ok(ProposalOutcome::Conflicted(_)) => "returned to the agent",
+            Ok(ProposalOutcome::Frozen(_)) => "frozen",
+            Ok(ProposalOutcome::Denied(told)) => {
                 must(DeniedIsNotDone, self.calls[call].deniable, || told.clone())?;
                 "denied"
             }
@@ -181,12 +185,12 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn tell_all(&mut self, event: Event) -> Held {
+    pub(super) fn tell_all(&mut self, event: RoomEvent) -> Held {
         if self.loud {
             eprintln!("  told at {}: {event:?}", self.ledger.version());
         }
         match &event {
-            Event::Updates { from, updates, drop, put } => {
+            RoomEvent::Updates { from, updates, drop, put } => {
                 let newest = from.0 as usize + updates.len();
                 must(TellingHasNoGap, from.0 as usize == self.ledger.version(), || {
                     format!("told from {from}, known is {}", self.ledger.version())
@@ -210,8 +214,8 @@ impl World {
                     self.shadows.insert(hunk.id.clone(), Shadow::new(hunk, &self.ledger.names));
                 }
             }
-            Event::Requested(request) => self.watch(request),
-            Event::Resolved(request) => {
+            RoomEvent::Requested(request) => self.watch(request),
+            RoomEvent::Resolved(request) => {
                 request.hunks.iter().for_each(|hunk| drop(self.shadows.remove(&hunk.id)));
             }
             _ => {}
@@ -229,13 +233,13 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn watch(&mut self, request: &Request) {
+    pub(super) fn watch(&mut self, request: &ApprovalRequest) {
         for hunk in request.hunks.iter().filter(|hunk| hunk.status.is_open()) {
             self.shadows.insert(hunk.id.clone(), Shadow::new(hunk, &self.ledger.names));
         }
     }
 
-    pub(super) fn pass_on(&mut self, event: &Arc<Event>, to: impl Fn(&MemberId) -> bool) {
+    pub(super) fn pass_on(&mut self, event: &Arc<RoomEvent>, to: impl Fn(&MemberId) -> bool) {
         for line in self.editors.iter_mut().filter_map(|editor| editor.line.as_mut()) {
             if self.audience.contains(&line.member) && to(&line.member) {
                 line.inbox.push_back(Message::Told(Arc::clone(event)));

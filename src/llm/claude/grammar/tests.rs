@@ -3,7 +3,7 @@ use std::path::Path;
 use super::*;
 
 /// What came of the lines of a fixture, up to the first failure; the same however they were cut on the way.
-fn hear(name: &str) -> (Vec<Step>, Option<Stop>) {
+fn hear(name: &str) -> (Vec<LineOutcome>, Option<NoAnswerReason>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/claude/{name}.jsonl"));
     let bytes = std::fs::read(path).expect("a fixture");
     let heard = hear_in_pieces(&bytes, bytes.len());
@@ -13,10 +13,11 @@ fn hear(name: &str) -> (Vec<Step>, Option<Stop>) {
     heard
 }
 
-fn hear_in_pieces(bytes: &[u8], size: usize) -> (Vec<Step>, Option<Stop>) {
-    let (mut lines, mut hearing, mut steps) = (Lines::default(), Hearing::default(), Vec::new());
+fn hear_in_pieces(bytes: &[u8], size: usize) -> (Vec<LineOutcome>, Option<NoAnswerReason>) {
+    let (mut lines, mut hearing, mut steps) =
+        (LineBuffer::default(), AnswerParser::default(), Vec::new());
     for line in bytes.chunks(size).flat_map(|piece| lines.feed(piece)) {
-        match line.map_err(Stop::from).and_then(|line| hearing.hear(line)) {
+        match line.map_err(NoAnswerReason::from).and_then(|line| hearing.hear(line)) {
             Ok(step) => steps.extend(step),
             Err(stop) => return (steps, Some(stop)),
         }
@@ -24,10 +25,10 @@ fn hear_in_pieces(bytes: &[u8], size: usize) -> (Vec<Step>, Option<Stop>) {
     (steps, None)
 }
 
-fn answers(steps: &[Step]) -> Vec<&AssistantMessage> {
+fn answers(steps: &[LineOutcome]) -> Vec<&AssistantMessage> {
     let mut answers = Vec::new();
     for step in steps {
-        if let Step::Done(answer) = step {
+        if let LineOutcome::Done(answer) = step {
             answers.push(answer);
         }
     }
@@ -38,9 +39,9 @@ fn text(answer: &AssistantMessage) -> String {
     answer.content.iter().filter_map(ContentBlock::as_text).collect()
 }
 
-fn code(stop: Option<Stop>) -> &'static str {
+fn code(stop: Option<NoAnswerReason>) -> &'static str {
     match stop {
-        Some(Stop::Failed(error)) => error.code(),
+        Some(NoAnswerReason::Failed(error)) => error.code(),
         other => panic!("{other:?}"),
     }
 }
@@ -48,7 +49,7 @@ fn code(stop: Option<Stop>) -> &'static str {
 #[test]
 fn a_text_is_told_piece_by_piece_and_ends_with_the_result() {
     let (steps, stop) = hear("text");
-    let told = |text: &str| Step::Tell(Delta::Text(text.into()));
+    let told = |text: &str| LineOutcome::Tell(AnswerDelta::Text(text.into()));
     assert_eq!((&steps[..2], stop), (&[told("Hello "), told("there.")][..], None));
     assert_eq!(steps.len(), 3);
     let answer = answers(&steps)[0];
@@ -70,7 +71,7 @@ fn where_the_model_calls_tools_the_answer_is_complete_and_the_next_one_begins() 
     assert_eq!(first.stop_reason, StopReason::ToolUse);
     assert_eq!(text(second), "Done.");
     assert_eq!(second.usage.output_tokens, 20, "each answer has its own count");
-    let call = Step::Tell(Delta::ToolUse {
+    let call = LineOutcome::Tell(AnswerDelta::ToolUse {
         index: 1,
         id: "toolu_1".into(),
         name: "update_selection".into(),
@@ -105,7 +106,7 @@ fn a_native_tool_never_passes_for_one_of_ours() {
 #[test]
 fn a_cut_message_is_taken_back_and_a_continued_one_goes_on() {
     let (steps, stop) = hear("cut-and-asked-again");
-    assert!(steps.contains(&Step::Again("First.".into())), "{steps:?}");
+    assert!(steps.contains(&LineOutcome::Again("First.".into())), "{steps:?}");
     let answer = answers(&steps)[0];
     assert_eq!((text(answer).as_str(), stop), ("First. Second.", None));
     // Three messages, the cut one included.
@@ -139,7 +140,7 @@ fn failures_have_a_code_and_say_what_to_do() {
         ("tools-not-reached", "claude_failed", "could not reach"),
     ] {
         let (steps, stop) = hear(name);
-        let Some(Stop::Failed(error)) = stop else { panic!("{name}: {stop:?}") };
+        let Some(NoAnswerReason::Failed(error)) = stop else { panic!("{name}: {stop:?}") };
         assert_eq!(error.code(), expected, "{name}");
         assert!(error.to_string().contains(words), "{name}: {error}");
         assert_eq!(answers(&steps).len(), 0, "{name}");
@@ -148,9 +149,9 @@ fn failures_have_a_code_and_say_what_to_do() {
 
 #[test]
 fn a_conversation_it_does_not_know_is_no_failure() {
-    assert_eq!(hear("unknown-conversation"), (Vec::new(), Some(Stop::Thread)));
+    assert_eq!(hear("unknown-conversation"), (Vec::new(), Some(NoAnswerReason::Thread)));
     let taken = "Error: Session ID 11111111-1111-4111-8111-111111111111 is already in use.";
-    assert_eq!(ended_without_result(Some(1), taken), Stop::Thread);
+    assert_eq!(ended_without_result(Some(1), taken), NoAnswerReason::Thread);
 }
 
 #[test]
@@ -168,7 +169,9 @@ fn words_of_the_cli_itself_are_an_answer_when_there_is_no_other() {
 fn half_a_line_is_waited_for_and_a_broken_one_ends_the_answer() {
     let (steps, stop) = hear("no-result");
     assert_eq!((answers(&steps).len(), stop), (0, None));
-    let Stop::Failed(error) = ended_without_result(None, "out of memory\n") else { panic!() };
+    let NoAnswerReason::Failed(error) = ended_without_result(None, "out of memory\n") else {
+        panic!()
+    };
     assert!(
         error.to_string().ends_with("by a signal before it answered: out of memory"),
         "{error}"
@@ -178,7 +181,7 @@ fn half_a_line_is_waited_for_and_a_broken_one_ends_the_answer() {
 
 #[test]
 fn a_line_without_an_end_does_not_fill_the_memory() {
-    let mut lines = Lines::default();
+    let mut lines = LineBuffer::default();
     let piece = vec![b'x'; LONGEST_LINE / 2];
     assert_eq!(lines.feed(&piece), []);
     assert_eq!(lines.feed(&piece), []);
@@ -189,6 +192,6 @@ fn a_line_without_an_end_does_not_fill_the_memory() {
 fn a_huge_line_is_a_line() {
     let text = "ä".repeat(2 * 1024 * 1024);
     let line = serde_json::json!({"type": "result", "subtype": "success", "result": text});
-    let heard = Lines::default().feed(format!("{line}\n").as_bytes());
-    assert!(matches!(&heard[..], [Ok(Line::Result(_))]));
+    let heard = LineBuffer::default().feed(format!("{line}\n").as_bytes());
+    assert!(matches!(&heard[..], [Ok(CliLine::Result(_))]));
 }

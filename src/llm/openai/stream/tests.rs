@@ -6,16 +6,16 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::llm::testing::{Heard, hear_out};
+use crate::llm::testing::{RecordedAnswer, hear_out};
 
 /// Of a model that is not known to think aloud.
-const NONE: Thoughts<'static> = Thoughts { begun: false, learn: &|_| {} };
+const NONE: UnopenedThoughts<'static> = UnopenedThoughts { begun: false, learn: &|_| {} };
 
-async fn replay(bytes: &[u8], size: usize) -> Heard {
+async fn replay(bytes: &[u8], size: usize) -> RecordedAnswer {
     let pieces: Vec<_> =
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
     let work =
-        |outlet: Outlet| async move { read(stream::iter(pieces), "m-0", NONE, &outlet).await };
+        |outlet: DeltaSink| async move { read(stream::iter(pieces), "m-0", NONE, &outlet).await };
     hear_out(answer::answer(CancellationToken::new(), work)).await
 }
 
@@ -34,14 +34,14 @@ async fn play(name: &str) -> Vec<String> {
     whole
 }
 
-fn lines(heard: &Heard) -> Vec<String> {
+fn lines(heard: &RecordedAnswer) -> Vec<String> {
     let mut lines: Vec<String> = heard.deltas.iter().map(told).collect();
     match &heard.end {
         Ok(AssistantMessage { content, stop_reason, usage, .. }) => {
             lines.extend(content.iter().map(kept));
             lines.push(format!("= {}", stop_reason.as_str()));
-            if *usage != Usage::default() {
-                let Usage { input_tokens, cache_read_input_tokens, output_tokens, .. } = usage;
+            if *usage != TokenUsage::default() {
+                let TokenUsage { input_tokens, cache_read_input_tokens, output_tokens, .. } = usage;
                 lines.push(format!("{input_tokens}+{cache_read_input_tokens} -> {output_tokens}"));
             }
         }
@@ -53,13 +53,16 @@ fn lines(heard: &Heard) -> Vec<String> {
     lines
 }
 
-fn told(delta: &Delta) -> String {
+fn told(delta: &AnswerDelta) -> String {
     match delta {
-        Delta::Text(text) => format!("say {text}"),
-        Delta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
-        Delta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
-        Delta::Reset => "forget".into(),
-        Delta::NextText(_) | Delta::Block(_) | Delta::Lost(_) | Delta::Done(_) => {
+        AnswerDelta::Text(text) => format!("say {text}"),
+        AnswerDelta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
+        AnswerDelta::ToolInput { index, partial_json } => format!("more {index} {partial_json}"),
+        AnswerDelta::Reset => "forget".into(),
+        AnswerDelta::NextText(_)
+        | AnswerDelta::Block(_)
+        | AnswerDelta::Lost(_)
+        | AnswerDelta::Done(_) => {
             panic!("never told by a reader")
         }
     }
@@ -247,7 +250,7 @@ async fn errors_in_the_middle_end_the_answer() {
 async fn a_server_that_never_hangs_up_is_not_waited_for() {
     let bytes = std::fs::read(folder().join("no-done.sse")).expect("a fixture");
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(stream::pending());
-    let work = |outlet: Outlet| async move { read(pieces, "m-0", NONE, &outlet).await };
+    let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
     let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
 }
@@ -260,7 +263,7 @@ async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either(
         (said < 100).then(|| (Ok(Bytes::from_static(b": still here\n\n")), said + 1))
     });
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(comments);
-    let work = |outlet: Outlet| async move { read(pieces, "m-0", NONE, &outlet).await };
+    let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
     let began = Instant::now();
     let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
@@ -300,9 +303,9 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
         let bytes = std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture");
         let pieces = stream::iter([Ok(Bytes::from(bytes))]);
         let notes = Arc::clone(&learned);
-        let work = |outlet: Outlet| async move {
+        let work = |outlet: DeltaSink| async move {
             let learn = |begun| notes.lock().expect("one at a time").push(begun);
-            read(pieces, "m-0", Thoughts { begun: true, learn: &learn }, &outlet).await
+            read(pieces, "m-0", UnopenedThoughts { begun: true, learn: &learn }, &outlet).await
         };
         let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
         assert_eq!(lines(&heard)[0], said, "{name}");
@@ -313,7 +316,8 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
 #[tokio::test]
 async fn an_answer_in_one_piece_is_an_answer() {
     let work = |answer: Value| {
-        let work = |outlet: Outlet| async move { read_whole(answer, "m-0", NONE, &outlet).await };
+        let work =
+            |outlet: DeltaSink| async move { read_whole(answer, "m-0", NONE, &outlet).await };
         hear_out(answer::answer(CancellationToken::new(), work))
     };
     let call = json!({"id": "call_abc1", "type": "function", "function": {"name": "list", "arguments": "{}"}});
@@ -340,7 +344,7 @@ fn tokens_of_the_prompt_are_counted_once_whatever_became_of_them() {
     let details = json!({"cached_tokens": 12_000, "cache_write_tokens": 2_900});
     let counts =
         json!({"prompt_tokens": 15_000, "completion_tokens": 7, "prompt_tokens_details": details});
-    let expected = Usage {
+    let expected = TokenUsage {
         input_tokens: 100,
         cache_creation_input_tokens: 2_900,
         cache_read_input_tokens: 12_000,
